@@ -55,7 +55,7 @@ def _schema(of: FileType, definitions: dict[str, Any]) -> dict[str, Any]:
     if of.type is bool:
         return {"type": "boolean"}
     if of.type is str:
-        schema: dict[str, Any] = {"type": "string", "minLength": of.min_length, "pattern": of.pattern}
+        schema: dict[str, Any] = {"type": "string", "minLength": of.min_length, "pattern": of.extra.get("pattern", "")}
     elif of.is_list:
         schema = {"type": "array", "minItems": of.min_length, "items": _schema(file_type(of.items[0]), definitions)}
     elif of.is_struct:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import Topology
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.needs import RequiredParameter
-from kubectl_policy.topology.parameters import Parameters, enabled_on, parameters_of, unread_parameters, why_disabled
+from kubectl_policy.topology.controllers import Parameters, enabled_on, parameters_of, unread_parameters, why_disabled
 from tests.build import crd, gateway, gateway_class, index, ref, resource
 
 if TYPE_CHECKING:

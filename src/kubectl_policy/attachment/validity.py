@@ -9,8 +9,7 @@ from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.needs import missing_need
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import number_in_annotation, value_at
-from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.parameters import enabled_on, why_disabled
+from kubectl_policy.topology.controllers import enabled_on, managed, why_disabled
 from kubectl_policy.topology.references import ROUTES, parent_refs
 
 if TYPE_CHECKING:

@@ -207,7 +207,9 @@ def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
         document = read_file(file, _HINT)
         check(document, ProfileFile, _HINT)
         _refuse_first(contradictions(cast("dict[str, Any]", document.value)), document, _HINT)
-        profiles.extend(_profiles(document))
+        for profile in profiles_in(cast("dict[str, Any]", document.value), Origin(document.source)):
+            line = document.line_of(("kinds", profile.group_kind.kind))
+            profiles.append(replace(profile, origin=Origin(document.source, line)))
     return tuple(profiles)
 
 
@@ -251,9 +253,3 @@ def _unreadable(path: Path, error: OSError, hint: str) -> ProfileError:
 def _refuse_first(found: Iterable[Problem], document: Configuration, hint: str) -> None:
     for problem in found:
         document.refuse(cast("tuple[str | int, ...]", problem.field.steps), problem.message, hint)
-
-
-def _profiles(document: Configuration) -> Iterator[PolicyKindProfile]:
-    for profile in profiles_in(cast("dict[str, Any]", document.value), Origin(document.source)):
-        line = document.line_of(("kinds", profile.group_kind.kind))
-        yield replace(profile, origin=Origin(document.source, line))

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 Type = TypeVar("Type")
 
 _MAX_QUOTED: Final = 60
+# Types of plain values, as messages call them.
+_CALLED: Final = {
+    bool: "true or false",
+    int: "a whole number",
+    str: "text",
+    list: "a list",
+    dict: "a mapping",
+}
 # The default of a field that maps names to values.
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -72,19 +80,12 @@ class FileType(Struct, frozen=True):
     """What an annotation allows in a file: a type, without null, and the limits and remarks of its `Meta`s."""
 
     type: Any
+    # The class, without the annotations of items, or of the keys and values of a map; and these.
+    origin: Any
+    items: tuple[Any, ...]
     metas: tuple[Meta, ...]
     # The remarks for this module.
     extra: Mapping[str, Any]
-
-    @property
-    def origin(self) -> Any:  # noqa: ANN401 (any type)
-        """The class, without the types of items."""
-        return get_origin(self.type) or self.type
-
-    @property
-    def items(self) -> tuple[Any, ...]:
-        """The annotations of items, or of the keys and values of a map."""
-        return get_args(self.type)
 
     @property
     def min_length(self) -> int:
@@ -97,15 +98,10 @@ class FileType(Struct, frozen=True):
         return next(int(meta.ge) for meta in self.metas if meta.ge is not None)
 
     @property
-    def pattern(self) -> str:
-        """The pattern that text has, or ""."""
-        return str(self.extra.get("pattern", ""))
-
-    @property
     def words(self) -> tuple[str, ...]:
         """The words of which a file has one; none for other types."""
         if self.origin is Literal:
-            return get_args(self.type)
+            return self.items
         if isinstance(self.type, type) and issubclass(self.type, str) and self.type is not str:
             return tuple(map(str, self.extra.get("allowed", self.type)))
         return ()
@@ -156,7 +152,8 @@ def file_type(annotation: Any) -> FileType:  # noqa: ANN401 (any annotation)
             (annotation,) = (option for option in get_args(annotation) if option is not NoneType)
         else:
             extra = {name: remark for meta in metas for name, remark in (meta.extra or {}).items()}
-            return FileType(extra.get("in_files", annotation), tuple(metas), extra)
+            wanted = extra.get("in_files", annotation)
+            return FileType(wanted, get_origin(wanted) or wanted, get_args(wanted), tuple(metas), extra)
 
 
 @cache
@@ -260,30 +257,18 @@ def problems(plain: Json, wanted: Any, at: FieldPath = WHOLE) -> Iterator[Proble
 
 
 def _problems(plain: Any, wanted: FileType, at: FieldPath) -> Iterator[Problem]:  # noqa: ANN401 (plain values)
-    expected: Any
-    expected, name = _expected(wanted)
+    expected: Any = wanted.type if wanted.type in _CALLED else list if wanted.is_list else dict
     if wanted.words:
         if plain not in wanted.words:
             yield Problem(message=_wrong_word(plain, wanted.words), field=at)
     elif not isinstance(plain, expected) or (expected is int and isinstance(plain, bool)):
-        yield Problem(message=f"must be {name}, not {shown(plain)}", field=at)
+        yield Problem(message=f"must be {_CALLED[expected]}, not {shown(plain)}", field=at)
     elif expected is int and plain < wanted.minimum:
         yield Problem(message=f"must be at least {wanted.minimum}", field=at)
     elif wanted.is_struct:
         yield from _problems_of_fields(plain, file_fields(wanted.type), at)
     elif expected in {str, list, dict}:
         yield from _problems_within(plain, wanted, at)
-
-
-def _expected(wanted: FileType) -> tuple[type, str]:
-    """Return the type of plain values for a type, and its name in messages."""
-    if wanted.type is bool:
-        return bool, "true or false"
-    if wanted.type is int:
-        return int, "a whole number"
-    if wanted.type is str:
-        return str, "text"
-    return (list, "a list") if wanted.is_list else (dict, "a mapping")
 
 
 def _wrong_word(plain: Json, words: tuple[str, ...]) -> str:
@@ -297,7 +282,7 @@ def _problems_within(plain: Any, wanted: FileType, at: FieldPath) -> Iterator[Pr
         long = f"must have at least {wanted.min_length} characters"
         yield Problem(message="must not be empty" if wanted.min_length == 1 else long, field=at)
     if isinstance(plain, str):
-        if not re.search(wanted.pattern, plain):
+        if not re.search(wanted.extra.get("pattern", ""), plain):
             yield Problem(message=f"{shown(plain)} does not fit. {wanted.extra['hint']}", field=at)
     elif isinstance(plain, list):
         item = file_type(wanted.items[0])

@@ -17,8 +17,7 @@ from kubectl_policy.resolution.own import OwnRules
 from kubectl_policy.resolution.precedence import filters_above
 from kubectl_policy.resolution.reach import reach, takes_effect_below
 from kubectl_policy.topology import too_wide
-from kubectl_policy.topology.controllers import controlled
-from kubectl_policy.topology.parameters import enabled_on
+from kubectl_policy.topology.controllers import controlled, enabled_on
 from kubectl_policy.topology.references import GATEWAY, ROUTES
 
 if TYPE_CHECKING:

@@ -1,10 +1,14 @@
-"""Whose objects: which controller a Gateway, and what hangs on it, belongs to, by the GatewayClass."""
+"""Which controllers act on an object, by its GatewayClass, and what the parameters of its Gateway allow."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model import NodeRef, ObjectRef
+from msgspec import Struct
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import mapping_at, value_at
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import (
     GATEWAY,
@@ -12,15 +16,18 @@ from kubectl_policy.topology.references import (
     ROUTES,
     WITH_LISTENERS,
     WITH_PORTS,
+    parameters_ref,
     parent_refs,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import GroupKind, Json, ObjectRef
+    from kubectl_policy.profiles.needs import RequiredParameter
     from kubectl_policy.topology.graph import Topology
     from kubectl_policy.topology.paths import Path
+    from kubectl_policy.topology.references import ParametersRef
 
 
 def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) -> bool | None:
@@ -64,3 +71,101 @@ def controlled(topology: Topology, path: Path, controllers: Collection[str]) -> 
         return managed(topology, gateway, controllers) is not False
     kinds = [obj.group_kind for obj in objects if obj.group_kind in (*ROUTES, *WITH_PORTS)]
     return not kinds or kinds[0] not in WITH_PORTS or not any(kind in ROUTES for kind in kinds)
+
+
+class Parameters(Struct, frozen=True):
+    """What is in force of the parameters of a Gateway.
+
+    `present` is whether there is such an object; None if one that is referred to was not read, or what may refer to one
+    was not: the Gateway or its class.
+    """
+
+    spec: Mapping[str, Json]
+    present: bool | None
+
+
+def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Parameters:
+    """The parameters of a kind: those of the Gateway, merged over those of its class.
+
+    GatewayClass.spec.parametersRef, Gateway.spec.infrastructure.parametersRef: "In the case of conflict, ... merging
+    behavior is implementation specific. It is generally recommended that GatewayClass provides defaults that can be
+    overridden by a Gateway."
+    """
+    spec: Mapping[str, Json] = {}
+    named = _named(topology, gateway, kind)
+    for ref in named:
+        spec = _merged(mapping_at(topology.index.raw(ref), "spec"), spec)
+    if _unread(topology, [*_holders(topology, gateway), *named]):
+        return Parameters(spec=spec, present=None)
+    return Parameters(spec=spec, present=any(topology.index.get(ref) for ref in named))
+
+
+def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: RequiredParameter) -> tuple[ObjectRef, ...]:
+    """What was not read and may decide whether a kind may be used on a Gateway: parameters, or what may name some.
+
+    What a class says does not matter where the Gateway's own parameters say something else.
+    """
+    named = _named(topology, gateway, enabling.group_kind)
+    own = _own(topology, gateway, enabling.group_kind)
+    if own and value_at(topology.index.raw(own), f"spec.{enabling.field}") not in (None, {}):
+        return ()
+    return _unread(topology, [*_holders(topology, gateway), *named])
+
+
+def _holders(topology: Topology, gateway: ObjectRef) -> list[ObjectRef]:
+    """What may refer to parameters of a Gateway: the Gateway itself, and its class."""
+    gateway_class = topology.gateways.class_of(gateway)
+    return [gateway, gateway_class] if gateway_class else [gateway]
+
+
+def _unread(topology: Topology, refs: list[ObjectRef]) -> tuple[ObjectRef, ...]:
+    return tuple(ref for ref in refs if topology.index.presence(ref) == "unknown")
+
+
+def parameters_refs(topology: Topology, gateway: ObjectRef) -> list[ParametersRef]:
+    """What is named as the parameters of a Gateway: by its class, then by the Gateway itself."""
+    refs = (parameters_ref(topology.index, holder) for holder in reversed(_holders(topology, gateway)))
+    return [ref for ref in refs if ref]
+
+
+def _named(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> list[ObjectRef]:
+    """The parameters of a kind that are referred to: by the class, then by the Gateway."""
+    return [ref.object for ref in parameters_refs(topology, gateway) if ref.object.group_kind == kind]
+
+
+def _own(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> ObjectRef | None:
+    own = parameters_ref(topology.index, gateway)
+    return own.object if own and own.object.group_kind == kind else None
+
+
+def _merged(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[str, Json]:
+    merged = dict(below)
+    for key, upper in above.items():
+        lower = merged.get(key)
+        merged[key] = _merged(upper, lower) if isinstance(upper, Mapping) and isinstance(lower, Mapping) else upper
+    return merged
+
+
+def enabled_on(
+    topology: Topology, gateway: ObjectRef, enabling: RequiredParameter, *, itself: bool = False
+) -> bool | None:
+    """Whether a Gateway's parameters let a policy on a route be used, or (`itself`) one on the Gateway.
+
+    None where that is unknown. A policy on a route is let through where there are no parameters.
+    """
+    if unread_parameters(topology, gateway, enabling):
+        return None
+    parameters = parameters_of(topology, gateway, enabling.group_kind)
+    if value_at(parameters.spec, enabling.field) not in (None, False, "", {}, []):
+        return True
+    return parameters.present is False and (not itself or enabling.without == "allowed")
+
+
+def why_disabled(topology: Topology, gateway: ObjectRef, enabling: RequiredParameter) -> str:
+    """Why the parameters of a Gateway do not let a kind be used, in words, with the objects and the field."""
+    field = f"spec.{enabling.field}"
+    named = [str(ref) for ref in _named(topology, gateway, enabling.group_kind)]
+    if not named:
+        return f"{gateway} has no {enabling.group_kind.kind} that sets {field}"
+    value = value_at(parameters_of(topology, gateway, enabling.group_kind).spec, enabling.field)
+    return f"{field} is {'false' if value is False else 'not set'} in {' and '.join(named)} of {gateway}"

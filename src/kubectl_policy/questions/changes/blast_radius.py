@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.world import grouped
@@ -141,14 +142,7 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
     return BlastRadius(
         subject=subject,
         origin=resource.origin if resource else None,
-        enforcement=reach.enforcement,
-        targets=reach.targets,
-        reasons=reach.reasons,
-        affected=reach.affected,
-        superseded=reach.superseded,
-        detached=reach.detached,
-        behind=reach.behind,
-        hostnames=reach.hostnames,
+        **asdict(reach),
         deleted_with_it=tuple(sorted(deleted - {subject})),
         counts=count_objects(analysis.index, objects, owner_key),
         difference=difference,

@@ -92,18 +92,14 @@ def _unread_kinds(analysis: Analysis) -> Mapping[GroupKind, Sequence[Gap]]:
     """The kinds of which not all objects could be read, with their gaps; those of the hierarchy are no policies."""
     found: dict[GroupKind, list[Gap]] = {}
     targets = {kind.kind for kind in TARGETS}
+    known = {*analysis.index.definitions, *analysis.index.group_kinds}
     for gap in analysis.snapshot.gaps:
         if gap.kind and not gap.name and gap.kind not in targets:
-            groups = [gap.group] if gap.group is not None else _groups_of(analysis, gap.kind)
-            for group in groups:
+            # As far as definitions and policies that were read say.
+            groups = sorted(kind.group for kind in known if kind.kind == gap.kind) or [""]
+            for group in groups if gap.group is None else [gap.group]:
                 found.setdefault(GroupKind(group, gap.kind), []).append(gap)
     return found
-
-
-def _groups_of(analysis: Analysis, kind: str) -> list[str]:
-    """The groups with a kind of a name, as far as definitions and policies that were read say; an empty one if none."""
-    known = {*analysis.index.definitions, *analysis.index.group_kinds}
-    return sorted(each.group for each in known if each.kind == kind) or [""]
 
 
 def _marks_of_kind(analysis: Analysis, resource: Resource, kind: GroupKind, gaps: Sequence[Gap]) -> Iterator[Mark]:

@@ -26,7 +26,7 @@ from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_l
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.questions.unseen.answers import unseen_for
 from kubectl_policy.topology import too_wide
-from kubectl_policy.topology.parameters import enabled_on, why_disabled
+from kubectl_policy.topology.controllers import enabled_on, why_disabled
 from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
@@ -134,9 +134,14 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     in_force = group_entries(analysis, (*entries, *own_entries(analysis, paths)), WhichPaths(paths))
     speaking = sorted({source.object for group in in_force if not group.profile.own for source in group.contest.order})
     marks = marks_of_unread(analysis, subject, paths)
+    # What no API serves cannot be there, or is taken to be there.
+    is_virtual = any(attachment.virtual for attachment in analysis.attachments_to(subject.object))
     return ObjectDescription(
         subject=subject,
-        availability=_availability(analysis, subject.object),
+        availability=Availability(
+            in_input=is_virtual or analysis.index.presence(subject.object) == "present",
+            absent="" if resource else analysis.index.why_unread(subject.object),
+        ),
         origin=resource.origin if resource else None,
         paths=paths,
         requests=requests_to(analysis, subject, paths),
@@ -154,15 +159,6 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         place=analysis.index.place,
         unseen=(*unseen_for(analysis, subject, paths), *unseen_of_marks(analysis, marks)),
         diagnostics=relevant_diagnostics(analysis, subject, paths),
-    )
-
-
-def _availability(analysis: Analysis, obj: ObjectRef) -> Availability:
-    # What no API serves cannot be there, or is taken to be there.
-    is_virtual = any(attachment.virtual for attachment in analysis.attachments_to(obj))
-    return Availability(
-        in_input=is_virtual or analysis.index.presence(obj) == "present",
-        absent="" if analysis.index.get(obj) else analysis.index.why_unread(obj),
     )
 
 

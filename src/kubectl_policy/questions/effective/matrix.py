@@ -19,7 +19,7 @@ from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kin
 from kubectl_policy.questions.shared.which_paths import numbered, numbers
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_settings
 from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
-from kubectl_policy.questions.unseen.things import Answer, Unseen, unknown_labels, unknown_parents
+from kubectl_policy.questions.unseen.things import Answer, Unseen, WithUnseen, unknown_labels, unknown_parents
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -52,24 +52,18 @@ class MatrixOptions(Struct, frozen=True, kw_only=True):
     missing: Annotated[bool, Meta(description=_MISSING)] = False
 
 
-class MatrixRow(Struct, frozen=True, kw_only=True):
+class MatrixRow(WithUnseen, frozen=True, kw_only=True):
     """A rule of a route, a Gateway or a Service, with a cell for each column."""
 
     subject: Annotated[NodeRef, Meta(description="The rule of a route, or the object.")]
     resource: Annotated[Resource, "inline"]
     paths: tuple[Path, ...]
     cells: Annotated[tuple[MatrixCell, ...], Meta(description="One for each column.")]
-    unseen: tuple[Unseen, ...]
 
     @property
     def hostnames(self) -> Annotated[tuple[str, ...], Meta()]:
         """Those of a route, as it says them."""
         return tuple(strings_at(self.resource.raw, "spec.hostnames"))
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter for it could not be seen."""
-        return not self.unseen
 
     @property
     def paths_(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:

@@ -14,6 +14,7 @@ from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members a
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.questions.shared.reported import has_report, reported_conditions
 from kubectl_policy.questions.unseen.answers import unseen_for
+from kubectl_policy.questions.unseen.things import WithUnseen
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.gateway.listeners import Listener  # noqa: TC001 (its members are in the document)
 from kubectl_policy.topology.references import ROUTES
@@ -37,7 +38,7 @@ _TARGETED_BY: Final = "The target references that name it or a section of it, al
 _UNDECIDED_ROUTES: Final = "The routes of which it is not known whether they are attached."
 
 
-class Listed(Struct, frozen=True, kw_only=True):
+class Listed(WithUnseen, frozen=True, kw_only=True):
     """What every row has."""
 
     resource: Annotated[Resource, "inline"]
@@ -47,17 +48,11 @@ class Listed(Struct, frozen=True, kw_only=True):
     reported: Annotated[
         tuple[ReportedCondition, ...], Meta(description="The conditions in the status, as controllers reported them.")
     ]
-    unseen: tuple[Unseen, ...]
 
     @property
     def object(self) -> Annotated[ObjectRef, Meta()]:
         """The object."""
         return self.resource.ref
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter for it could not be seen."""
-        return not self.unseen
 
 
 class ObjectRow(Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from kubectl_policy.questions.shared.reported import ReportedCondition, reported
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
+from kubectl_policy.questions.unseen.things import WithUnseen
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
     from kubectl_policy.profiles.profile import Stanzas
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement
 
 
@@ -47,7 +47,7 @@ class Stanza(Struct, frozen=True):
 _REASONS: Final = "Why it has no effect anywhere, the first cause first; none if it has one, or may have."
 
 
-class PolicyRow(OfKnownKind, frozen=True, kw_only=True):
+class PolicyRow(OfKnownKind, WithUnseen, frozen=True, kw_only=True):
     """A policy."""
 
     resource: Annotated[Resource, "inline"]
@@ -65,17 +65,11 @@ class PolicyRow(OfKnownKind, frozen=True, kw_only=True):
     reported: Annotated[
         tuple[ReportedCondition, ...], Meta(description="The conditions in the status, as controllers reported them.")
     ]
-    unseen: tuple[Unseen, ...]
 
     @property
     def policy(self) -> Annotated[ObjectRef, Meta()]:
         """The policy."""
         return self.resource.ref
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter for it could not be seen."""
-        return not self.unseen
 
     @property
     def reason(self) -> Annotated[str, Meta()]:

@@ -11,7 +11,7 @@ from kubectl_policy.attachment.validity import gateways_of, not_enabled
 from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution import leaves, reach
-from kubectl_policy.topology.parameters import enabled_on
+from kubectl_policy.topology.controllers import enabled_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:

@@ -112,16 +112,13 @@ class TargetOrder:
             if gateway and self._gateways.admits(gateway, obj):
                 yield obj
 
-    def _parents(self, route: ObjectRef) -> tuple[ParentRef, ...]:
-        return parent_refs(self._analysis.index, route)
-
     def _routes_below(self, target: NodeRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         """The routes that name a target as their parent, or what is between them and the target; each with that."""
         return ((owner, route) for owner in self._owners(target) for route in self._relations.routes_naming(owner))
 
     def _names(self, route: ObjectRef, owner: ObjectRef, section: str) -> bool:
         """Whether a parentRef of a route names an object and, where a section is asked for, no other one of it."""
-        named = (each.section for each in self._parents(route) if each.object == owner)
+        named = (each.section for each in parent_refs(self._analysis.index, route) if each.object == owner)
         return any(not section or each in {"", section} for each in named)
 
     def _is_referred_to(self, route: ObjectRef) -> bool:
@@ -154,7 +151,7 @@ class TargetOrder:
                 continue
             if self._first(target) != policy:
                 continue
-            for parent in self._parents(target.object):
+            for parent in parent_refs(self._analysis.index, target.object):
                 for place in self._places(target.object, parent):
                     above = self._closest(place)
                     if above:

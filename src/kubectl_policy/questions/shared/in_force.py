@@ -254,6 +254,12 @@ def _in_force(analysis: Analysis, entries: list[Entry], which: WhichPaths | None
     if profile.chooser == "challenger":
         # The nearest one alone decides.
         strategies = tuple(part.strategy for part in parts if part.source not in resolution.rejected)[-1:]
+    rules = analysis.registry.own_settings_of(effective.target.object.group_kind)
+    own_words = (
+        {field_name(setting.field): rules.own.words(setting.object_field) for setting in resolution.own}
+        if rules and rules.own
+        else {}
+    )
     positions = tuple(dict.fromkeys(entry.path for entry in entries))
     return InForce(
         kind=resolution.kind,
@@ -279,7 +285,7 @@ def _in_force(analysis: Analysis, entries: list[Entry], which: WhichPaths | None
             same_level=same_level_of(profile, parts),
             strategy_of={part.source: part.strategy for part in parts},
             weights=_weights(analysis, effective, profile),
-            own_words=_own_words(analysis, effective),
+            own_words=own_words,
         ),
         summary=summary_of(effective, profile),
     )
@@ -312,13 +318,6 @@ def at_lines(groups: Iterable[InForce], locate: Locate, who: Who | None = None) 
         )
         for group in groups
     )
-
-
-def _own_words(analysis: Analysis, effective: EffectivePolicy) -> Mapping[str, str]:
-    rules = analysis.registry.own_settings_of(effective.target.object.group_kind)
-    settings = rules.own if rules else None
-    own = effective.resolution.own if settings else ()
-    return {field_name(each.field): settings.words(each.object_field) for each in own if settings}
 
 
 def assumed_of(profile: PolicyKindProfile, resolutions: Iterable[Resolution]) -> tuple[str, ...]:

@@ -8,12 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.topology.references import (
-    ROUTES,
-    WITH_PARAMETERS,
-    WITH_PORTS,
-    parameters_ref,
-)
+from kubectl_policy.topology.references import ROUTES, WITH_PARAMETERS, WITH_PORTS, parameters_ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,9 +12,8 @@ from kubectl_policy.questions.shared.unattached import failed, no_reference, not
 from kubectl_policy.resolution import paths_by_way_of
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology import too_wide
-from kubectl_policy.topology.controllers import controlled
+from kubectl_policy.topology.controllers import controlled, enabled_on, why_disabled
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
-from kubectl_policy.topology.parameters import enabled_on, why_disabled
 from kubectl_policy.topology.references import GATEWAY, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
@@ -144,12 +145,7 @@ class ObjectStatus(Struct, frozen=True, kw_only=True):
     @property
     def agrees(self) -> Annotated[bool, Meta()]:
         """False if any condition or count is known to disagree."""
-        return not self.disagrees
-
-    @property
-    def disagrees(self) -> bool:
-        """Whether anything in the report is known not to be as computed."""
-        return any(comparison.disagrees for comparison in self.conditions)
+        return not any(comparison.disagrees for comparison in self.conditions)
 
 
 def compare(
@@ -276,7 +272,6 @@ class Explainer:
         """Remember where to look, and what could not be read at all."""
         self._analysis = analysis
         self._gaps = frozenset(gaps(analysis, analysis.snapshot.gaps))
-        self._silent: dict[tuple[GroupKind, frozenset[str]], bool] = {}
 
     def owner(self, node: NodeRef) -> str | None:
         """The controller of a Gateway or ListenerSet; empty if it has none, None if unknown or if it is neither."""
@@ -359,10 +354,11 @@ class Explainer:
 
     def _is_silent(self, kind: GroupKind, controllers: frozenset[str]) -> bool:
         """Whether no object of a kind has a report of the controllers, or at all where a report names nobody."""
-        key = (kind, controllers)
-        if key not in self._silent:
-            reported = (resource for resource in self._analysis.index.of_kind(kind) if has_report(resource.raw))
-            places = (place for resource in reported for place in reported_places(resource.raw) if place.conditions)
-            own = {"", *controllers}
-            self._silent[key] = not any(not controllers or place.controller in own for place in places)
-        return self._silent[key]
+        reporting = self._reporting(kind)
+        return reporting.isdisjoint({"", *controllers}) if controllers else not reporting
+
+    @cached_method
+    def _reporting(self, kind: GroupKind) -> frozenset[str]:
+        reported = (resource for resource in self._analysis.index.of_kind(kind) if has_report(resource.raw))
+        places = (place for resource in reported for place in reported_places(resource.raw) if place.conditions)
+        return frozenset(place.controller for place in places)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, ObjectRef, Resource
+    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import StatusProfile
     from kubectl_policy.questions.shared.reported import ReportedPlace
@@ -48,7 +48,6 @@ class PolicyComparisons:
         """Remember where to look."""
         self._analysis, self._explainer = analysis, explainer
         self._statuses = PolicyStatuses(analysis)
-        self._known: dict[tuple[GroupKind, str], Mapping[str, frozenset[str]]] = {}
 
     def of(self, policy: Resource) -> ObjectStatus:
         """The report on a policy, and what is computed. Raises `KeyError` for an object that is not a policy."""
@@ -97,12 +96,6 @@ class PolicyComparisons:
         owner = self._explainer.owner(node)
         return not owner or owner == controller or (node, owner) not in written
 
-    def _known_statuses(self, profile: PolicyKindProfile, controller: str) -> Mapping[str, frozenset[str]]:
-        key = (profile.group_kind, controller)
-        if key not in self._known:
-            self._known[key] = statuses_of(_status(profile, controller))
-        return self._known[key]
-
     def _compared(
         self,
         policy: ObjectRef,
@@ -120,7 +113,7 @@ class PolicyComparisons:
         # Nothing is claimed of a policy that may attach in a way that is not computed, or names no target at all.
         claims = bool(self._analysis.attachments[policy])
         for node, place in entries:
-            known_statuses = self._known_statuses(profile, place.controller) if claims else _NOTHING
+            known_statuses = statuses_of(_status(profile, place.controller)) if claims else _NOTHING
             expected = computed.get(node, ())
             for comparison in compare(node, expected, place.conditions, known_statuses, optional=_OPTIONAL):
                 yield comparison.by(place.controller)

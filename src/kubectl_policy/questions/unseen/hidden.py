@@ -36,7 +36,7 @@ def may_hold_policies_on(analysis: Analysis, gap: Gap, objects: Iterable[ObjectR
     objects, targets = tuple(objects), _targets(profile)
     if targets and not any(obj.group_kind in targets for obj in objects):
         return False
-    near = {namespace for obj in objects if (namespace := _home(obj))}
+    near = {obj.name if obj.group_kind == NAMESPACE else obj.namespace for obj in objects} - {""}
     if not near or _leaves_namespace(analysis, profile):
         return True
     return gap.namespace in {"", *near} and not is_closed_in(analysis, gap, near)
@@ -143,7 +143,3 @@ def _leaves_namespace(analysis: Analysis, profile: PolicyKindProfile) -> bool:
     schema = analysis.index.defaults.schema_of(profile.group_kind)
     fields = [fields for path in _REFERENCES if (fields := mapping_at(schema, path))]
     return not fields or any("namespace" in each or "namespaces" in each for each in fields)
-
-
-def _home(obj: ObjectRef) -> str:
-    return obj.name if obj.group_kind == NAMESPACE else obj.namespace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct
@@ -12,7 +13,7 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.model.unknown import is_unknown, may_equal
 from kubectl_policy.topology import MOST_NODES, is_cut
-from kubectl_policy.topology.parameters import unread_parameters
+from kubectl_policy.topology.controllers import unread_parameters
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
@@ -66,16 +67,21 @@ class Unseen(Struct, frozen=True, kw_only=True):
         return tuple(map(str, self.permissions))
 
 
-class Answer(Struct, frozen=True, kw_only=True):
-    """An answer, with what it could not see."""
+class WithUnseen(Struct, frozen=True, kw_only=True):
+    """An answer, or a row of one, with what could not be seen for it."""
 
     unseen: tuple[Unseen, ...]
-    place: Place = "the input"
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
+        """False if something that could matter for it could not be seen."""
         return not self.unseen
+
+
+class Answer(WithUnseen, frozen=True, kw_only=True):
+    """An answer about all that was read."""
+
+    place: Place = "the input"
 
 
 def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD) -> Unseen:
@@ -216,7 +222,10 @@ def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[U
     for target in targets:
         if target.object.group_kind not in _BELOW_LISTENERS:
             for path in analysis.topology.paths_through(target):
-                listeners.update(_listeners_below(target, path))
+                above_routes = takewhile(lambda node: node.object.group_kind not in ROUTES, path[path.index(target) :])
+                listeners.update(
+                    node for node in above_routes if node.section and node.object.group_kind in WITH_LISTENERS
+                )
     if not listeners:
         return
     owners = dict.fromkeys(sorted(node.object for node in listeners))
@@ -225,15 +234,6 @@ def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[U
             if binding.state == "unknown" and binding.listener in listeners:
                 reason = f"whether it is attached to {binding.listener} is unknown: {binding.message}"
                 yield Unseen(what=str(route), reason=reason, remedy=_ADD)
-
-
-def _listeners_below(target: NodeRef, path: Path) -> Iterator[NodeRef]:
-    """The listeners on a path from a target on; below a route there are none."""
-    for node in path[path.index(target) :]:
-        if node.object.group_kind in ROUTES:
-            return
-        if node.section and node.object.group_kind in WITH_LISTENERS:
-            yield node
 
 
 def unknown_labels(resources: Iterable[Resource]) -> Iterator[Unseen]:

@@ -94,6 +94,12 @@ class Case(Struct, frozen=True, dict=True):
         """The attachments of the policy, also the failed ones."""
         return self.analysis.attachments[self.policy.ref]
 
+    @property
+    def failing(self) -> list[Attachment]:
+        """The failed ones by references of the policy's own."""
+        failing = (attachment for attachment in self.attachments if attachment.state != "attached")
+        return [attachment for attachment in failing if not attachment.declared.named_by]
+
     def read(self, *refs: ObjectRef) -> list[Resource]:
         """Those of some objects that were read."""
         return [resource for ref in refs if (resource := self.analysis.index.get(ref))]

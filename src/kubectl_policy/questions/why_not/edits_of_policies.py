@@ -84,12 +84,7 @@ def nameable_kinds(case: Case) -> Collection[GroupKind]:
     A direct kind that is known to take effect somewhere can name nothing else, and none changes a Namespace.
     """
     profile = case.profile
-    failing = (
-        attachment
-        for attachment in case.attachments
-        if attachment.state != "attached" and not attachment.declared.named_by
-    )
-    named = {attachment.target.object.group_kind for attachment in failing if attachment.target}
+    named = {attachment.target.object.group_kind for attachment in case.failing if attachment.target}
     kinds = profile.declared_targets or {case.target.object.group_kind, *named}
     if profile.policy_class == "inherited":
         return kinds
@@ -103,11 +98,7 @@ def _naming(case: Case, node: NodeRef, section: str) -> Iterator[Edit]:
     named = (field for field in case.profile.target_fields if "Selector" not in field)
     # Where both spellings are possible and neither is used, lists are what newer kinds have.
     fields = sorted(named, key=lambda field: not field.endswith("s"))
-    failing = {
-        attachment.declared.field
-        for attachment in case.attachments
-        if attachment.state != "attached" and not attachment.declared.named_by
-    }
+    failing = {attachment.declared.field for attachment in case.failing}
     for field in [field for field in fields if value_at(raw, field) is not None] or fields:
         value, path = value_at(raw, field), FieldPath.parse(field)
         if isinstance(value, list):

@@ -262,13 +262,12 @@ def narrow_hostname(case: Case, reason: Reason) -> Iterator[Edit]:
 
 def _with_hostname_of(case: Case, node: NodeRef, ref: ObjectRef) -> Iterator[Edit]:
     listener = case.analysis.topology.gateways.listener(node)
-    hostnames = [listener.hostname] if listener else []
-    for route in case.read(ref):
-        own = strings_at(route.raw, "spec.hostnames")
-        for hostname in filter(None, hostnames):
-            if hostname.startswith("*.") and own:
-                yield from _appended(route, _HOSTNAMES, f"{own[0].split('.')[0]}{hostname[1:]}")
-            yield from _appended(route, _HOSTNAMES, hostname)
+    hostname = listener.hostname if listener else ""
+    for route in case.read(ref) if hostname else ():
+        hostnames = strings_at(route.raw, "spec.hostnames")
+        if hostname.startswith("*.") and hostnames:
+            yield from _appended(route, _HOSTNAMES, f"{hostnames[0].split('.')[0]}{hostname[1:]}")
+        yield from _appended(route, _HOSTNAMES, hostname)
 
 
 def choose_class(case: Case, reason: Reason) -> Iterator[Edit]:

@@ -63,7 +63,12 @@ class _Chain:
         for attachment in near:
             yield from self._of(attachment)
         if not near:
-            beneath = [attachment for attachment in attachments if self._is_below(attachment)]
+            beneath = [
+                attachment
+                for attachment in attachments
+                if attachment.target and attachment.state == "attached"
+                if any(self._target in path for path in self._analysis.topology.paths(attachment.target))
+            ]
             yield from (_below(attachment, self._target) for attachment in beneath)
             yield from _elsewhere(self._case, [attachment for attachment in attachments if attachment not in beneath])
 
@@ -207,13 +212,6 @@ class _Chain:
         gateway = gateways.gateway_of(parent)
         gateway_class = gateways.class_of(gateway) if gateway else None
         yield from (obj for obj in (parent, gateway, gateway_class) if obj)
-
-    def _is_below(self, attachment: Attachment) -> bool:
-        """Whether a policy is attached below the node."""
-        node = attachment.target
-        if node is None or attachment.state != "attached":
-            return False
-        return any(self._target in path for path in self._analysis.topology.paths(node))
 
 
 def _elsewhere(case: Case, attachments: Iterable[Attachment]) -> Iterator[Reason]:

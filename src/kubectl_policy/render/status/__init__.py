@@ -34,7 +34,7 @@ class _Status(Forms["StatusReport"]):
         return [status_table(answer, view)]
 
     def names(self, answer: StatusReport) -> Iterable[ObjectRef]:
-        return (status.resource.ref for status in answer.items if status.disagrees)
+        return (status.resource.ref for status in answer.items if not status.agrees)
 
     def hints(self, answer: StatusReport) -> Sequence[str]:
         from kubectl_policy.render.wording.next_commands import elsewhere_hint

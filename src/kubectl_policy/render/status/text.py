@@ -113,7 +113,7 @@ def status_tree(report: StatusReport, view: View) -> Document:
         *section("Not compared", _not_compared(report)),
         *unseen_section(report.unseen),
         *_asides(report, view),
-        *next_section((describing(status.resource.ref) for status in report.items if status.disagrees), view),
+        *next_section((describing(status.resource.ref) for status in report.items if not status.agrees), view),
     )
 
 

@@ -191,7 +191,7 @@ def _agreement(report: StatusReport) -> str:
     compared = [comparison for _, comparison in report.comparisons if comparison.is_compared]
     reported = [status for status in report.items if any(comparison.is_compared for comparison in status.conditions)]
     whom = str(reported[0].resource.ref) if len(reported) == 1 else _numbers(reported)
-    wrong = [status for status in reported if status.disagrees]
+    wrong = [status for status in reported if not status.agrees]
     if not compared:
         return "Nothing that is computed here was reported"
     if len(compared) == 1:
