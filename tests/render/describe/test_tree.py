@@ -385,7 +385,7 @@ def test_a_gap_and_a_diagnostic_can_lack_an_origin() -> None:
     answer = replace(
         about(world(), "HTTPRoute", "r"),
         unseen=(Unseen(what="RetryPolicies in namespace infra", reason="forbidden", remedy="list them"),),
-        diagnostics=(Diagnostic("rule", "warning", "odd", reason="Odd"), Diagnostic("rule", "info", "hm")),
+        problems=(Diagnostic("rule", "warning", "odd", reason="Odd"), Diagnostic("rule", "info", "hm")),
     )
     text = _tree(answer)
     assert "  RetryPolicies in namespace infra: forbidden. To do: list them\n" in text
