@@ -38,7 +38,8 @@ def no_target(world: Linted) -> Iterator[Finding]:
     """
     known = [field.removeprefix("spec.") for field in TARGET_FIELDS]
     for finding in _without_target(world, "policy"):
-        spec = mapping_at(world.index.raw(finding.subject), "spec") if finding.subject and finding.certain else {}
+        policy = finding.subject if finding.certain else None
+        spec = mapping_at(world.index.raw(policy) if policy else None, "spec")
         near = {field: nearest(field, known) for field in map(str, spec) if field not in known}
         fixes = (Fix(words=f"did you mean {meant}, not {field}?") for field, meant in near.items() if meant)
         yield replace(finding, fix=next(fixes, None))
