@@ -1,15 +1,13 @@
-"""How the effective policy of a kind comes about: what counts on a path, what the outcome is, who lost which field."""
+"""How the effective policy of a kind comes about: which contributions count on a path, and what the target says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
-from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
+from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import (
     NOBODY,
@@ -19,19 +17,17 @@ from kubectl_policy.resolution.contributions import (
     without_ignored,
 )
 from kubectl_policy.resolution.merging import PathContext, merged
-from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, keyed, leaves, trace, without
+from kubectl_policy.resolution.outcome import OwnValue, Resolution
+from kubectl_policy.resolution.traced import Leaf, Source, keyed, leaves, trace, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
-    from kubectl_policy.model.authorship import Authorship
+    from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.contributions import Contribution
-    from kubectl_policy.resolution.merging import Doubt, ScopeOutcome
-    from kubectl_policy.resolution.precedence import Refusal
+    from kubectl_policy.resolution.merging import Doubt
     from kubectl_policy.resolution.traced import Field, Traced
-    from kubectl_policy.topology import Path
 
 # What says nothing where a field of an object stands for a setting.
 _EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
@@ -39,281 +35,6 @@ _UNDATED: Final[frozenset[Doubt]] = frozenset({"age unknown"})
 _NO_FIELDS: Final[frozenset[tuple[Source, Field]]] = frozenset()
 # Contributions, and what counts of each.
 _Counted: TypeAlias = "Sequence[tuple[Contribution, Contribution | None]]"
-FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected", "unheeded"]
-# A field that a policy declares, what becomes of it, and who superseded it.
-FieldOutcome: TypeAlias = "tuple[Field, Leaf, FateState, tuple[Source, ...]]"
-
-
-_FIELD: Final = "As its policy writes it, below spec or a stanza of it: timeout.request, compressor[Gzip].gzip."
-_DEFAULTED: Final = "True if its policy leaves it out, so that the definition of its kind fills it in."
-_ORIGIN: Final = (
-    "Where it is written: the line of the field, or of its object if that cannot be told or no field says it."
-)
-_BLAME: Final = "Who wrote it, and when; null without --blame, and where that cannot be told."
-_STATE: Final = (
-    "effective; undecided where it is not known how its policy combines with others; superseded by another value;"
-    " rejected with its whole policy for a conflict; unheeded: ignored by controllers, not because of another policy."
-)
-
-
-class DeclaredField(Struct, frozen=True, kw_only=True, gc=False):
-    """A field with its value, as its source declares it, and where that is written."""
-
-    field: Annotated[str, Meta(description=_FIELD)]
-    value: Annotated[Json, Meta(description="Any JSON value; null if removed.")]
-    source: Annotated[Source, Meta()]
-    origin: Annotated[Origin | None, Meta(description=_ORIGIN)] = None
-    declared_in: FieldPath = WHOLE
-    """The field of the source that says it; the whole of it where none does."""
-    blame: Annotated[Authorship | None, Meta(description=_BLAME)] = None
-    defaulted: Annotated[bool, Meta(description=_DEFAULTED)] = False
-
-    @property
-    def declared_in_(self) -> Annotated[str, Meta()]:
-        """The field of its object, for example spec.overrides.timeout.request; empty if no field says it."""
-        return str(self.declared_in)
-
-
-class Fate(DeclaredField, frozen=True, kw_only=True, gc=False):
-    """A declared field, and what becomes of it on a path."""
-
-    state: Annotated[FateState, Meta(description=_STATE)]
-    superseded_by: Annotated[
-        tuple[Source, ...], Meta(description="Who set the field, or what it is in, or the whole spec, instead.")
-    ] = ()
-    by_port: bool = False
-    """Whether what `superseded_by` say of the path's port replaces it."""
-
-
-class OwnValue(Struct, frozen=True, dict=True):
-    """A value of a field of the target object, and the field of the policies' settings that it stands for."""
-
-    field: Field
-    object_field: str
-    value: Leaf | Traced
-
-    @cached_property
-    def leaves(self) -> tuple[tuple[Field, Leaf], ...]:
-        """The settings that it makes, by where they stand among those of policies."""
-        if isinstance(self.value, Leaf):
-            return ((self.field, self.value),)
-        return tuple(((*self.field, *field), leaf) for field, leaf in leaves(self.value))
-
-
-class Resolution(Struct, frozen=True, kw_only=True, dict=True):
-    """The outcome of the policies of one kind wherever the same ones meet; all paths where they do share it."""
-
-    kind: GroupKind
-    spec: Traced
-    contributions: tuple[Contribution, ...]
-    """The contributions of policies, least specific first."""
-    members: frozenset[Source]
-    """The sources that took part."""
-    rejected: frozenset[Source]
-    """The sources refused for a conflict."""
-    undecided: frozenset[Source] = frozenset()
-    """The sources of which it is not known whether what they set is in force."""
-    doubts: frozenset[Doubt] = frozenset()
-    kept_out: Mapping[Source, Refusal] = field(default_factory=dict["Source", "Refusal"])
-    """Rejected sources of policies that another one on their target, or on another one of theirs, keeps out."""
-    ignored_fields: frozenset[tuple[Source, Field]] = frozenset()
-    """The fields that the controllers ignore here."""
-    ignored_sources: frozenset[Source] = frozenset()
-    """The sources of which nothing counts here, even if they declare no field."""
-    scopes: tuple[ScopeOutcome, ...] = ()
-    """The parts of which the spec is made, broadest first."""
-    replaced_for_port: Field = ()
-    """A field that gives way to what `port_sources` say of the path's port."""
-    port_sources: frozenset[Source] = frozenset()
-    own: tuple[OwnValue, ...] = ()
-    """The fields of the target object that stand for settings, also those that an override beats."""
-    without_own: Resolution | None = None
-    """The outcome as it would be without them."""
-
-    def __hash__(self) -> int:
-        """By who brings what, and who set which field; it is looked up for every path."""
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        sources = tuple(part.source for part in self.contributions)
-        return hash((self.kind, sources, tuple((field, leaf.source) for field, leaf in leaves(self.spec))))
-
-    @property
-    def likeness(self) -> object:
-        """What is the same where policies fare alike, whatever the target objects say themselves, and whichever say it.
-
-        Which fields these say makes a difference.
-        """
-        return self._beside_own if self.own else self
-
-    @cached_property
-    def _beside_own(self) -> object:
-        return self.without_own, tuple((each.field, *(field for field, _ in each.leaves)) for each in self.own)
-
-    @property
-    def own_object(self) -> ObjectRef | None:
-        """The target object, if it says something itself."""
-        return next((leaf.source.object for each in self.own for _, leaf in each.leaves), None)
-
-    @cached_property
-    def contributions_of(self) -> Mapping[ObjectRef, list[Contribution]]:
-        """The contributions of each policy, in their order."""
-        by_policy: dict[ObjectRef, list[Contribution]] = {}
-        for part in self.contributions:
-            by_policy.setdefault(part.source.object, []).append(part)
-        return by_policy
-
-    @cached_property
-    def policies_in_force(self) -> frozenset[ObjectRef]:
-        """The policies with at least one effective field; one that declares none counts if its spec took part.
-
-        Those of which that is undecided are among them.
-        """
-        return frozenset({source.object for source in self.sources_in_force} & self.contributions_of.keys())
-
-    @cached_property
-    def policies_undecided(self) -> frozenset[ObjectRef]:
-        """Those of them of which it is not known whether any of their fields is effective."""
-        certain = {source.object for source in self.sources_in_force - self.undecided}
-        return self.policies_in_force - certain
-
-    @cached_property
-    def sources_in_force(self) -> frozenset[Source]:
-        """Who has set a field that is effective, or takes part without declaring any; also where that is undecided."""
-        empty = self.members.intersection(part.source for part in self.contributions if not part.spec)
-        return empty.union(leaf.source for _, leaf in leaves(self.spec))
-
-    @cached_property
-    def fields_of(self) -> Mapping[Source, list[Field]]:
-        """The fields of the spec that each source has set, in their order."""
-        by_source: dict[Source, list[Field]] = {}
-        for name, leaf in leaves(self.spec):
-            by_source.setdefault(leaf.source, []).append(name)
-        return by_source
-
-    @cached_property
-    def _finder(self) -> _Fates:
-        return _Fates(self)
-
-    @cached_property
-    def fates(self) -> tuple[Fate, ...]:
-        """The fate of every field that a contribution declares, in order of contributions."""
-        finder = self._finder
-        return tuple(finder.of(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
-
-    def outcomes_of(self, policy: ObjectRef) -> list[FieldOutcome]:
-        """What becomes of each field of a policy, and who superseded it: its fate without words."""
-        outcome, outcomes = self._finder.outcome, list[FieldOutcome]()
-        for part in self.contributions_of.get(policy, ()):
-            if part.spec is self.spec and not (self.rejected or self.ignored_fields or self.undecided):
-                # Nothing is merged into it.
-                outcomes.extend((name, leaf, "effective", ()) for name, leaf in leaves(part.spec))
-            else:
-                outcomes.extend((name, leaf, *outcome(name, leaf)[:2]) for name, leaf in leaves(part.spec))
-        return outcomes
-
-    @cached_property
-    def own_fates(self) -> tuple[tuple[Field, Leaf, Fate], ...]:
-        """Every value of the target object's own with its field and its fate."""
-        finder = self._finder
-        return tuple((field, leaf, finder.of(field, leaf)) for own in self.own for field, leaf in own.leaves)
-
-    @cached_property
-    def fates_of(self) -> Mapping[ObjectRef, list[Fate]]:
-        """The same by policy."""
-        by_policy: dict[ObjectRef, list[Fate]] = {}
-        for fate in self.fates:
-            by_policy.setdefault(fate.source.object, []).append(fate)
-        return by_policy
-
-
-class EffectivePolicy(Struct, frozen=True, gc=False):
-    """The outcome of the policies of one kind at the end of a path."""
-
-    path: Path
-    resolution: Resolution
-
-    @property
-    def target(self) -> NodeRef:
-        """The node at which this takes effect: the end of the path."""
-        return self.path[-1]
-
-
-class _Fates:
-    """Finds the fates of a resolution's fields; what several of them have in common is looked up once."""
-
-    def __init__(self, resolution: Resolution) -> None:
-        self.resolution = resolution
-        self.winners = tuple(part.source for part in resolution.contributions if part.source in resolution.members)
-        # By the path of a map in the spec: who set what is in it.
-        self.setters: dict[Field, tuple[Source, ...]] = {}
-
-    def of(self, field: Field, leaf: Leaf) -> Fate:
-        state, by, by_port = self.outcome(field, leaf)
-        return Fate(
-            field=field_name(field),
-            value=leaf.value,
-            source=leaf.source,
-            state=state,
-            superseded_by=by,
-            by_port=by_port,
-            defaulted=leaf.defaulted,
-        )
-
-    def outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:
-        """The state of a field, who superseded it, and whether that is for the path's port."""
-        resolution = self.resolution
-        # Hardly anything is refused, ignored or undecided, and to look that up for each field takes longer than to see.
-        if resolution.rejected and leaf.source in resolution.rejected:
-            return "rejected", self._winners_over(leaf.source), False
-        if resolution.ignored_fields and (leaf.source, field) in resolution.ignored_fields:
-            return "unheeded", (), False
-        there, around = self._place(field)
-        # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
-        if isinstance(there, Leaf):
-            if there is not leaf and (there.source != leaf.source or there.value != leaf.value):
-                return "superseded", (there.source,), False
-            counts = True
-        else:
-            counts = there is not None and leaf.value == ([] if isinstance(there, KeyedList) else {})
-        if counts:
-            undecided = resolution.undecided and leaf.source in resolution.undecided
-            return "undecided" if undecided else "effective", (), False
-        setters = self._setters(around)
-        outer = resolution.replaced_for_port
-        if setters or not outer or field[: len(outer)] != outer:
-            return "superseded", setters or self.winners, False
-        return "superseded", tuple(sorted(resolution.port_sources)) or self.winners, True
-
-    def _place(self, field: Field) -> tuple[Leaf | Traced | None, Field]:
-        """What is at a field, or above it instead; and where the closest map is, empty for the whole spec."""
-        there: Leaf | Traced | None = self.resolution.spec
-        around: Field = ()
-        for depth, key in enumerate(field, 1):
-            if there is None or isinstance(there, Leaf):
-                break
-            there = there.get(key)
-            if there is not None and not isinstance(there, Leaf):
-                around = field[:depth]
-        return there, around
-
-    def _setters(self, around: Field) -> tuple[Source, ...]:
-        if around and around not in self.setters:
-            spec: Leaf | Traced = self.resolution.spec
-            for key in around:
-                spec = spec[key] if isinstance(spec, Mapping) else spec
-            inner = leaves(spec) if isinstance(spec, Mapping) else ()
-            self.setters[around] = tuple(sorted({leaf.source for _, leaf in inner}))
-        return self.setters.get(around, ())
-
-    def _winners_over(self, rejected: Source) -> tuple[Source, ...]:
-        refusal = self.resolution.kept_out.get(rejected)
-        if refusal is None:
-            return self.winners
-        holders = self.resolution.contributions_of.get(refusal.holder, ())
-        there = dict.fromkeys(part.source for part in holders if part.source.target == refusal.target)
-        return tuple(there) or (Source(refusal.holder, refusal.target),)
 
 
 def resolve(

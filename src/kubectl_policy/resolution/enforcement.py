@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.controllers import Event
-    from kubectl_policy.resolution.effective import EffectivePolicy, FieldOutcome, Resolution
+    from kubectl_policy.resolution.outcome import EffectivePolicy, FieldOutcome, Resolution
     from kubectl_policy.resolution.resolver import Resolver
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path, Topology

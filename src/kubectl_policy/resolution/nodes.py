@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.contributions import Contribution
-    from kubectl_policy.resolution.effective import Resolution
+    from kubectl_policy.resolution.outcome import Resolution
     from kubectl_policy.resolution.precedence import Refusal
     from kubectl_policy.resolution.traced import Source
     from kubectl_policy.topology import Path

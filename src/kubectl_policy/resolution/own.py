@@ -13,7 +13,7 @@ from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import Contribution, without_nulls
-from kubectl_policy.resolution.effective import EffectivePolicy, Resolution
+from kubectl_policy.resolution.outcome import EffectivePolicy, Resolution
 from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, trace, without
 from kubectl_policy.topology.references import refer
 

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.own import OF_RULE
-from kubectl_policy.resolution.effective import EffectivePolicy, own_fields, own_values, resolve, with_own
+from kubectl_policy.resolution.effective import own_fields, own_values, resolve, with_own
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.nodes import AttachedPolicies, PoliciesOnNodes
+from kubectl_policy.resolution.outcome import EffectivePolicy
 from kubectl_policy.resolution.own import OwnRules
 from kubectl_policy.resolution.precedence import filters_above
 from kubectl_policy.resolution.reach import reach, takes_effect_below
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.merging import Inheritance, RouteChoice
-    from kubectl_policy.resolution.effective import Resolution
     from kubectl_policy.resolution.nodes import OnNode, RankedPolicy
+    from kubectl_policy.resolution.outcome import Resolution
     from kubectl_policy.resolution.precedence import Refusal
     from kubectl_policy.topology import Path, Topology
     from kubectl_policy.topology.gateway.listeners import Listener

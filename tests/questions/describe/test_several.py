@@ -17,8 +17,8 @@ HERE, THERE, EVERYWHERE = (Unseen(what=words, reason="forbidden") for words in (
 def test_what_is_said_of_several_is_said_once() -> None:
     """In the order in which it is met; each of them says it all the same."""
     world = colourful()
-    route = replace(about(world, "HTTPRoute", "r"), diagnostics=(BOTH, ONE), unseen=(HERE, EVERYWHERE))
-    policy = replace(about_policy(world, "base"), diagnostics=(TWO, BOTH), unseen=(EVERYWHERE, THERE, THERE))
+    route = replace(about(world, "HTTPRoute", "r"), problems=(BOTH, ONE), unseen=(HERE, EVERYWHERE))
+    policy = replace(about_policy(world, "base"), problems=(TWO, BOTH), unseen=(EVERYWHERE, THERE, THERE))
     both = Descriptions((route, policy))
     assert both.problems == (BOTH, ONE, TWO)
     assert both.unseen == (HERE, EVERYWHERE, THERE)
@@ -29,6 +29,6 @@ def test_what_is_said_of_several_is_said_once() -> None:
 @pytest.mark.parametrize("number", [0, 2])
 def test_of_what_is_in_order_nothing_is_said(number: int) -> None:
     """Nor of no object at all."""
-    item = replace(about(colourful(), "HTTPRoute", "r"), diagnostics=(), unseen=())
+    item = replace(about(colourful(), "HTTPRoute", "r"), problems=(), unseen=())
     answer = Descriptions((item,) * number)
     assert (answer.problems, answer.unseen) == ((), ())

@@ -11,8 +11,7 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Gap, GroupKind, Permission
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
-from kubectl_policy.questions.unseen.hidden import is_closed_in, may_lead_to
-from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list, relevant_gaps
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list, is_closed_in, may_lead_to, relevant_gaps
 from tests import build
 
 if TYPE_CHECKING:

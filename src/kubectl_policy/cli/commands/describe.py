@@ -102,7 +102,7 @@ def _describe(
         return POLICY, replace(
             policy,
             focus=focus,
-            diagnostics=at_fields(policy.problems, lines),
+            problems=at_fields(policy.problems, lines),
             all_fields=tuple(at_line(field, lines.locate, author_of) for field in policy.all_fields),
             reasons=at_fields(policy.reasons, lines, or_above=True),
         )
@@ -112,7 +112,7 @@ def _describe(
     answer = narrowed(describe(analysis, node), focus)
     return OBJECT, replace(
         answer,
-        diagnostics=at_fields(answer.problems, lines),
+        problems=at_fields(answer.problems, lines),
         in_force=at_lines(answer.in_force, lines.locate, author_of),
         requests=replace(answer.requests, unattached=at_fields(answer.requests.unattached, lines)),
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.unseen.things import Unseen
-    from kubectl_policy.resolution.effective import DeclaredField
+    from kubectl_policy.resolution.outcome import DeclaredField
     from kubectl_policy.topology import Path
 
 

@@ -11,8 +11,7 @@ from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import GATEWAY_API, TARGETS, plural
 from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.shared.reported import policies_named, reported_places
-from kubectl_policy.questions.unseen.hidden import may_hold_policies_on
-from kubectl_policy.questions.unseen.relevance import FIX
+from kubectl_policy.questions.unseen.relevance import FIX, may_hold_policies_on
 from kubectl_policy.questions.unseen.things import Unseen
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from kubectl_policy.questions.shared.which_paths import PathNumber, numbers
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
 from kubectl_policy.resolution import Source
-from kubectl_policy.resolution.effective import DeclaredField
+from kubectl_policy.resolution.outcome import DeclaredField
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.questions.shared.places import places_in
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
-from kubectl_policy.resolution.effective import DeclaredField, Fate
+from kubectl_policy.resolution.outcome import DeclaredField, Fate
 from kubectl_policy.resolution.traced import KeyedList
 
 if TYPE_CHECKING:

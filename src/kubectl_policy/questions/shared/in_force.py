@@ -13,7 +13,7 @@ from kubectl_policy.questions.shared.declared import named_fates, named_leaves
 from kubectl_policy.questions.shared.places import Places, at_line, origin_of
 from kubectl_policy.questions.shared.which_paths import PathNumber, numbers
 from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below
-from kubectl_policy.resolution.effective import DeclaredField, Fate
+from kubectl_policy.resolution.outcome import DeclaredField, Fate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

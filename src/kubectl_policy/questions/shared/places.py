@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import WHOLE, Json
 from kubectl_policy.profiles.own import OF_RULE
@@ -61,7 +62,6 @@ class Places:
     def __init__(self, analysis: Analysis, effective: EffectivePolicy, profile: PolicyKindProfile) -> None:
         """Of an outcome of a kind whose profile this is there; nothing is looked for yet."""
         self._analysis, self._effective, self._profile = analysis, effective, profile
-        self._written: dict[Source, dict[Field, list[tuple[Leaf, FieldPath]]]] = {}
 
     def field(self, keys: Field, leaf: Leaf) -> FieldPath:
         """Where in its object a leaf of the outcome, or of what is brought to it, is written.
@@ -76,15 +76,15 @@ class Places:
         written = (place for other, place in self._written_by(leaf.source).get(keys, ()) if other == leaf)
         return next(written, None) or self._own_field(keys, leaf)
 
+    @cached_method
     def _written_by(self, source: Source) -> dict[Field, list[tuple[Leaf, FieldPath]]]:
         """Everything that one source brings to the outcome, with its place; there may be thousands of others."""
-        if source not in self._written:
-            found = self._written[source] = {}
-            for part in self._effective.resolution.contributions_of.get(source.object, ()):
-                for keys, node, place in places_in(part, self._profile) if part.source == source else ():
-                    if isinstance(node, Leaf):
-                        found.setdefault(keys, []).append((node, place))
-        return self._written[source]
+        found: dict[Field, list[tuple[Leaf, FieldPath]]] = {}
+        for part in self._effective.resolution.contributions_of.get(source.object, ()):
+            for keys, node, place in places_in(part, self._profile) if part.source == source else ():
+                if isinstance(node, Leaf):
+                    found.setdefault(keys, []).append((node, place))
+        return found
 
     def _own_field(self, keys: Field, leaf: Leaf) -> FieldPath:
         """Where the target object itself says a field that counts as a policy's."""

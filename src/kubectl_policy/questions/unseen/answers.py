@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kubectl_policy.model.kinds import CRD
-from kubectl_policy.questions.unseen.hidden import may_change_policy
 from kubectl_policy.questions.unseen.possible import possible_for, possible_for_policy, unfilled_settings
-from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list, relevant_gaps
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list, may_change_policy, relevant_gaps
 from kubectl_policy.questions.unseen.things import (
     cut_paths,
     not_computed,
