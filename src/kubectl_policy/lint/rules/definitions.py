@@ -304,10 +304,12 @@ def served_version_deprecated(world: Linted) -> Iterator[Finding]:
         deprecated = {name for name, each in versions.items() if each.get("deprecated") is True}
         if not deprecated:
             continue
+        fine = [name for name, each in versions.items() if each.get("served") is not False and name not in deprecated]
+        # The one that is stored, or else any that is served.
+        current = max(fine, key=lambda name: versions[name].get("storage") is True, default="")
         for resource in world.of_kind(kind):
             group, _, version = text_at(resource.raw, "apiVersion").rpartition("/")
             if version in deprecated:
-                current = _current(versions)
                 said = text_at(versions[version], "deprecationWarning")
                 yield Finding(
                     subject=resource.ref,
@@ -315,12 +317,3 @@ def served_version_deprecated(world: Linted) -> Iterator[Finding]:
                     message=f"{version} of {kind.kind} is deprecated{f': {said}'.rstrip('.') if said else ''}",
                     fix=Fix(words=f"use {current}", value=f"{group}/{current}") if current else None,
                 )
-
-
-def _current(versions: Mapping[str, Mapping[str, Json]]) -> str:
-    """The version to use instead: the one that is stored, or else any that is served; empty without one."""
-    fine = {
-        name: each for name, each in versions.items() if each.get("served") is not False and not each.get("deprecated")
-    }
-    stored = (name for name, each in fine.items() if each.get("storage") is True)
-    return next(iter((*stored, *fine)), "")

@@ -95,22 +95,17 @@ def partially_overridden(world: Linted) -> Iterator[Finding]:
                 and loss.field not in dead
                 and not _says_nothing(loss.resolution, loss.by)
             ]
-            if lost:
-                yield _partially(world, losses, lost)
-
-
-def _partially(world: Linted, losses: Losses, lost: Sequence[Loss]) -> Finding:
-    objects, by = losses.objects(lost), sorted({loss.by.object for loss in lost})
-    own = not {*by} - {*objects}
-    instead = "their own settings take" if own else f"{some(by)} {_is(by, 'takes', 'take')}"
-    names = losses.names(lost)
-    place = f"{_is(names, 'its', 'their')} place"
-    return Finding(
-        subject=losses.policy.ref,
-        field=losses.place(lost),
-        message=f"{some(names)} {_is(names)} not in force for {some(objects)}: {instead} {place}",
-        related=world.related_to(by, "is in force instead"),
-    )
+            if not lost:
+                continue
+            objects, by, names = losses.objects(lost), sorted({loss.by.object for loss in lost}), losses.names(lost)
+            takes = "their own settings take" if {*by} <= {*objects} else f"{some(by)} {_is(by, 'takes', 'take')}"
+            instead = f"{takes} {_is(names, 'its', 'their')} place"
+            yield Finding(
+                subject=losses.policy.ref,
+                field=losses.place(lost),
+                message=f"{some(names)} {_is(names)} not in force for {some(objects)}: {instead}",
+                related=world.related_to(by, "is in force instead"),
+            )
 
 
 @lint_rule("GWP2005", "warning", "profile", guards=True)

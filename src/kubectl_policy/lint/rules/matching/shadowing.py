@@ -45,22 +45,20 @@ def rule_unreachable(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteRule.Matches and GatewaySpec.Listeners, "Listener Isolation" (Gateway API, apis/v1); istio IST0130;
     envoyproxy/gateway#9135.
     """
-    competition = world.competition
-    for (route, rule), losses in competition.lost_rules.items():
-        if _asks_more_than_once(losses):
-            # In its own route, a rule is called by its name alone.
-            taken = grouped(
-                ((_rule_words if loss.place else _section)(world, loss.winner), str(loss.match.conditions))
-                for loss in losses
-            )
-            winners = dict.fromkeys((loss.winner.route.ref, loss.winner.field) for loss in losses)
-            where = [f"{other} comes first for {some(conditions)}" for other, conditions in taken.items()]
-            yield Finding(
-                subject=route,
-                field=f"spec.rules[{rule}]",
-                message=f"no request reaches it: {some(where)}",
-                related=tuple(world.related(winner, "comes first", field) for winner, field in winners),
-            )
+    for (route, rule), losses in _lost_with_several_matches(world).items():
+        # In its own route, a rule is called by its name alone.
+        taken = grouped(
+            ((_rule_words if loss.place else _section)(world, loss.winner), str(loss.match.conditions))
+            for loss in losses
+        )
+        winners = dict.fromkeys((loss.winner.route.ref, loss.winner.field) for loss in losses)
+        where = [f"{other} comes first for {some(conditions)}" for other, conditions in taken.items()]
+        yield Finding(
+            subject=route,
+            field=f"spec.rules[{rule}]",
+            message=f"no request reaches it: {some(where)}",
+            related=tuple(world.related(winner, "comes first", field) for winner, field in winners),
+        )
     yield from _left_to_others(world)
     for node in sorted(world.relations.delegations.cut_off):
         rule = world.topology.sections(node.object).index(node.section)
@@ -69,8 +67,9 @@ def rule_unreachable(world: Linted) -> Iterator[Finding]:
         yield Finding(subject=node.object, field=field, message=message, certain=certain)
 
 
-def _asks_more_than_once(losses: Iterable[LostMatch]) -> bool:
-    return len({loss.match.conditions for loss in losses}) > 1
+def _lost_with_several_matches(world: Linted) -> Mapping[tuple[ObjectRef, int], Sequence[LostMatch]]:
+    lost = world.competition.lost_rules
+    return {rule: losses for rule, losses in lost.items() if len({loss.match.conditions for loss in losses}) > 1}
 
 
 def _left_to_others(world: Linted) -> Iterator[Finding]:
@@ -116,12 +115,11 @@ def match_duplicate(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteRule.Matches (Gateway API, apis/v1/httproute_types.go); kubernetes-sigs/gateway-api#3767 and #4303;
     istio IST0131; RouteRulesOverlap of Envoy Gateway.
     """
-    competition = world.competition
-    told = {rule for rule, losses in competition.lost_rules.items() if _asks_more_than_once(losses)}
+    unreachable = _lost_with_several_matches(world)
     pairs: dict[tuple[ObjectRef, int, ObjectRef, bool, bool], list[LostMatch]] = {}
-    for loss in competition.losses:
+    for loss in world.competition.losses:
         match, winner = loss.match, loss.winner
-        if loss.place and (match.route.ref, match.rule) not in told:
+        if loss.place and (match.route.ref, match.rule) not in unreachable:
             pair = (match.route.ref, match.rule, winner.route.ref, loss.certain, loss.in_order)
             pairs.setdefault(pair, []).append(loss)
     for losses in pairs.values():
@@ -180,12 +178,11 @@ def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteRule.Matches (Gateway API, apis/v1/httproute_types.go): "precedence MUST be granted to the FIRST
     matching rule (in list order)".
     """
-    lost = world.competition.lost_rules
-    told = {rule for rule, losses in lost.items() if _asks_more_than_once(losses)}
+    lost, unreachable = world.competition.lost_rules, _lost_with_several_matches(world)
     for loss in world.competition.losses:
         match, winner = loss.match, loss.winner
         rule = (match.route.ref, match.rule)
-        if loss.place or rule in told:
+        if loss.place or rule in unreachable:
             continue
         if winner.rule == match.rule:
             message = f"matches[{winner.position}] of the rule is the same, {match.conditions}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.failures import Concern
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import NodeRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
 
@@ -36,15 +36,13 @@ def no_target(world: Linted) -> Iterator[Finding]:
 
     Source: GEP-713, where every policy has target references.
     """
-    for finding in _without_target(world, "policy"):
-        yield replace(finding, fix=_misspelt(world, finding.subject) if finding.subject and finding.certain else None)
-
-
-def _misspelt(world: Linted, policy: ObjectRef) -> Fix | None:
-    spec = mapping_at(world.index.raw(policy), "spec")
     known = [field.removeprefix("spec.") for field in TARGET_FIELDS]
-    near = {field: nearest(field, known) for field in map(str, spec) if field not in known}
-    return next((Fix(words=f"did you mean {meant}, not {field}?") for field, meant in near.items() if meant), None)
+    for finding in _without_target(world, "policy"):
+        policy = finding.subject if finding.certain else None
+        spec = mapping_at(world.index.raw(policy) if policy else None, "spec")
+        near = {field: nearest(field, known) for field in map(str, spec) if field not in known}
+        fixes = (Fix(words=f"did you mean {meant}, not {field}?") for field, meant in near.items() if meant)
+        yield replace(finding, fix=next(fixes, None))
 
 
 @lint_rule("GWP1023", "warning", "closed world")
