@@ -189,8 +189,6 @@ def _nested(plain: Any, wanted: FileType) -> Any:  # noqa: ANN401 (plain values)
     if wanted.origin in {Mapping, dict}:
         entry, names = file_type(wanted.items[1]), wanted.names
         return {names.get(name, name): _nested(each, entry) for name, each in plain.items()}
-    if not wanted.is_struct:
-        return plain
     nested = dict(plain)
     for field in _differing(wanted.type):
         if "spread" in field.type.extra:
