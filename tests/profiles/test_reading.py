@@ -178,3 +178,9 @@ def test_the_verdict_is_that_of_a_library(changes: list[tuple[tuple[Any, ...], s
     assert allowed == LIBRARY.is_valid(document)
     if allowed:
         assert profiles_in(document, Origin("f.yaml"))
+
+
+def test_a_number_without_a_minimum_may_be_any() -> None:
+    """Only other types are refused."""
+    assert [[problem.message for problem in problems(value, int)] for value in (-5, 0)] == [[], []]
+    assert [problem.message for problem in problems("1", int)] == ["must be a whole number, not '1'"]

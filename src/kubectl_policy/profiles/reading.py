@@ -1,4 +1,4 @@
-"""Read files into Structs with msgspec, say in words what a type does not allow, and write Structs as files."""
+"""Read files into Structs with msgspec, report in words what a type does not allow, and write Structs as files."""
 
 from __future__ import annotations
 
@@ -80,8 +80,9 @@ class FileType(Struct, frozen=True):
     """What an annotation allows in a file: a type, without null, and the limits and remarks of its `Meta`s."""
 
     type: Any
-    # The class, without the annotations of items, or of the keys and values of a map; and these.
+    # The class of a generic type (`tuple`, `Mapping`), or the type itself.
     origin: Any
+    # The annotations of the items of a list, or of the keys and the values of a map; the words of a `Literal`.
     items: tuple[Any, ...]
     metas: tuple[Meta, ...]
     # The remarks for this module.
@@ -91,6 +92,11 @@ class FileType(Struct, frozen=True):
     def min_length(self) -> int:
         """The least length of text, and the least number of items."""
         return next((meta.min_length for meta in self.metas if meta.min_length), 0)
+
+    @property
+    def minimum(self) -> float | None:
+        """The least number; None without a limit."""
+        return next((meta.ge for meta in self.metas if meta.ge is not None), None)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -153,7 +159,7 @@ def file_type(annotation: Any) -> FileType:  # noqa: ANN401 (any annotation)
 
 @cache
 def own_fields(cls: type[Struct]) -> tuple[FileField, ...]:
-    """Return the fields of a class that files have, those with fields of their own whole."""
+    """Return the fields of a class that files have; a `SPREAD` field is one of them, not the fields in it."""
     own: list[FileField] = []
     for field in fields(cls):
         of_type = file_type(field.type)
@@ -182,7 +188,7 @@ def read(plain: Any, wanted: type[Type]) -> Type:  # noqa: ANN401 (plain values)
 
 
 def _nested(plain: Any, wanted: FileType) -> Any:  # noqa: ANN401 (plain values)
-    """Return plain values in the form of code: with the fields of a `SPREAD` one below it, and the keys of code."""
+    """Return plain values in the form that msgspec reads: nested as in code, with the keys that code has."""
     if wanted.is_list:
         item = file_type(wanted.items[0])
         return [_nested(each, item) for each in plain]
@@ -195,7 +201,10 @@ def _nested(plain: Any, wanted: FileType) -> Any:  # noqa: ANN401 (plain values)
             nested[field.name] = {name: nested.pop(name) for name in file_fields(field.type.type) if name in nested}
         elif field.name in nested:
             nested[field.name] = _nested(nested[field.name], field.type)
-    return [nested, *nested.pop("also", ())] if "in_files" in wanted.extra else nested
+    if "in_files" in wanted.extra:
+        others = nested.pop("also", ())
+        return [nested, *others]
+    return nested
 
 
 @cache
@@ -256,8 +265,9 @@ def _problems(plain: Any, wanted: FileType, at: FieldPath) -> Iterator[Problem]:
             yield Problem(message=message, field=at)
     elif not isinstance(plain, expected) or (expected is int and isinstance(plain, bool)):
         yield Problem(message=f"must be {_CALLED[expected]}, not {shown(plain)}", field=at)
-    elif expected is int and (least := next(meta.ge for meta in wanted.metas)) is not None and plain < least:
-        yield Problem(message=f"must be at least {least}", field=at)
+    elif expected is int:
+        if wanted.minimum is not None and plain < wanted.minimum:
+            yield Problem(message=f"must be at least {wanted.minimum}", field=at)
     elif wanted.is_struct:
         yield from _problems_of_fields(plain, file_fields(wanted.type), at)
     elif expected in {str, list, dict}:

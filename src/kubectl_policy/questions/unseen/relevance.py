@@ -1,4 +1,4 @@
-"""What could not be read: which of it may change an answer, and its words."""
+"""Gaps in the input: decide which of them may change an answer, and describe them in words."""
 
 from __future__ import annotations
 

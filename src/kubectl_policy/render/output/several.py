@@ -73,7 +73,7 @@ def _trees(answers: Answers, _: str) -> Document:
 
 
 def _lines(answers: Answers, _: str) -> Document:
-    """Answers of one line answer."""
+    """Return the lines of answers that have one line each, with their contexts."""
     return tuple(
         Line((Span(f"{answer.context}: "), *line.spans))
         for answer in answers.answered
@@ -85,7 +85,7 @@ def _tables(answers: Answers, name: str) -> Shown:
     view = replace(answers.answered[0].view, namespaces=any(answer.view.namespaces for answer in answers.answered))
     several = [answer.forms.table(answer.answer, answer.view) for answer in answers.answered]
     contexts = [answer.context for answer in answers.answered]
-    # Of several types, each answer has a table for answer.
+    # Where several types are listed, each answer has a table for each type.
     return laid_out((_together(contexts, tables) for tables in zip(*several, strict=True)), name, view)
 
 

@@ -108,9 +108,11 @@ class ClusterWorld(World):
     @property
     def wanted(self) -> tuple[Query, ...]:
         """Return the queries for what is wanted: lists, and objects by name unless a list has them."""
-        lists = {(query.kind, query.namespace) for query in self._wanted if not query.name}
-        singly = [query for query in self._wanted if query.name and (query.kind, "") not in lists]
-        named = grouped((query.kind, query) for query in singly if (query.kind, query.namespace) not in lists)
+        named = grouped(
+            (query.kind, query)
+            for query in self._wanted
+            if query.name and self._wanted.keys().isdisjoint((Query(query.kind), Query(query.kind, query.namespace)))
+        )
         queries = [query for query in self._wanted if not query.name]
         if self._is_first_round and self._concerns_workloads:
             queries += (Query(kind) for kind in self._for_workloads if Query(kind) not in self._wanted)
