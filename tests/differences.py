@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from tests import build
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Path, PolicyKindProfile
     from kubectl_policy.model import Gap, Json, ObjectRef, Resource
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue
 
 # The kinds whose names a path is told by, with their sections.

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import GroupKind, NodeRef, leaves, load_manifests, plain
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.questions.predicted.policies import policy_status, target_conditions
+from kubectl_policy.questions.predicted_conditions import policy_status, target_conditions
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.resolution import field_name
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Resource, Snapshot
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
+    from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition
 
 FIXTURES: Final = Path(__file__).parent.parent / "fixtures"
 # A condition as people compare it: its status, its reason and what it is about.

@@ -11,7 +11,7 @@ from bench.repositories import FLUX
 from bench.teams import documents, reported
 from bench.worlds import GATEWAYS, WORLDS, under_one_policy
 from kubectl_policy import GroupKind, analyze, load_manifests
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.shared.selection import Selection, find
 from kubectl_policy.questions.status.report import status
 from tests import fast_yaml

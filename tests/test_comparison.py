@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.states import cascade
 from kubectl_policy.topology import Topology
 from tests import build, differences

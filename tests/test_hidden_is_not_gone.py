@@ -12,7 +12,7 @@ from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.sources.outline import mentions_of
 from kubectl_policy.topology.references import GATEWAY, ROUTES, WITH_PORTS

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.topology.references import hostnames_of
 from tests import build
 

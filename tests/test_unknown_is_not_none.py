@@ -13,7 +13,7 @@ from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, GatewayProfile, StatusProfile
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
-from kubectl_policy.questions.predicted.policies import policy_status
+from kubectl_policy.questions.predicted_conditions import policy_status
 from kubectl_policy.topology import gateway_conditions, listener_set_conditions, route_parent_conditions
 from tests import build
 

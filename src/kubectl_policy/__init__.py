@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from kubectl_policy.errors import NotFoundError, PolicyError, UsageError
     from kubectl_policy.model import Diagnostic, Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource, Snapshot
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel, load_profiles
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius, blast_radius
-    from kubectl_policy.questions.changes.diff import StateDiff, diff
+    from kubectl_policy.questions.blast_radius import BlastRadius, blast_radius
     from kubectl_policy.questions.describe.objects import ObjectDescription, describe
     from kubectl_policy.questions.describe.policies import PolicyDescription, describe_policy
-    from kubectl_policy.questions.effective.matrix import Matrix, MatrixOptions, matrix
+    from kubectl_policy.questions.diff import StateDiff, diff
+    from kubectl_policy.questions.matrix import Matrix, MatrixOptions, matrix
     from kubectl_policy.questions.shared.effects import WayInForce, in_force
     from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.questions.status.report import StatusReport, status
-    from kubectl_policy.questions.why_not.why_not import WhyNot, why_not
+    from kubectl_policy.questions.why_not.answer import WhyNot, why_not
     from kubectl_policy.resolution import EffectivePolicy, Fate, Leaf, Source, leaves, plain
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.sources import InputOptions, load_manifests, load_state
@@ -95,16 +95,16 @@ _HOMES = {
     "errors": ("NotFoundError", "PolicyError", "UsageError"),
     "model": ("Diagnostic", "Gap", "GroupKind", "NodeRef", "ObjectRef", "Origin", "Resource", "Snapshot"),
     "profiles": ("MergeStrategy", "PolicyKindProfile", "TargetLevel", "load_profiles"),
-    "questions.changes.blast_radius": ("BlastRadius", "blast_radius"),
-    "questions.changes.diff": ("StateDiff", "diff"),
+    "questions.blast_radius": ("BlastRadius", "blast_radius"),
+    "questions.diff": ("StateDiff", "diff"),
     "questions.describe.objects": ("ObjectDescription", "describe"),
     "questions.describe.policies": ("PolicyDescription", "describe_policy"),
-    "questions.effective.matrix": ("Matrix", "MatrixOptions", "matrix"),
+    "questions.matrix": ("Matrix", "MatrixOptions", "matrix"),
     "questions.shared.effects": ("WayInForce", "in_force"),
     "questions.shared.in_force": ("InForce", "Setting"),
     "questions.shared.selection": ("Selection",),
     "questions.status.report": ("StatusReport", "status"),
-    "questions.why_not.why_not": ("WhyNot", "why_not"),
+    "questions.why_not.answer": ("WhyNot", "why_not"),
     "resolution": ("EffectivePolicy", "Fate", "Leaf", "Source", "leaves", "plain"),
     "resolution.enforcement": ("Enforcement",),
     "sources": ("InputOptions", "load_manifests", "load_state"),

@@ -8,11 +8,11 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.listing.policies import policy_row
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.policy_rows import policy_row
+from kubectl_policy.questions.why_not.answer import why_not
 from tests.build import gateway, gateway_class, node, policy, route, service, snapshot, target
 from tests.render.shown import document_of, headline, shown
 

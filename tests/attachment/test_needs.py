@@ -22,7 +22,7 @@ from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.needs import RequiredObject
-from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy
+from kubectl_policy.questions.blind_spots.answers import unseen_for, unseen_for_policy
 from tests.build import crd, gateway, grant, index, listed, policy, ref, resource, snapshot, target
 
 if TYPE_CHECKING:

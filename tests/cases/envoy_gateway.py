@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.predicted.policies import PolicyStatuses
+from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.topology import (
     attached_hostnames,
     attached_routes,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Path
-    from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
+    from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition
     from tests.cases.names import Entry
 
 

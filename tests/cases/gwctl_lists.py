@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.selectors import parse_label_query
-from kubectl_policy.questions.listing.lists import list_type
-from kubectl_policy.questions.listing.objects import BackendRow, GatewayRow, ObjectRow, RouteRow
-from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
+from kubectl_policy.questions.lists import list_type
+from kubectl_policy.questions.object_rows import BackendRow, GatewayRow, ObjectRow, RouteRow
+from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
 from kubectl_policy.questions.shared.reported import reported_events
 from kubectl_policy.questions.shared.selection import Selection
 from tests.cases.names import slashed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import NodeRef
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.listing.lists import AnyRow
+    from kubectl_policy.questions.lists import AnyRow
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from tests.cases.gwctl_question import Question
 

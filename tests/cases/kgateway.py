@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from kubectl_policy import GroupKind, Implementation, Leaf, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.predicted.policies import PolicyStatuses
+from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.resolution.traced import KeyedList
 from kubectl_policy.topology import (
     attached_hostnames,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Path
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.predicted.policies import AncestorStatus
+    from kubectl_policy.questions.predicted_conditions import AncestorStatus
     from kubectl_policy.resolution.traced import Traced
     from kubectl_policy.topology import Condition
     from tests.cases.names import Entry

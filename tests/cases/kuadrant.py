@@ -15,7 +15,7 @@ from kubectl_policy import analyze, leaves
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.questions.predicted.policies import policy_status, target_conditions
+from kubectl_policy.questions.predicted_conditions import policy_status, target_conditions
 from tests.cases.kuadrant_model import follows, name_of, profiles_of, rules_of, section_kind
 from tests.cases.names import slashed
 from tests.cases.report import NOT_ANSWERED, Outcome, main

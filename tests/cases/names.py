@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy import Analysis, ObjectRef, Path, Topology
-    from kubectl_policy.questions.predicted.policies import PolicyCondition
+    from kubectl_policy.questions.predicted_conditions import PolicyCondition
     from kubectl_policy.topology import Condition
 
 Entry = dict[str, object]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.questions.predicted.policies import PolicyStatuses, target_conditions
+from kubectl_policy.questions.predicted_conditions import PolicyStatuses, target_conditions
 from kubectl_policy.topology import attached_hostnames, gateway_conditions, route_conditions, route_parent_conditions
 from tests.cases.names import ROUTES, parent_refs
 from tests.cases.nginx_gateway_fabric_effective import (

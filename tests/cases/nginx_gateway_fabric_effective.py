@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis, EffectivePolicy, Leaf, ObjectRef, Path
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.predicted.policies import PolicyCondition
+    from kubectl_policy.questions.predicted_conditions import PolicyCondition
     from kubectl_policy.topology import Condition
 
 # A setting as the cases write it: its value and the policy that it is from, or only the policies.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
+from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition
 from tests.build import (
     allow,
     backend,

@@ -292,7 +292,7 @@ NOT_FOR_AN_ANSWER = (
     "dataclasses",
     "jsonschema",
     "kubectl_policy.profiles.contradictions",
-    "kubectl_policy.questions.predicted.ancestors",
+    "kubectl_policy.questions.status_ancestors",
     "kubectl_policy.validation.rules",
     "networkx",
     "rich",

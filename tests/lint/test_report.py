@@ -9,7 +9,7 @@ from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.report import Report, Scope, Suppressed
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import LintSettings, Threshold
-from kubectl_policy.questions.unseen.things import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
 from tests import build
 
 ROUTE = build.ref("HTTPRoute", "r")

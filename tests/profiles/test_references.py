@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from tests.build import listed, resource, snapshot
 from tests.profiles.test_built_in import PROFILES
 

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import GroupKind, NodeRef, analyze
 from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
-from kubectl_policy.questions.shared.declared import named_leaves
+from kubectl_policy.questions.shared.fields import named_leaves
 from tests.implementations import edited, manifests, places
 
 if TYPE_CHECKING:

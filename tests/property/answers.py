@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
 from tests.render.shown import shown

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare
-from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy.questions.diff import diff
 from tests.property.changes import refs_in, with_contents
 from tests.property.examples import examples
 from tests.property.strategies import worlds

@@ -12,7 +12,7 @@ from kubectl_policy import load_manifests
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.render.changes import BLAST_RADIUS

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from tests.property.answers import answers
 from tests.property.changes import refs_in
 from tests.property.examples import examples

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from tests import oracle
 from tests.oracle_differences import Place, Verdict, differences, verdicts
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents, without
@@ -24,7 +24,7 @@ from tests.property.world import OURS, Gateway, Kind, Policy, Route, Rule, World
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.questions.differences.effects import EffectiveValue
     from tests.oracle_differences import Leaf
     from tests.oracle_specs import Who

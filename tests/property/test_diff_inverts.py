@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy.comparison import compare
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from tests.property.changes import pairs_of_worlds
 from tests.property.examples import examples
 from tests.property.world import profiles_of, snapshot_of
@@ -18,7 +18,7 @@ from tests.property.world import profiles_of, snapshot_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
     from tests.property.world import World
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of

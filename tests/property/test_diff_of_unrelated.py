@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from tests.property.changes import pairs_of_worlds
 from tests.property.examples import examples
 from tests.property.strategies import worlds
@@ -19,7 +19,7 @@ from tests.property.world import profiles_of, snapshot_of
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Resource
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
     from tests.property.world import World
 
 

@@ -12,10 +12,10 @@ from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import compare
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.drawing import graph
-from kubectl_policy.questions.graph.marked import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphOptions, Picture
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, ROUTES, WITH_PORTS
 from tests.asking import Asked, everything

@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import StateComparison, compare
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from tests.property.changes import without
 from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
 
 if TYPE_CHECKING:
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
     from tests.property.world import World
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import NodeRef
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.surroundings import STANDARD
 from kubectl_policy.topology.references import ROUTES
 from tests.fakes import all_at_once

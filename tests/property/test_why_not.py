@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy import NodeRef, analyze, load_manifests
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Snapshot
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.tree import why_not_tree
 from tests.property.examples import examples

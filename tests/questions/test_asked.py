@@ -16,11 +16,11 @@ from kubectl_policy import analyze, load_manifests
 from kubectl_policy.cli.call import Call
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.world import world_of
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.explain.kinds import explain
+from kubectl_policy.questions.explain import explain
 from kubectl_policy.questions.shared.selection import find
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.changes import BLAST_RADIUS
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.explain import EXPLANATION

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests.build import backend, gateway, grant, node, policy, ref, route, rule, service, snapshot, target

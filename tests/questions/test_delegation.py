@@ -8,7 +8,7 @@ from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Origin
 from kubectl_policy.profiles.load import profiles_in
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from tests.build import backend, gateway, gateway_class, policy, ref, service, snapshot, target
 from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
@@ -16,7 +16,7 @@ from tests.delegation import CONTROLLER, below, http_route, labelled, passing, t
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.listing.objects import RouteRow
+    from kubectl_policy.questions.object_rows import RouteRow
 
 ABOVE = "rule[0] of HTTPRoute default/top"
 

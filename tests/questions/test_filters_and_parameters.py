@@ -9,17 +9,17 @@ import pytest
 from kubectl_policy import PolicyKindProfile, analyze, what_if
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.changes.diff import diff
-from kubectl_policy.questions.changes.retargeting import retargeted
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.explain.kinds import explain
-from kubectl_policy.questions.listing.lists import list_type
-from kubectl_policy.questions.listing.objects import RouteRow
+from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.explain import explain
+from kubectl_policy.questions.lists import list_type
+from kubectl_policy.questions.object_rows import RouteRow
+from kubectl_policy.questions.retargeting import retargeted
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.explain.tree import explanation_headline
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import (

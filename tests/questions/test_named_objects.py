@@ -12,11 +12,11 @@ from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.profiles.needs import RequiredObject
-from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.shared.selection import find
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.why_not.answer import why_not
 from tests.build import backend, gateway, listener, node, policy, ref, route, rule, service, snapshot, target
 from tests.render.shown import document_of, headline, shown
 

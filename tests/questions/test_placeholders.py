@@ -11,7 +11,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles.merging import PortField, SharedField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.listing.lists import list_names
+from kubectl_policy.questions.lists import list_names
 from kubectl_policy.questions.shared.selection import Selection
 from tests.build import (
     backend,

@@ -21,15 +21,15 @@ from msgspec import Meta, Struct
 
 from kubectl_policy import model, render
 from kubectl_policy.lint.report import Report
-from kubectl_policy.questions.changes.blast_radius import BlastRadius
-from kubectl_policy.questions.changes.diff import StateDiff
+from kubectl_policy.questions.blast_radius import BlastRadius
 from kubectl_policy.questions.describe.objects import ObjectDescription
 from kubectl_policy.questions.describe.policies import PolicyDescription
-from kubectl_policy.questions.effective.matrix import Matrix
-from kubectl_policy.questions.explain.kinds import Explanation
+from kubectl_policy.questions.diff import StateDiff
+from kubectl_policy.questions.explain import Explanation
 from kubectl_policy.questions.graph.picture import Picture
-from kubectl_policy.questions.history.history import History
-from kubectl_policy.questions.listing.objects import (
+from kubectl_policy.questions.history import History
+from kubectl_policy.questions.matrix import Matrix
+from kubectl_policy.questions.object_rows import (
     BackendRow,
     GatewayClassRow,
     GatewayRow,
@@ -37,10 +37,10 @@ from kubectl_policy.questions.listing.objects import (
     NamespaceRow,
     RouteRow,
 )
-from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
+from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
-from kubectl_policy.questions.why_not.why_not import WhyNot
+from kubectl_policy.questions.why_not.answer import WhyNot
 from kubectl_policy.render.explain.wording import Statement
 from kubectl_policy.render.listing import KINDS
 from kubectl_policy.render.output.encoding import API_VERSION, members

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from kubectl_policy.lint.report import Report
-from kubectl_policy.questions.changes.blast_radius import BlastRadius
-from kubectl_policy.questions.changes.diff import StateDiff
+from kubectl_policy.questions.blast_radius import BlastRadius
 from kubectl_policy.questions.describe.objects import ObjectDescription
 from kubectl_policy.questions.describe.policies import PolicyDescription
-from kubectl_policy.questions.effective.matrix import Matrix
-from kubectl_policy.questions.explain.kinds import Explanation
+from kubectl_policy.questions.diff import StateDiff
+from kubectl_policy.questions.explain import Explanation
 from kubectl_policy.questions.graph.picture import Picture
-from kubectl_policy.questions.listing.lists import Lists
+from kubectl_policy.questions.lists import Lists
+from kubectl_policy.questions.matrix import Matrix
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
-from kubectl_policy.questions.why_not.why_not import WhyNot
+from kubectl_policy.questions.why_not.answer import WhyNot
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 from kubectl_policy.render.describe import OBJECT, POLICY
 from kubectl_policy.render.effective import EFFECTIVE

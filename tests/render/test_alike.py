@@ -10,8 +10,8 @@ from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.render.changes.tree import diff_tree
 from kubectl_policy.render.describe.objects import object_tree
 from kubectl_policy.render.output.text import View, to_text

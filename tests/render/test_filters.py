@@ -12,8 +12,8 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import TargetLevel
-from kubectl_policy.questions.explain.kinds import NamedLevel, explain
-from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.explain import NamedLevel, explain
+from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.explain.tree import explanation_tree
 from kubectl_policy.render.output.text import View, to_text

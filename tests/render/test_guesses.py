@@ -8,13 +8,13 @@ import pytest
 
 from kubectl_policy import Analysis, analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.listing.lists import Lists, list_type
+from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.table import diff_table
 from kubectl_policy.render.changes.tree import diff_tree

@@ -11,10 +11,10 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles.controllers import BackendProfile
-from kubectl_policy.questions.changes.retargeting import retargeted
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.retargeting import retargeted
+from kubectl_policy.questions.why_not.answer import why_not
 from tests.build import backend, gateway, node, policy, ref, resource, route, rule, service, snapshot, target
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from tests import fast_yaml
 from tests.build import ref
 from tests.worlds.test_fixtures import FIXTURES, load
@@ -17,7 +17,7 @@ from tests.worlds.test_fixtures import FIXTURES, load
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.blast_radius import BlastRadius
     from kubectl_policy.questions.differences.effects import EffectiveValue
 
 HOME: Final = "baker"

@@ -11,8 +11,8 @@ from kubectl_policy import analyze, plain
 from kubectl_policy.attachment import SettingsReferences
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.shared.failing import failing_routes
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.shared.failing_routes import failing_routes
+from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.implementations import (

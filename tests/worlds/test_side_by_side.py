@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.unseen.things import Unseen
 from tests import build
 from tests.implementations import (
     added,

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
-from kubectl_policy.questions.predicted.policies import PolicyStatuses
+from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
 from tests.worlds.test_fixtures import FIXTURES
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis, NodeRef, ObjectRef, PolicyKindProfile
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
+    from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition
     from kubectl_policy.questions.status.comparison import Verdict
     from kubectl_policy.questions.status.report import StatusReport
 

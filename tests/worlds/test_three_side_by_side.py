@@ -15,7 +15,7 @@ from kubectl_policy.model.fields import mappings_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.topology import attached_hostnames, route_parent_conditions
 from tests import build

@@ -18,8 +18,8 @@ from kubectl_policy import GroupKind, NodeRef, ObjectRef, analyze, leaves, load_
 from kubectl_policy.cli import run
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.explain.kinds import explain
-from kubectl_policy.questions.predicted.policies import policy_status, target_conditions
+from kubectl_policy.questions.explain import explain
+from kubectl_policy.questions.predicted_conditions import policy_status, target_conditions
 from tests.build import listed
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from tests.build import gateway, namespace, ref, resource, route, service, snapshot
 from tests.worlds.test_fixtures import load
 from tests.worlds.test_worked_examples_experimental import CELLS, RETRY, Cell, retry
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.blast_radius import BlastRadius
     from kubectl_policy.questions.differences.effects import EffectiveValue
 
 # By path and field: the value before, and after, each with who sets it.

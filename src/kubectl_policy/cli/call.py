@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.clusters.live import Live
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.model.snapshot import AssumedObjects
-    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
     from kubectl_policy.render.output.several import ClusterAnswer
     from kubectl_policy.sources import Lines, Progress
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, ObjectRef, Origin
     from kubectl_policy.model.snapshot import LeftOut
-    from kubectl_policy.questions.describe.surroundings import Unattached
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.describe.description import Unattached
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.sources import Lines
 
 # Manifests in a repository that `--render` would apply.

@@ -118,7 +118,7 @@ def retargetings(analysis: "Analysis", assignments: "Sequence[str]", namespace: 
     Both are looked up in the namespace, unless they are cluster-scoped. Raise `UsageError` for another form and for
     what `retargeted` refuses, and `NotFoundError` for an object that does not exist.
     """
-    from kubectl_policy.questions.changes.retargeting import retargeted
+    from kubectl_policy.questions.retargeting import retargeted
     from kubectl_policy.questions.shared.selection import find
 
     policies: list[Resource] = []

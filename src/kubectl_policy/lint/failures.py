@@ -14,7 +14,7 @@ from kubectl_policy.lint.finding import Finding
 from kubectl_policy.model import Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, is_kubernetes_own
-from kubectl_policy.questions.shared.unattached import failed
+from kubectl_policy.questions.shared.reasons import failed
 from kubectl_policy.topology.judged.conditions import BACKEND_TLS_POLICY
 from kubectl_policy.topology.references import HIERARCHY, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
 

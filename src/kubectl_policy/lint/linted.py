@@ -15,7 +15,7 @@ from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.model import GroupKind, Json, NodeRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.resolution import Resolution, Source
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Binding

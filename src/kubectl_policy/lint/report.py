@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Origin, Severity
-    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
 
 How: TypeAlias = Literal["annotation", "comment", "baseline"]
 

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.changes.behind import routes_behind
-from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.differences.counts import OwnerCount
+from kubectl_policy.questions.blast_radius import OwnerCount, blast_radius
+from kubectl_policy.questions.differences.serving import routes_behind
 from tests import build
 from tests.differences import color, ref
 from tests.render.shown import headline, shown
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.blast_radius import BlastRadius
 
 WORLD = (
     build.gateway_class(),

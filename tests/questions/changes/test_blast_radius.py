@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.differences.counts import NamespaceCount, OwnerCount
+from kubectl_policy.questions.blast_radius import NamespaceCount, OwnerCount, blast_radius
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.differences import color, ref, told
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.blast_radius import BlastRadius
 
 KIND: Final = GroupKind("example.com", "ColorPolicy")
 PROFILE: Final = PolicyKindProfile(

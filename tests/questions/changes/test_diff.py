@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.diff import ProblemChanges, at_lines, diff
+from kubectl_policy.questions.diff import ProblemChanges, at_lines, diff
 from tests import build
 from tests.differences import between, color, enforcement, ref, told, without
 

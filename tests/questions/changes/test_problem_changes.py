@@ -10,7 +10,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Diagnostic, GroupKind, Origin, Snapshot
 from kubectl_policy.model.world import Loaded
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from tests import build
 from tests.differences import between, color
 from tests.fakes import RecordingWorld
@@ -18,7 +18,7 @@ from tests.fakes import RecordingWorld
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.model.snapshot import Severity
-    from kubectl_policy.questions.changes.diff import ProblemChanges
+    from kubectl_policy.questions.diff import ProblemChanges
 
 PROFILE: Final = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),

@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.retargeting import retargeted
+from kubectl_policy.questions.retargeting import retargeted
 from tests.build import (
     backend,
     crd,

@@ -11,8 +11,8 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.needs import RequiredParameter
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
 from kubectl_policy.questions.describe.objects import NotApplying, describe, not_applying
-from kubectl_policy.questions.unseen.things import Unseen
 from tests import build
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.model import Diagnostic
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
 from kubectl_policy.questions.describe.description import Descriptions
-from kubectl_policy.questions.unseen.things import Unseen
 from tests.render.worlds import about, about_policy, colourful
 
 ONE, TWO, BOTH = (Diagnostic("yaml", "error", words) for words in ("one", "two", "both"))

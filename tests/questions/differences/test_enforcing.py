@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.differences.relations import EnforcementChange
 from tests import build
 from tests.fakes import all_at_once
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.model import Resource
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
 
 GATEWAY: Final = build.gateway(
     "g", build.listener("l0", allowedRoutes=build.allow("All")), build.listener("l1", port=81)

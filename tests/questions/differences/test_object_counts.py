@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.differences.counts import (
+from kubectl_policy.questions.blast_radius import (
     KindCount,
     NamespaceCount,
     ObjectCounts,
     OwnerCount,
     count_objects,
-    owner,
 )
+from kubectl_policy.questions.differences.serving import owner
 from tests import build
 
 if TYPE_CHECKING:

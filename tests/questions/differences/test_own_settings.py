@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.describe.policies import policy_tree
 from kubectl_policy.render.output.text import View, to_text
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 PROFILE: Final = PolicyKindProfile(

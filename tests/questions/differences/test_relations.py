@@ -11,7 +11,7 @@ from tests.differences import attachments, between, color, enforcement, parents
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Resource
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
 
 PROFILE: Final = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),

@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
-from kubectl_policy.questions.explain.kinds import NamedLevel, explain
+from kubectl_policy.questions.explain import NamedLevel, explain
 from tests import build
 from tests.profiles.everything import profile as everything
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis
     from kubectl_policy.model import Resource
-    from kubectl_policy.questions.explain.kinds import Explanation
+    from kubectl_policy.questions.explain import Explanation
 
 COLOR = GroupKind("example.com", "ColorPolicy")
 GATEWAY = GroupKind(GATEWAY_API, "Gateway")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, NodeRef, Origin
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.graph.details import deletions, details
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphNode

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.graph.drawing import graph
 from tests import build
 from tests.questions.graph.told import around, drawn

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.listing.lists import Lists, Only, list_names, list_type
+from kubectl_policy.questions.lists import Lists, Only, list_names, list_type
 from kubectl_policy.questions.shared.selection import LeftOutKind, Selection
 from kubectl_policy.render.listing.tables import list_remarks
 from tests import build

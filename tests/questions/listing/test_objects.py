@@ -9,9 +9,9 @@ import pytest
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Gap
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.listing.lists import list_names, list_type
-from kubectl_policy.questions.listing.objects import GatewayRow
-from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
+from kubectl_policy.questions.lists import list_names, list_type
+from kubectl_policy.questions.object_rows import GatewayRow
+from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
 from tests.render.worlds import colourful, defaults, world
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.questions.listing.objects import (
+    from kubectl_policy.questions.object_rows import (
         BackendRow,
         GatewayClassRow,
         ListenerRow,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.questions.listing.lists import Lists, Only, list_names, list_type
-from kubectl_policy.questions.listing.objects import ListenerRow
+from kubectl_policy.questions.lists import Lists, Only, list_names, list_type
+from kubectl_policy.questions.object_rows import ListenerRow
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
 from tests.render.worlds import colourful, defaults, world

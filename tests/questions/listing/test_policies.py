@@ -10,8 +10,8 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.model.selectors import parse_label_query
-from kubectl_policy.questions.listing.lists import list_type
-from kubectl_policy.questions.listing.policies import KindRow, kind_rows
+from kubectl_policy.questions.lists import list_type
+from kubectl_policy.questions.policy_rows import KindRow, kind_rows
 from kubectl_policy.questions.shared.selection import Listing, Selection
 from tests import build
 from tests.render.worlds import DIRECT, INHERITED, about_policy, colourful, world
@@ -19,7 +19,7 @@ from tests.render.worlds import DIRECT, INHERITED, about_policy, colourful, worl
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Resource
-    from kubectl_policy.questions.listing.policies import PolicyRow
+    from kubectl_policy.questions.policy_rows import PolicyRow
 
 
 def listed(analysis: Analysis, word: str = "policies") -> Listing[PolicyRow]:

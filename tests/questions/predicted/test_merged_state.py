@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.merging import MergeScope, SharedField
-from kubectl_policy.questions.predicted.policies import least, merged_state
+from kubectl_policy.questions.predicted_conditions import least, merged_state
 from tests import build
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, GatewayProfile, StatusProfile
 from kubectl_policy.profiles.needs import RequiredParameter
-from kubectl_policy.questions.predicted.policies import (
+from kubectl_policy.questions.predicted_conditions import (
     AncestorStatus,
     PolicyCondition,
     PolicyStatuses,

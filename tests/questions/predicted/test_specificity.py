@@ -12,8 +12,8 @@ from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
 from kubectl_policy.profiles.needs import RequiredObject
-from kubectl_policy.questions.predicted.policies import policy_status
-from kubectl_policy.questions.predicted.specificity import Merge, TargetOrder
+from kubectl_policy.questions.predicted_conditions import policy_status
+from kubectl_policy.questions.target_order import Merge, TargetOrder
 from tests import build
 
 if TYPE_CHECKING:

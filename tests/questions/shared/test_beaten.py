@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.merging import PortField, SharedField
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.why_not.answer import why_not
 from tests import build
 from tests.questions.why_not.causes import ON_GATEWAY, ON_ROUTE, POLICY, ROUTE, profiled, usual
 from tests.render.worlds import defaults

@@ -10,7 +10,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.shared.declared import declared_fields, named_fates, named_leaves
+from kubectl_policy.questions.shared.fields import declared_fields, named_fates, named_leaves
 from kubectl_policy.resolution.traced import KeyedList, keyed, trace
 from tests import build
 from tests.resolution.specs import source

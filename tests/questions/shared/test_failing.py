@@ -13,10 +13,10 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.profiles.merging import MergeStrategy, TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject
-from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.shared.failing import failing_routes
+from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.shared.failing_routes import failing_routes
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
     backend,
@@ -40,7 +40,7 @@ from tests.render.shown import document_of, headline, shown
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
     from kubectl_policy.model import Resource
-    from kubectl_policy.questions.shared.failing import FailingRoute
+    from kubectl_policy.questions.shared.failing_routes import FailingRoute
 
 KEY: Final = RequiredObject(
     field="spec.key", group="", kinds=("Secret",), optional=True, competes=True, fail_open="spec.open"

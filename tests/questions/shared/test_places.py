@@ -14,8 +14,8 @@ from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.shared.fields import Places
 from kubectl_policy.questions.shared.in_force import at_lines
-from kubectl_policy.questions.shared.places import Places
 from kubectl_policy.sources import Lines
 from tests import build
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Fate
     from kubectl_policy.model import Json, Resource
+    from kubectl_policy.questions.shared.fields import Placed
     from kubectl_policy.questions.shared.in_force import Setting
-    from kubectl_policy.questions.shared.places import Placed
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ROUTE: Final = build.node("HTTPRoute", "r")

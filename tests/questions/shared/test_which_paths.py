@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.questions.shared.which_paths import Phrase, WhichPaths
+from kubectl_policy.questions.shared.path_phrases import Phrase, WhichPaths
 from tests.build import node
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.profiles.needs import RequiredParameter
+from kubectl_policy.questions.blind_spots.answers import possible_through, unseen_for, unseen_for_policy
+from kubectl_policy.questions.blind_spots.unknowns import Unseen, cut_paths
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy
-from kubectl_policy.questions.unseen.possible import possible_through
-from kubectl_policy.questions.unseen.things import Unseen, cut_paths
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Gap, GroupKind, Permission
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.unseen.answers import unseen_for_policy
-from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list, is_closed_in, may_lead_to, relevant_gaps
+from kubectl_policy.questions.blind_spots.answers import unseen_for_policy
+from kubectl_policy.questions.blind_spots.relevance import gaps, gaps_in_list, is_closed_in, may_lead_to, relevant_gaps
 from tests import build
 
 if TYPE_CHECKING:

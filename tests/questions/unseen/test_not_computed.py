@@ -8,8 +8,8 @@ import pytest
 
 from kubectl_policy import GroupKind, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
 from kubectl_policy.questions.describe.objects import ObjectDescription, describe
-from kubectl_policy.questions.unseen.things import Unseen
 from tests import build
 from tests.render.shown import headline
 

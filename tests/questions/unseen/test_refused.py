@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy import Analysis
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
     from kubectl_policy.questions.describe.objects import ObjectDescription
-    from kubectl_policy.questions.unseen.things import Unseen
 
 BAKERY: Final = load_manifests(Path(__file__).parents[3] / "fixtures" / "bakery")
 BAKER: Final = NodeRef(build.ref("HTTPRoute", "baker", "baker"))

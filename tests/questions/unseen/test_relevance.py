@@ -9,8 +9,8 @@ import pytest
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Gap, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.unseen.answers import unseen_for_policy
-from kubectl_policy.questions.unseen.relevance import gaps_in_list, relevant_gaps
+from kubectl_policy.questions.blind_spots.answers import unseen_for_policy
+from kubectl_policy.questions.blind_spots.relevance import gaps_in_list, relevant_gaps
 from tests import build
 
 GATEWAY: Final = build.ref("Gateway", "edge", "infra")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.model import FieldPath
-from kubectl_policy.questions.why_not.edit import Edit, FieldEdit, edited
+from kubectl_policy.questions.why_not.edits import Edit, FieldEdit, edited
 from tests import build
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.questions.why_not import search
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.why_not import answer
+from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, ROUTES
 from tests import build
 from tests.questions.why_not.causes import (
@@ -30,7 +30,7 @@ from tests.render.worlds import defaults, overrides
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.questions.why_not.search import Offered
+    from kubectl_policy.questions.why_not.answer import Offered
     from tests.questions.why_not.causes import Cause
 
 NAME: Final = "kubernetes.io/metadata.name"
@@ -117,7 +117,7 @@ def test_among_many_objects_the_search_ends_with_what_changes_nothing_else(monke
     """Where each takes its time."""
     elsewhere = usual(build.route("q", parents=[]), build.policy("p", build.target("gone", "HTTPRoute"), color="red"))
     assert len(offered(elsewhere)) == 2
-    monkeypatch.setattr(search, "_LARGE", 1)
+    monkeypatch.setattr(answer, "_LARGE", 1)
     assert len(offered(elsewhere)) == 1
 
 

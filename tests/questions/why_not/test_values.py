@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.why_not.answer import why_not
 from tests import build
 from tests.questions.why_not.causes import LIST, ON_GATEWAY, ON_ROUTE, POLICY, ROUTE, object_schema, usual
 

@@ -18,9 +18,8 @@ from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.shared.effects import affecting_or_undecided
 from kubectl_policy.questions.shared.reasons import RULES
-from kubectl_policy.questions.why_not.case import Case, effect_on
-from kubectl_policy.questions.why_not.no_effect import reasons_of
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.why_not.answer import why_not
+from kubectl_policy.questions.why_not.no_effect import Case, effect_on, reasons_of
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build
 from tests.property.examples import examples
@@ -42,7 +41,7 @@ from tests.render.worlds import defaults, overrides
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.why_not.edit import Edit
+    from kubectl_policy.questions.why_not.edits import Edit
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 SELECTED = build.ref("ColorPolicy", "u", group="example.com")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Diagnostic, NodeRef
 from kubectl_policy.model.refs import GroupKind, ObjectRef
-from kubectl_policy.questions.changes.blast_radius import BlastRadius, blast_radius
-from kubectl_policy.questions.changes.diff import ProblemChanges, StateDiff
+from kubectl_policy.questions.blast_radius import BlastRadius, blast_radius
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.diff import ProblemChanges, StateDiff
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
-from kubectl_policy.questions.unseen.things import Unseen
 from kubectl_policy.resolution import Source
 from kubectl_policy.sources.manifests import load_manifests
 from tests import build

@@ -28,7 +28,7 @@ from tests.render.shown import as_json, document_of
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
 
 
 def loaded(document: dict[str, Json]) -> Any:  # noqa: ANN401 (a document)

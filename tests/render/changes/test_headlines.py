@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, Gap, Origin
 from kubectl_policy.model.kinds import names
-from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.changes.diff import ProblemChanges
+from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy.questions.diff import ProblemChanges
 from kubectl_policy.questions.differences.effects import ChangedObject
 from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy.questions.changes.diff import ProblemChanges
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.diff import ProblemChanges
 from kubectl_policy.questions.differences.relations import EnforcementChange
-from kubectl_policy.questions.unseen.things import Unseen
 from kubectl_policy.render.changes.markdown import LIMIT, diff_markdown, markdown
 from kubectl_policy.render.output.escape import inert, visible
 from tests import build
@@ -22,7 +22,7 @@ from tests.render.changes.differences import GAP, change, difference, field, hos
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
 
 HOSTILE = [
     "a|b",

@@ -25,7 +25,7 @@ from tests.render.shown import shown
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
 
 
 def lines(found: StateDiff, *, wide: bool = False) -> list[list[str]]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.questions.changes.behind import RouteBehind
 from kubectl_policy.questions.differences.relations import ParentChange
+from kubectl_policy.questions.differences.serving import RouteBehind
 from kubectl_policy.questions.differences.traffic import (
     FailingRule,
     RouteTraffic,
@@ -30,7 +30,7 @@ from tests import build
 from tests.render.changes.differences import difference
 
 if TYPE_CHECKING:
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
 
 HERE, THERE = build.node("Gateway", "g", "http"), build.node("Gateway", "other", "web")
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.render.changes.relations import first_lines
 from kubectl_policy.render.changes.settings import effect_sections

@@ -11,7 +11,7 @@ from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
-from kubectl_policy.questions.unseen.things import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.shown import headline, shown

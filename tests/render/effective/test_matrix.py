@@ -11,7 +11,7 @@ import yaml
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.questions.effective.matrix import MatrixOptions, matrix
+from kubectl_policy.questions.matrix import MatrixOptions, matrix
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.effective.table import matrix_headline, matrix_remarks
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.effective.matrix import Matrix, RowSort
+    from kubectl_policy.questions.matrix import Matrix, RowSort
 
 
 def several(*, gaps: Sequence[Gap] = ()) -> Analysis:

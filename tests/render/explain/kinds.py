@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import Origin
 from kubectl_policy.model.kinds import KindNames
-from kubectl_policy.questions.explain.kinds import Explanation
+from kubectl_policy.questions.explain import Explanation
 from kubectl_policy.render.explain.tree import explanation_tree
 from kubectl_policy.render.output.text import View, to_text
 from tests.profiles.everything import KIND

@@ -16,7 +16,7 @@ from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.load import ProfileFile, built_in_groups, built_in_profiles, profiles_in
 from kubectl_policy.profiles.reading import problems
-from kubectl_policy.questions.explain.kinds import Explanation, NamedLevel, explain
+from kubectl_policy.questions.explain import Explanation, NamedLevel, explain
 from kubectl_policy.render.explain.draft import draft
 from kubectl_policy.text.configuration import read_configuration
 from tests import build

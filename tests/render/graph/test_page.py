@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import analyze, load_manifests
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.graph.details import details
 from kubectl_policy.questions.graph.drawing import graph

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import Commit
-from kubectl_policy.questions.history.history import Change, History, SettingChange
+from kubectl_policy.questions.history import Change, History, SettingChange
 from kubectl_policy.questions.shared.in_force import Setting
 from kubectl_policy.render.history.tree import history_headline, history_tree
 from kubectl_policy.render.output.text import View, to_text

@@ -9,7 +9,7 @@ from kubectl_policy.lint.report import Checkout, Report, Scope, Suppressed
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
-from kubectl_policy.questions.unseen.things import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
 from tests import build
 
 if TYPE_CHECKING:

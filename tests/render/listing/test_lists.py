@@ -11,7 +11,7 @@ import yaml
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-from kubectl_policy.questions.listing.lists import Lists, list_names, list_type
+from kubectl_policy.questions.lists import Lists, list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.listing.tables import list_remarks
 from kubectl_policy.render.output.text import View

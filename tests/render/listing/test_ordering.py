@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.errors import UsageError
-from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.listing.tables import ordered
 from tests import build

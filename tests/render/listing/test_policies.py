@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.questions.listing.lists import Lists, list_type
+from kubectl_policy.questions.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.listing import LISTS
 from kubectl_policy.render.listing.columns import columns_of
@@ -21,7 +21,7 @@ from tests.render.worlds import colourful, defaults, world
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.listing.policies import PolicyRow
+    from kubectl_policy.questions.policy_rows import PolicyRow
     from kubectl_policy.render.output.columns import Sentence
 
 

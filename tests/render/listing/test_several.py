@@ -6,7 +6,7 @@ import json
 
 import yaml
 
-from kubectl_policy.questions.listing.lists import Lists, list_type
+from kubectl_policy.questions.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.listing import LISTS as FORMS
 from kubectl_policy.render.listing.tables import list_remarks

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import pytest
 import yaml
 
-from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.tree import why_not_tree
@@ -21,7 +21,7 @@ from tests.render.shown import as_json, document_of
 from tests.render.worlds import defaults, overrides
 
 if TYPE_CHECKING:
-    from kubectl_policy.questions.why_not.why_not import WhyNot
+    from kubectl_policy.questions.why_not.answer import WhyNot
     from tests.questions.why_not.causes import Cause
 
 CAUSES: Final = every_cause()

@@ -11,7 +11,7 @@ from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model.fields import mapping_at, mappings_at
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.explain.kinds import explain
+from kubectl_policy.questions.explain import explain
 from kubectl_policy.render.explain.tree import explanation_tree
 from kubectl_policy.render.output.text import View, to_text
 from tests import build

@@ -3,7 +3,7 @@
 import pytest
 
 from kubectl_policy.model import Gap, Origin, Permission
-from kubectl_policy.questions.unseen.things import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
 from kubectl_policy.render.wording.unseen import as_far_as, what_to_do
 from tests import build
 

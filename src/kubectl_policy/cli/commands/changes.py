@@ -24,7 +24,7 @@ from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 from kubectl_policy.render.output.formats import format_of
 
 if TYPE_CHECKING:
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
 
 _EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
 
@@ -63,7 +63,7 @@ def diff(
         raise UsageError("two states are compared as they are", "leave out --offline, -f, --delete and --retarget")
     if (states and len(states) != 2) or not (states or changes):  # noqa: PLR2004 (a pair)
         raise UsageError("diff takes two states, or the input and what is to be changed in it", _EXAMPLE)
-    from kubectl_policy.questions.changes.diff import diff as ask
+    from kubectl_policy.questions.diff import diff as ask
 
     comparison = compare_states(call, states) if states else compare_changes(call, filename, delete, retarget)
     difference = _at_lines(ask(comparison), call)
@@ -107,7 +107,7 @@ def blast_radius(
     [(type_name, name)] = split_objects("blast-radius", objects or [], single=True)
     analysis = call.read(routes=True)
     from kubectl_policy.cli.config import owner_key
-    from kubectl_policy.questions.changes.blast_radius import blast_radius as ask
+    from kubectl_policy.questions.blast_radius import blast_radius as ask
     from kubectl_policy.questions.shared.selection import find
 
     answer = ask(analysis, find(analysis, type_name, name, call.in_namespace), owner or owner_key())
@@ -121,6 +121,6 @@ def blast_radius(
 
 def _at_lines(difference: "StateDiff", call: Call) -> "StateDiff":
     """Add the lines of effective values, which only documents show."""
-    from kubectl_policy.questions.changes.diff import at_lines
+    from kubectl_policy.questions.diff import at_lines
 
     return at_lines(difference, call.lines.locate) if format_of(call.output).part == "document" else difference

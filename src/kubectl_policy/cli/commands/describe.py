@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.describe.description import Focus
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
-    from kubectl_policy.questions.shared.places import Placed, Who
+    from kubectl_policy.questions.shared.fields import Placed, Who
     from kubectl_policy.render.output.formats import Forms
     from kubectl_policy.sources import Lines
     from kubectl_policy.sources.locations.authors import Authors
@@ -96,7 +96,7 @@ def _describe(
         if focus.kinds:
             raise UsageError(f"{subject} is a policy, and --kind is for other objects", "leave out --kind")
         from kubectl_policy.questions.describe.policies import describe_policy
-        from kubectl_policy.questions.shared.places import at_line
+        from kubectl_policy.questions.shared.fields import at_line
 
         policy = describe_policy(analysis, subject)
         return POLICY, replace(

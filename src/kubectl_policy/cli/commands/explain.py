@@ -38,7 +38,7 @@ def explain(
         raise UsageError("explain takes one policy kind", _EXAMPLE)
     if draft_profile and call.output != "tree":
         raise UsageError("--draft-profile has a format of its own", "leave out --output")
-    from kubectl_policy.questions.explain.kinds import explain as ask
+    from kubectl_policy.questions.explain import explain as ask
 
     analysis = call.read(optional=True)
     answer = ask(analysis, kind[0])

@@ -96,7 +96,7 @@ def get(
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)
     if types[0][0] == _EFFECTIVE:
-        from kubectl_policy.questions.effective.matrix import MatrixOptions, at_lines, matrix
+        from kubectl_policy.questions.matrix import MatrixOptions, at_lines, matrix
 
         asked = MatrixOptions(of=of, kinds=_split(kind), fields=_split(field), missing=missing)
         answer = matrix(analysis, asked, selections[0][1])
@@ -105,7 +105,7 @@ def get(
         show(EFFECTIVE, answer, analysis, unseen=answer.unseen)
         incomplete = missing and bool(answer.unseen) and not allow_incomplete
         return ending(differs=exit_code and bool(answer.items), incomplete=incomplete)
-    from kubectl_policy.questions.listing.lists import Lists, Only, list_names, list_type
+    from kubectl_policy.questions.lists import Lists, Only, list_names, list_type
     from kubectl_policy.render.listing.tables import ordered
 
     only = Only(all_kinds=all_kinds, states=states, hostname=hostname)

@@ -118,7 +118,7 @@ def graph(
         )
 
     if diff or changes:
-        from kubectl_policy.questions.graph.marked import graph_of_two
+        from kubectl_policy.questions.graph.comparison import graph_of_two
 
         comparison = compare_with_state(call, diff) if diff else compare_changes(call, filename, delete, retarget)
         picture = graph_of_two(comparison, about)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef, Snapshot
-    from kubectl_policy.questions.history.history import Version
+    from kubectl_policy.questions.history import Version
     from kubectl_policy.sources import Progress
 
 # States that are read before progress is shown.
@@ -53,7 +53,7 @@ def history(
     from kubectl_policy.cli.terminal import progress
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.description import focus_on
-    from kubectl_policy.questions.history.history import history as ask
+    from kubectl_policy.questions.history import history as ask
 
     with progress("reading state") as tell:
         versions = _versions(call, tell)
@@ -83,7 +83,7 @@ def _versions(call: Call, progress: "Progress | None") -> "Iterator[Version]":
     """Read the states of the manifests, on disk and in git, newest first, and analyse them one by one."""
     from kubectl_policy import analyze
     from kubectl_policy.cli.config import read_config
-    from kubectl_policy.questions.history.history import Version
+    from kubectl_policy.questions.history import Version
     from kubectl_policy.sources.history import states
 
     config = read_config(call.profiles, call.setting)

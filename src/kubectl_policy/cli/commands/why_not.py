@@ -49,7 +49,7 @@ def why_not(
     from kubectl_policy.cli.config import owner_key
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.shared.selection import find
-    from kubectl_policy.questions.why_not.why_not import why_not as ask
+    from kubectl_policy.questions.why_not.answer import why_not as ask
 
     policy = find(analysis, policy_type, policy_name, call.in_namespace)
     target = find(analysis, target_type, target_name, target_namespace or call.in_namespace)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.shared.unattached import refusal
+from kubectl_policy.questions.shared.reasons import refusal
 from kubectl_policy.topology.gateway.hostnames import intersect
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 from kubectl_policy.topology.judged.conditions import route_conditions

@@ -10,21 +10,22 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
-from kubectl_policy.questions.describe.description import Description, reports_on
-from kubectl_policy.questions.describe.marks import Mark, marks_of_unread, unseen_of_marks
-from kubectl_policy.questions.describe.surroundings import (
+from kubectl_policy.questions.blind_spots.answers import unseen_for
+from kubectl_policy.questions.describe.description import (
+    Description,
     IncomingRequests,
     PolicyInAnswer,
     policies_in,
+    reports_on,
     requests_to,
 )
-from kubectl_policy.questions.predicted.policies import target_conditions
+from kubectl_policy.questions.describe.marks import Mark, marks_of_unread, unseen_of_marks
+from kubectl_policy.questions.predicted_conditions import target_conditions
 from kubectl_policy.questions.shared.effects import covered_paths, relevant_diagnostics
-from kubectl_policy.questions.shared.failing import FailingRoute, failing_through
+from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_through
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_entries
 from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_looked_into
-from kubectl_policy.questions.shared.which_paths import WhichPaths
-from kubectl_policy.questions.unseen.answers import unseen_for
+from kubectl_policy.questions.shared.path_phrases import WhichPaths
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import enabled_on, why_disabled
 from kubectl_policy.topology.references import GATEWAY
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.describe.description import Focus
-    from kubectl_policy.questions.predicted.policies import PolicyCondition
+    from kubectl_policy.questions.predicted_conditions import PolicyCondition
     from kubectl_policy.questions.shared.in_force import Setting
     from kubectl_policy.topology import Path
 

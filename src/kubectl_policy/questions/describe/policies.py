@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import WHOLE
+from kubectl_policy.questions.blind_spots.answers import unseen_for_policy
 from kubectl_policy.questions.describe.description import Description, reports_on
-from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
-from kubectl_policy.questions.shared.declared import Declared, declared_fields
+from kubectl_policy.questions.predicted_conditions import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.effects import affected, relevant_diagnostics
+from kubectl_policy.questions.shared.fields import Declared, declared_fields
 from kubectl_policy.questions.shared.in_force import OfPolicyKind, assumed_of
-from kubectl_policy.questions.shared.which_paths import PathNumber, numbers
+from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
 from kubectl_policy.questions.shared.without_effect import why_without_effect
-from kubectl_policy.questions.unseen.answers import unseen_for_policy
 from kubectl_policy.resolution import Source
 from kubectl_policy.resolution.outcome import DeclaredField
 

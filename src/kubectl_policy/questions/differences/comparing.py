@@ -21,10 +21,9 @@ from kubectl_policy.questions.differences.effects import (
     FieldChange,
     Where,
 )
-from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.effects import affected_on, covered_paths, from_the_root
+from kubectl_policy.questions.shared.fields import Places, named_leaves, origin_of
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.questions.shared.places import Places, origin_of
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import Json, NodeRef, ObjectRef
-    from kubectl_policy.questions.shared.declared import NamedLeaf
+    from kubectl_policy.questions.shared.fields import NamedLeaf
     from kubectl_policy.resolution import EffectivePolicy, Leaf, Source
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path

@@ -1,29 +1,32 @@
-"""What the routes of one state answer: at which listeners, for which hostnames, and which share of each rule."""
+"""The routes of one state at their listeners: hostnames, rules with their weights, and owners."""
 
 from __future__ import annotations
 
 import json
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.cached import cached_method
-from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import integer_at, items_at, text_at
+from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.fields import integer_at, items_at, labels_of, mapping_at, text_at
+from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology import attached_hostnames
 from kubectl_policy.topology.gateway.certificates import certificate_refs
-from kubectl_policy.topology.references import WITH_LISTENERS
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.model import Json
+    from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.shared.failing import FailingRoute
+    from kubectl_policy.questions.shared.failing_routes import FailingRoute
+    from kubectl_policy.topology import Path
     from kubectl_policy.topology.backends import Backend
 
 # What a filter of a rule names, with what is known of it.
@@ -201,3 +204,78 @@ def _rule(node: NodeRef, raw: Json, backends: list[Backend], *, by_itself: bool)
         else:
             answered += weight
     return RuleAnswers(rule=node, matches=matches, answered=answered, total=total, broken=tuple(broken))
+
+
+_ABOVE_ROUTES = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
+
+
+class RouteBehind(Struct, frozen=True, kw_only=True):
+    """A route whose requests come through some listeners."""
+
+    route: Annotated[ObjectRef, Meta()]
+    hostnames: Annotated[tuple[str, ...], Meta(description="Those at these listeners; `*` for every host.")]
+    listeners: Annotated[tuple[NodeRef, ...], Meta()]
+    owner: Annotated[str, Meta(description="Empty if it names none, or none was asked for.")]
+
+
+def routes_behind(analysis: Analysis, nodes: Iterable[NodeRef], owner_key: str = "") -> tuple[RouteBehind, ...]:
+    """The routes behind some nodes, sorted; none if a node is of another kind, so that there is more than these."""
+    through = tuple(nodes)
+    if not all(node.object.group_kind in _ABOVE_ROUTES for node in through):
+        return ()
+    serving = Serving(analysis)
+    listeners: dict[ObjectRef, dict[NodeRef, None]] = {}
+    for listener in dict.fromkeys(listener for node in through for listener in _listeners(analysis, node)):
+        for route in analysis.topology.relations.attached_to(listener):
+            listeners.setdefault(route, {})[listener] = None
+    return tuple(
+        RouteBehind(
+            route=route,
+            hostnames=tuple(
+                sorted({name for listener in listeners[route] for name in serving.hostnames(listener, route)})
+            ),
+            listeners=tuple(listeners[route]),
+            owner=owner(analysis.index, route, owner_key) if owner_key else "",
+        )
+        for route in sorted(listeners)
+    )
+
+
+def hostnames_on(analysis: Analysis, paths: Iterable[Path]) -> frozenset[str]:
+    """The hostnames of requests on some paths, `*` for every host: those of routes at the listeners above them."""
+    serving = Serving(analysis)
+    pairs = {pair for path in paths if (pair := _listener_and_route(path))}
+    return frozenset(name for listener, route in pairs for name in serving.hostnames(listener, route))
+
+
+def _listener_and_route(path: Path) -> tuple[NodeRef, ObjectRef] | None:
+    listener: NodeRef | None = None
+    for node in path:
+        if node.object.group_kind in ROUTES:
+            return (listener, node.object) if listener else None
+        if node.section:
+            listener = node
+    return None
+
+
+def _listeners(analysis: Analysis, node: NodeRef) -> Iterator[NodeRef]:
+    """The listener that a node is, or those of the Gateways that it stands for."""
+    gateways = analysis.topology.gateways
+    if node.section:
+        yield node
+        return
+    of_class = node.object.group_kind == GATEWAY_CLASS
+    for gateway in gateways.of_class(node.object) if of_class else (node.object,):
+        listener_sets = gateways.admitted(gateway) if gateway.group_kind == GATEWAY else ()
+        for holder in (gateway, *listener_sets):
+            yield from (listener.node for listener in gateways.listeners(holder))
+
+
+def owner(index: Index, ref: ObjectRef, key: str) -> str:
+    """Return the owner by the label or annotation of an object, else of its Namespace; empty if neither names one."""
+    for obj in (ref, ObjectRef(NAMESPACE, "", ref.namespace)):
+        raw = index.raw(obj)
+        named = labels_of(raw).get(key) or mapping_at(raw, "metadata.annotations").get(key)
+        if isinstance(named, str) and named:
+            return named
+    return ""

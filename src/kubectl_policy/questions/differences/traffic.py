@@ -10,8 +10,7 @@ from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.body import text_of
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped
 from kubectl_policy.patterns import pattern
-from kubectl_policy.questions.differences.counts import owner
-from kubectl_policy.questions.differences.serving import Serving
+from kubectl_policy.questions.differences.serving import Serving, owner
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, hostnames_of
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import GroupKind
     from kubectl_policy.questions.differences.serving import RuleAnswers
-    from kubectl_policy.questions.shared.failing import FailingRoute
+    from kubectl_policy.questions.shared.failing_routes import FailingRoute
 
 # What of these differs is looked up at the routes that name it; anything else may matter to every listener.
 _LOOKED_UP: Final[tuple[GroupKind, ...]] = (*ROUTES, *WITH_PORTS)

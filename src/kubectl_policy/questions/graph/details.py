@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.graph.picture import Details, EffectsOn
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import at_lines, effective_entries, group_entries, own_entries
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.blast_radius import BlastRadius
     from kubectl_policy.questions.graph.picture import Picture
+    from kubectl_policy.questions.shared.fields import Locate
     from kubectl_policy.questions.shared.in_force import InForce
-    from kubectl_policy.questions.shared.places import Locate
 
 # To find out what deleting a policy changes, some of the world is looked through and each path that it is on. So much
 # is done for all of them together, for those first that affect most: nobody waits for the rest.

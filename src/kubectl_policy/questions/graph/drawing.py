@@ -11,16 +11,15 @@ from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.questions.blind_spots.answers import unseen_for, unseen_for_policy
+from kubectl_policy.questions.blind_spots.relevance import gaps, gaps_in_list
+from kubectl_policy.questions.blind_spots.unknowns import unknown_parents
 from kubectl_policy.questions.graph.links import FRONTEND, INSIDE, Links
-from kubectl_policy.questions.graph.narrowing import about_kinds, affected_part, with_kinds
-from kubectl_policy.questions.graph.nodes import Outcomes, is_there, node_of
+from kubectl_policy.questions.graph.nodes import Outcomes, about_kinds, affected_part, is_there, node_of, with_kinds
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture, numbered_links
 from kubectl_policy.questions.shared.effects import affected, from_the_root
 from kubectl_policy.questions.shared.reported import contrary_report, has_report
 from kubectl_policy.questions.shared.selection import is_about_hierarchy
-from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy
-from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
-from kubectl_policy.questions.unseen.things import unknown_parents
 from kubectl_policy.resolution.enforcement import Enforcements
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.paths import Paths
@@ -31,9 +30,9 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Resource
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
     from kubectl_policy.questions.graph.picture import Outcome
     from kubectl_policy.questions.shared.reported import ReportedCondition
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology import Path
 
 _EVERYTHING: Final = GraphOptions()

@@ -15,9 +15,9 @@ from msgspec.structs import asdict, replace
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.questions.blind_spots.unknowns import Answer
 from kubectl_policy.questions.shared.in_force import OfKnownKind
-from kubectl_policy.questions.shared.which_paths import numbered, numbers
-from kubectl_policy.questions.unseen.things import Answer
+from kubectl_policy.questions.shared.path_phrases import numbered, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.blast_radius import BlastRadius
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
     from kubectl_policy.questions.shared.in_force import InForce
+    from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.reported import ReportedCondition
-    from kubectl_policy.questions.shared.which_paths import NumberedPath, PathNumber
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement, EnforcementState
     from kubectl_policy.topology import Path
 

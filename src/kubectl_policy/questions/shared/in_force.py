@@ -9,9 +9,8 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import number_in_annotation
-from kubectl_policy.questions.shared.declared import named_fates, named_leaves
-from kubectl_policy.questions.shared.places import Places, at_line, origin_of
-from kubectl_policy.questions.shared.which_paths import PathNumber, numbers
+from kubectl_policy.questions.shared.fields import Places, at_line, named_fates, named_leaves, origin_of
+from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
 from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below
 from kubectl_policy.resolution.outcome import DeclaredField, Fate
 
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.profiles.profile import KnownBy, PolicyClass, SameLevel
-    from kubectl_policy.questions.shared.places import Locate, Who
-    from kubectl_policy.questions.shared.which_paths import WhichPaths
+    from kubectl_policy.questions.shared.fields import Locate, Who
+    from kubectl_policy.questions.shared.path_phrases import WhichPaths
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
     from kubectl_policy.resolution.merging import Doubt
     from kubectl_policy.resolution.traced import Field

@@ -12,7 +12,7 @@ from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.questions.unseen.things import Answer
+from kubectl_policy.questions.blind_spots.unknowns import Answer
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HIERARCHY, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles.profile import PolicyKindProfile, Role
-    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
 
 RowSort: TypeAlias = Literal[
     "policies",

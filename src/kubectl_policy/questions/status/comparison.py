@@ -13,8 +13,8 @@ from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
+from kubectl_policy.questions.blind_spots.relevance import gaps
 from kubectl_policy.questions.shared.reported import has_report, reported_places
-from kubectl_policy.questions.unseen.relevance import gaps
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Event, StatusProfile
-    from kubectl_policy.questions.predicted.policies import PolicyCondition
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.predicted_conditions import PolicyCondition
     from kubectl_policy.questions.shared.in_force import Assumption
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology.gateway.conditions import Condition
 
 # "Undecided" depends on something that was not read; of an "UnknownType" it is not known when it is to be reported.

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mapping_at, text_at
 from kubectl_policy.model.unknown import Port, port_at
-from kubectl_policy.questions.predicted.policies import target_conditions
+from kubectl_policy.questions.blind_spots.answers import unseen_for
+from kubectl_policy.questions.predicted_conditions import target_conditions
 from kubectl_policy.questions.shared.reported import has_report, policies_named, reported_places
 from kubectl_policy.questions.status.comparison import (
     ATTACHED_LISTENER_SETS,
@@ -22,7 +23,6 @@ from kubectl_policy.questions.status.comparison import (
     compare_count,
     statuses_of,
 )
-from kubectl_policy.questions.unseen.answers import unseen_for
 from kubectl_policy.topology import (
     attached_listener_sets,
     attached_routes,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.predicted.policies import PolicyCondition
+    from kubectl_policy.questions.predicted_conditions import PolicyCondition
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
     from kubectl_policy.questions.status.comparison import Explainer, Predicted
 

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, text_at
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.questions.predicted.policies import PolicyCondition, PolicyStatuses
+from kubectl_policy.questions.blind_spots.answers import unseen_by_references, unseen_for_policy
+from kubectl_policy.questions.blind_spots.unknowns import Unseen, unseen_class
+from kubectl_policy.questions.predicted_conditions import PolicyCondition, PolicyStatuses
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.questions.status.comparison import (
     ObjectStatus,
@@ -20,8 +22,6 @@ from kubectl_policy.questions.status.comparison import (
     is_assumed,
     statuses_of,
 )
-from kubectl_policy.questions.unseen.answers import unseen_by_references, unseen_for_policy
-from kubectl_policy.questions.unseen.things import Unseen, unseen_class
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.judged.conditions import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer

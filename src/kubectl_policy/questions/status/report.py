@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 
 from kubectl_policy.errors import UsageError
+from kubectl_policy.questions.blind_spots.relevance import gaps, relevant_gaps
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, select
 from kubectl_policy.questions.status.comparison import Explainer
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
-from kubectl_policy.questions.unseen.relevance import gaps, relevant_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Resource
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.model.snapshot import Place
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
     from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
-    from kubectl_policy.questions.unseen.things import Unseen
 
 
 class StatusReport(Struct, frozen=True, kw_only=True):

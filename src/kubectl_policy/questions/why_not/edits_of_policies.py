@@ -16,7 +16,7 @@ from kubectl_policy.model.fields import (
     text_at,
     value_at,
 )
-from kubectl_policy.questions.why_not.edit import Edit, edited
+from kubectl_policy.questions.why_not.edits import Edit, edited
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.topology.references import ROUTES, WITH_PORTS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.why_not.case import Case
+    from kubectl_policy.questions.why_not.no_effect import Case
 
 _MOST_NODES: Final = 6
 # What a reference says of which objects, or sections, it means.

@@ -19,7 +19,7 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.snapshot import Resource
-from kubectl_policy.questions.why_not.edit import Edit, edited
+from kubectl_policy.questions.why_not.edits import Edit, edited
 from kubectl_policy.topology.gateway.listeners import NAME_LABEL
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, WITH_LISTENERS, parent_refs
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.why_not.case import Case
+    from kubectl_policy.questions.why_not.no_effect import Case
 
 _LONGEST_NAME: Final = 253
 _MOST_LISTENERS: Final = 4

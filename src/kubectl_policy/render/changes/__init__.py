@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.blast_radius import BlastRadius
+    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.text import Document, View
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Diagnostic, ObjectRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.blast_radius import BlastRadius
+    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.questions.differences.effects import ChangeSort
     from kubectl_policy.render.changes.summary import ChangeSummary, Relation, Relations, TrafficChange
     from kubectl_policy.resolution.enforcement import Enforcement

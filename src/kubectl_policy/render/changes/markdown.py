@@ -15,9 +15,9 @@ from kubectl_policy.render.wording.unseen import what_to_do
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
-    from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.questions.blast_radius import BlastRadius
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.render.changes.table import ChangeRow, RowGroup
 
 # A comment holds 65,536 characters; what is around it needs some.

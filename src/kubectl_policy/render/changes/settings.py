@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.questions.shared.effects import from_the_root
-from kubectl_policy.questions.shared.which_paths import which_paths
+from kubectl_policy.questions.shared.path_phrases import which_paths
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
 from kubectl_policy.render.wording.names import flow, kind_names, mark, sections_words, source_words

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.blast_radius import BlastRadius
+    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.questions.differences.effects import ChangeSort, EffectChange, EffectiveValue, Where
 
 # What says that it is not known whether a policy or a route is attached.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.questions.differences.effects import EffectChange
     from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.questions.differences.traffic import TrafficChanges

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-    from kubectl_policy.questions.changes.behind import RouteBehind
-    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.diff import StateDiff
+    from kubectl_policy.questions.differences.serving import RouteBehind
     from kubectl_policy.questions.differences.traffic import FailingRule, TrafficOneWay
     from kubectl_policy.render.output.text import View
 

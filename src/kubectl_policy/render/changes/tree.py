@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, SupersededOn
-    from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.differences.counts import ObjectCounts
+    from kubectl_policy.questions.blast_radius import BlastRadius, DetachedRoute, ObjectCounts, SupersededOn
+    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.render.changes.summary import ChangeSummary
     from kubectl_policy.render.output.text import Document, View
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.profiles.profile import Role
+    from kubectl_policy.questions.describe.description import Unattached
     from kubectl_policy.questions.describe.objects import ObjectDescription
-    from kubectl_policy.questions.describe.surroundings import Unattached
     from kubectl_policy.questions.shared.in_force import InForce
 
 # So many causes, or ways that lead somewhere, are told in a sentence, and so many names of listeners and hosts.

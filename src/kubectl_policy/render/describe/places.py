@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
-    from kubectl_policy.questions.shared.which_paths import WhichPaths
+    from kubectl_policy.questions.shared.path_phrases import WhichPaths
 
 
 class Places:
@@ -44,7 +44,7 @@ class Places:
 
     @cached_property
     def _which(self) -> WhichPaths:
-        from kubectl_policy.questions.shared.which_paths import WhichPaths  # noqa: PLC0415 (of few answers)
+        from kubectl_policy.questions.shared.path_phrases import WhichPaths  # noqa: PLC0415 (of few answers)
 
         return WhichPaths(self._answer.paths)
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
-from kubectl_policy.questions.shared.which_paths import WhichPaths
+from kubectl_policy.questions.shared.path_phrases import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span, cells, in_a_row, pad
 from kubectl_policy.render.wording.headlines import fully_enforced, policy_headline, with_target

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.effective.matrix import Matrix
+    from kubectl_policy.questions.matrix import Matrix
     from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.text import View
 

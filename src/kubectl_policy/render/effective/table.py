@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.questions.shared.which_paths import WhichPaths
+from kubectl_policy.questions.shared.path_phrases import WhichPaths
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
 from kubectl_policy.render.wording.names import count, either, flow, itself_words, namespace_words, node_words
 from kubectl_policy.render.wording.next_commands import nothing_found
@@ -16,8 +16,8 @@ from kubectl_policy.topology.references import ROUTES, section_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.questions.effective.cells import CellPart
-    from kubectl_policy.questions.effective.matrix import Matrix, MatrixRow
+    from kubectl_policy.questions.matrix import Matrix, MatrixRow
+    from kubectl_policy.questions.matrix_cells import CellPart
     from kubectl_policy.render.output.text import Style, View
     from kubectl_policy.resolution import Source
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.explain.kinds import Explanation
+    from kubectl_policy.questions.explain import Explanation
 
 _WIDTH: Final = 96
 _TO_DO: Final = "TODO: where this is written, as repository, file and line, or as an address"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.profiles.profile import Role
-    from kubectl_policy.questions.explain.kinds import Explanation
+    from kubectl_policy.questions.explain import Explanation
     from kubectl_policy.render.explain.wording import Statement
     from kubectl_policy.render.output.text import Document, View
     from kubectl_policy.render.wording.next_commands import Command

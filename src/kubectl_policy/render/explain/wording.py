@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Event, Placement, StatusProfile
     from kubectl_policy.profiles.needs import RequiredObject
-    from kubectl_policy.questions.explain.kinds import Basis, Explanation
+    from kubectl_policy.questions.explain import Basis, Explanation
     from kubectl_policy.render.explain.combining import Saying
 
 TARGETS: Final = "What a policy targets"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import GroupKind, Json
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.blast_radius import BlastRadius
     from kubectl_policy.questions.differences.effects import EffectiveValue
     from kubectl_policy.questions.graph.picture import Details, GraphNode, GraphPolicy, Picture
     from kubectl_policy.questions.shared.in_force import InForce

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
-    from kubectl_policy.questions.history.history import History
+    from kubectl_policy.questions.history import History
     from kubectl_policy.render.output.text import Document, View
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.model import NodeRef
-    from kubectl_policy.questions.history.history import Change, History, SettingChange
+    from kubectl_policy.questions.history import Change, History, SettingChange
     from kubectl_policy.questions.shared.in_force import Setting
     from kubectl_policy.render.output.text import Document, Style, View
 

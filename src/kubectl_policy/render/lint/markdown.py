@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.report import Report
-    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
 
 # A comment holds 65,536 characters; what is around it needs some.
 LIMIT: Final = 60_000

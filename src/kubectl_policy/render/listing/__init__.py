@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.listing.lists import Lists
+    from kubectl_policy.questions.lists import Lists
     from kubectl_policy.questions.shared.selection import RowSort
     from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.text import View

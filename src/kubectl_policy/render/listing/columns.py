@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.questions.listing.objects import ListenerRow
+from kubectl_policy.questions.object_rows import ListenerRow
 from kubectl_policy.render.output.columns import Column, Number, Sentence, number
 from kubectl_policy.render.wording.names import attachment_words, filter_words, kind_names, mark
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.questions.listing.lists import AnyRow
-    from kubectl_policy.questions.listing.objects import (
+    from kubectl_policy.questions.lists import AnyRow
+    from kubectl_policy.questions.object_rows import (
         BackendRow,
         GatewayClassRow,
         GatewayRow,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         ObjectRow,
         RouteRow,
     )
-    from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
+    from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import Listing, ListType, RowSort
     from kubectl_policy.render.output.text import Style

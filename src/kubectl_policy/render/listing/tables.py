@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.listing.lists import AnyRow, Lists
-    from kubectl_policy.questions.listing.objects import ObjectRow
+    from kubectl_policy.questions.lists import AnyRow, Lists
+    from kubectl_policy.questions.object_rows import ObjectRow
     from kubectl_policy.questions.shared.selection import LeftOutKind, Listing
     from kubectl_policy.render.output.columns import Cell
     from kubectl_policy.render.output.text import View

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
-    from kubectl_policy.questions.why_not.why_not import WhyNot
+    from kubectl_policy.questions.why_not.answer import WhyNot
     from kubectl_policy.render.output.text import Document, View
 
 

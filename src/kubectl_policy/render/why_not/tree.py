@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed, names
-from kubectl_policy.questions.shared.which_paths import WhichPaths
+from kubectl_policy.questions.shared.path_phrases import WhichPaths
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.wording.headlines import reason_words, why_not_headline
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import FieldPath, Json, ObjectRef
     from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.why_not.edit import Edit
-    from kubectl_policy.questions.why_not.search import Offered
-    from kubectl_policy.questions.why_not.why_not import WhyNot
+    from kubectl_policy.questions.why_not.answer import Offered, WhyNot
+    from kubectl_policy.questions.why_not.edits import Edit
     from kubectl_policy.render.output.text import Document, Style, View
 
 # So many further reasons are shown at a terminal.

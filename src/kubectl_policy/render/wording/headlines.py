@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.selection import Listing
     from kubectl_policy.questions.status.comparison import ObjectStatus
     from kubectl_policy.questions.status.report import StatusReport
-    from kubectl_policy.questions.why_not.why_not import WhyNot
+    from kubectl_policy.questions.why_not.answer import WhyNot
     from kubectl_policy.resolution.enforcement import Enforcement
 
 # With one of these as the first reason, it is not known whether there is an effect.

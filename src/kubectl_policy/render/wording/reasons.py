@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.questions.shared.beaten import merge_does_not_count
+from kubectl_policy.questions.shared.reasons import merge_does_not_count
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.wording.names import source_words
 from kubectl_policy.topology.references import ROUTES, layer_of

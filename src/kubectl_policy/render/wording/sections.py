@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import SettingsReference
     from kubectl_policy.attachment.settings import Without
     from kubectl_policy.model import Diagnostic, ObjectRef
-    from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
-    from kubectl_policy.questions.shared.failing import FailingRoute
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition
+    from kubectl_policy.questions.shared.failing_routes import FailingRoute
     from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, Sort
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.render.output.text import Style
 
 BLANK: Final = Line()

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Permission
 from kubectl_policy.model.kinds import listed, plural
-from kubectl_policy.questions.unseen.relevance import in_namespaces
+from kubectl_policy.questions.blind_spots.relevance import in_namespaces
 from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model.snapshot import Place
-    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
 
 # So many kinds are named in a sentence.
 _NAMED: Final = 3

@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import each_text
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.unseen.relevance import gaps
+from kubectl_policy.questions.blind_spots.relevance import gaps
 from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:

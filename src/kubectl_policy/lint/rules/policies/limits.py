@@ -8,7 +8,7 @@ from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles.own import OF_RULE
-from kubectl_policy.questions.predicted.policies import PolicyStatuses
+from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, parent_refs

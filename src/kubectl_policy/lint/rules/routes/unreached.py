@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.shared.unattached import refusal
+from kubectl_policy.questions.shared.reasons import refusal
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES
 

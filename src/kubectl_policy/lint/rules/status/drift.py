@@ -18,7 +18,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import text_at, time_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.profiles.load import built_in_groups
-from kubectl_policy.questions.predicted.policies import target_conditions
+from kubectl_policy.questions.predicted_conditions import target_conditions
 from kubectl_policy.questions.shared.reported import NOT_WORKING, reported_conditions
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 

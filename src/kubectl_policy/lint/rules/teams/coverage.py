@@ -11,11 +11,11 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import labels_of, mapping_at, value_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.load import built_in_groups
+from kubectl_policy.questions.blind_spots.answers import unseen_settings
+from kubectl_policy.questions.blind_spots.unknowns import unknown_parents
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.questions.shared.selection import is_called
-from kubectl_policy.questions.unseen.answers import unseen_settings
-from kubectl_policy.questions.unseen.things import unknown_parents
 from kubectl_policy.resolution import plain
 from kubectl_policy.topology.references import GATEWAY, hostnames_of
 

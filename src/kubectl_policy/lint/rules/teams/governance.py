@@ -15,8 +15,7 @@ from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import each_text, integer_at, items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
 from kubectl_policy.patterns import pattern
-from kubectl_policy.questions.changes.behind import routes_behind
-from kubectl_policy.questions.differences.counts import owner
+from kubectl_policy.questions.differences.serving import owner, routes_behind
 from kubectl_policy.questions.shared.effects import affected, policy_outcomes
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
 from kubectl_policy.resolution import Leaf, plain

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.cached import cached_method
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.shared.which_paths import WhichPaths
+from kubectl_policy.questions.shared.path_phrases import WhichPaths
 from kubectl_policy.render.graph.tree.rows import Head
 from kubectl_policy.render.wording.names import count
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_LISTENERS

@@ -9,7 +9,7 @@ from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import BUILT_IN, CRD, NAMESPACE, TARGETS, is_kubernetes_own, listed, plural
 from kubectl_policy.model.refs import NodeRef
 from kubectl_policy.model.unknown import may_equal
-from kubectl_policy.questions.unseen.things import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import Unseen
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.fields import same_json
 from kubectl_policy.model.refs import NodeRef
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.graph.drawing import Drawing
 from kubectl_policy.questions.graph.nodes import is_there, said_by
 from kubectl_policy.questions.graph.picture import Picture, numbered_links

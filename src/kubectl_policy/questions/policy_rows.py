@@ -11,14 +11,14 @@ from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
+from kubectl_policy.questions.blind_spots.answers import unseen_for_policy
+from kubectl_policy.questions.blind_spots.unknowns import WithUnseen
 from kubectl_policy.questions.shared.effects import affected
 from kubectl_policy.questions.shared.in_force import OfKnownKind, assumed_of
 from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
 from kubectl_policy.questions.shared.without_effect import why_without_effect
-from kubectl_policy.questions.unseen.answers import unseen_for_policy
-from kubectl_policy.questions.unseen.things import WithUnseen
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
 if TYPE_CHECKING:

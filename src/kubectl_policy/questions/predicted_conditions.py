@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
-    from kubectl_policy.questions.predicted.specificity import TargetOrder
+    from kubectl_policy.questions.target_order import TargetOrder
     from kubectl_policy.resolution import ScopeOutcome
 
 # What a policy is in merges, from the least to the best.
@@ -107,7 +107,7 @@ class PolicyStatuses:
         """
         kind = policy.group_kind
         profile = self._analysis.registry.known(kind)
-        from kubectl_policy.questions.predicted.specificity import TargetOrder  # noqa: PLC0415 (see `_Report`)
+        from kubectl_policy.questions.target_order import TargetOrder  # noqa: PLC0415 (see `_Report`)
 
         order = self._orders.setdefault(kind, TargetOrder(self._analysis, profile))
         return _Report(self._analysis, profile, order, policy).places()
@@ -175,7 +175,7 @@ class _Report:
 
     def _write(self, attachment: Attachment, event: Event, message: str) -> None:
         target = attachment.target
-        from kubectl_policy.questions.predicted.ancestors import ancestors_of  # noqa: PLC0415 (see the class)
+        from kubectl_policy.questions.status_ancestors import ancestors_of  # noqa: PLC0415 (see the class)
 
         places = ancestors_of(self.analysis, self.profile, attachment)
         for place, status in places.items():

@@ -9,6 +9,15 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import CRD
+from kubectl_policy.questions.blind_spots.answers import (
+    possible_through,
+    unseen_by_references,
+    unseen_for,
+    unseen_for_policy,
+    unseen_needs,
+)
+from kubectl_policy.questions.blind_spots.relevance import gaps
+from kubectl_policy.questions.blind_spots.unknowns import Answer, Unseen, cut_paths, unknown_parents
 from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.relations import (
     AttachmentChange,
@@ -22,13 +31,9 @@ from kubectl_policy.questions.differences.relations import (
 )
 from kubectl_policy.questions.differences.traffic import NO_TRAFFIC, TrafficChanges, traffic_changes
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.shared.failing import FailingRoute, failing_routes, newly_failing
+from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_routes, newly_failing
+from kubectl_policy.questions.shared.fields import at_line
 from kubectl_policy.questions.shared.not_looked_into import naming
-from kubectl_policy.questions.shared.places import at_line
-from kubectl_policy.questions.unseen.answers import unseen_by_references, unseen_for, unseen_for_policy, unseen_needs
-from kubectl_policy.questions.unseen.possible import possible_through
-from kubectl_policy.questions.unseen.relevance import gaps
-from kubectl_policy.questions.unseen.things import Answer, Unseen, cut_paths, unknown_parents
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
@@ -38,8 +43,8 @@ if TYPE_CHECKING:
     from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import Diagnostic, Gap
     from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
+    from kubectl_policy.questions.shared.fields import Locate
     from kubectl_policy.questions.shared.not_looked_into import Sort
-    from kubectl_policy.questions.shared.places import Locate
 
 
 # How something is named that is not looked into, by whom.

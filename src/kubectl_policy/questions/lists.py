@@ -10,8 +10,10 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import strings_at
-from kubectl_policy.questions.listing.objects import ObjectRow, listener_rows, object_row
-from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, kind_rows, policy_row
+from kubectl_policy.questions.blind_spots.relevance import gaps, gaps_in_list
+from kubectl_policy.questions.blind_spots.unknowns import unknown_labels
+from kubectl_policy.questions.object_rows import ObjectRow, listener_rows, object_row
+from kubectl_policy.questions.policy_rows import KindRow, PolicyRow, kind_rows, policy_row
 from kubectl_policy.questions.shared.selection import (
     LeftOutKind,
     Listing,
@@ -23,8 +25,6 @@ from kubectl_policy.questions.shared.selection import (
     select,
     type_named,
 )
-from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
-from kubectl_policy.questions.unseen.things import unknown_labels
 from kubectl_policy.topology.attached_hostnames import attached_hostnames, is_left_to_others
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import intersect
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef, Resource
-    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
     from kubectl_policy.resolution.enforcement import EnforcementState
 
 

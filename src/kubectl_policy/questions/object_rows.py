@@ -11,10 +11,10 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
+from kubectl_policy.questions.blind_spots.answers import unseen_for
+from kubectl_policy.questions.blind_spots.unknowns import WithUnseen
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.questions.shared.reported import has_report, reported_conditions
-from kubectl_policy.questions.unseen.answers import unseen_for
-from kubectl_policy.questions.unseen.things import WithUnseen
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.gateway.listeners import Listener  # noqa: TC001 (its members are in the document)
 from kubectl_policy.topology.references import ROUTES
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.model.unknown import Port
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import RowSort
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology import BindingState
 
 

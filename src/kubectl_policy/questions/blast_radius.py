@@ -1,32 +1,86 @@
-"""What an object reaches, and what deleting it would change."""
+"""Reach of an object, and the changes that deleting it would make."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.changes.behind import RouteBehind, hostnames_on, routes_behind
-from kubectl_policy.questions.changes.diff import StateDiff, diff
-from kubectl_policy.questions.differences.counts import ObjectCounts, count_objects
+from kubectl_policy.questions.diff import StateDiff, diff
+from kubectl_policy.questions.differences.serving import RouteBehind, hostnames_on, owner, routes_behind
 from kubectl_policy.questions.shared.effects import affected, from_the_root, policy_outcomes
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.states import cascade
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment, Call, SettingsReference
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
+    from kubectl_policy.model.index import Index
     from kubectl_policy.model.snapshot import Place
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement
+
+_Item = TypeVar("_Item", str, tuple[str, str])
+
+
+class KindCount(Struct, frozen=True):
+    """A number of objects of a kind."""
+
+    group: Annotated[str, Meta(description="Empty for the core group.")]
+    kind: Annotated[str, Meta()]
+    count: Annotated[int, Meta(ge=0)]
+
+
+class NamespaceCount(Struct, frozen=True):
+    """A number of objects in a namespace."""
+
+    namespace: Annotated[str, Meta(description="Empty for cluster-scoped objects.")]
+    count: Annotated[int, Meta(ge=0)]
+
+
+class OwnerCount(Struct, frozen=True):
+    """A number of objects with an owner."""
+
+    owner: Annotated[str, Meta(description="Empty for objects that name none.")]
+    count: Annotated[int, Meta(ge=0)]
+
+
+class ObjectCounts(Struct, frozen=True, kw_only=True):
+    """Numbers of objects, the greatest first, then by name."""
+
+    total: Annotated[int, Meta(ge=0)]
+    kinds: Annotated[tuple[KindCount, ...], Meta()]
+    namespaces: Annotated[tuple[NamespaceCount, ...], Meta()]
+    owners: Annotated[tuple[OwnerCount, ...], Meta()]
+    owner_key: Annotated[
+        str, Meta(description="The label or annotation that names the owner; empty if none was asked for.")
+    ]
+
+
+def count_objects(index: Index, objects: Collection[ObjectRef], owner_key: str = "") -> ObjectCounts:
+    """Count some objects, each of which is there once."""
+    kinds = _counted((ref.kind, ref.group) for ref in objects)
+    owners = _counted(owner(index, ref, owner_key) for ref in objects) if owner_key else []
+    return ObjectCounts(
+        total=len(objects),
+        kinds=tuple(KindCount(group, kind, number) for (kind, group), number in kinds),
+        namespaces=tuple(NamespaceCount(*counted) for counted in _counted(ref.namespace for ref in objects)),
+        owners=tuple(OwnerCount(*counted) for counted in owners),
+        owner_key=owner_key,
+    )
+
+
+def _counted(items: Iterable[_Item]) -> list[tuple[_Item, int]]:
+    return sorted(Counter(items).items(), key=lambda counted: (-counted[1], counted[0]))
 
 
 class SupersededOn(Struct, frozen=True):

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.refs import names_as_in
 from kubectl_policy.questions.shared.effects import covered_paths
+from kubectl_policy.questions.shared.fields import at_line
 from kubectl_policy.questions.shared.in_force import effective_entries, group_entries
-from kubectl_policy.questions.shared.places import at_line
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.authorship import Commit
+    from kubectl_policy.questions.shared.fields import Locate
     from kubectl_policy.questions.shared.in_force import Setting
-    from kubectl_policy.questions.shared.places import Locate
 
 Sort: TypeAlias = Literal["appeared", "changed", "deleted"]
 Traffic: TypeAlias = Literal["", "lost", "gained"]

@@ -11,15 +11,15 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
-from kubectl_policy.questions.effective.cells import Cells, MatrixCell, MatrixColumn, WrittenSetting
+from kubectl_policy.questions.blind_spots.answers import unseen_for, unseen_settings
+from kubectl_policy.questions.blind_spots.relevance import gaps, gaps_in_list
+from kubectl_policy.questions.blind_spots.unknowns import Answer, Unseen, WithUnseen, unknown_labels, unknown_parents
+from kubectl_policy.questions.matrix_cells import Cells, MatrixCell, MatrixColumn, WrittenSetting
 from kubectl_policy.questions.shared.effects import covered_paths
+from kubectl_policy.questions.shared.fields import Locate, at_line
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
-from kubectl_policy.questions.shared.places import Locate, at_line
+from kubectl_policy.questions.shared.path_phrases import numbered, numbers
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kinds_meant, select
-from kubectl_policy.questions.shared.which_paths import numbered, numbers
-from kubectl_policy.questions.unseen.answers import unseen_for, unseen_settings
-from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
-from kubectl_policy.questions.unseen.things import Answer, Unseen, WithUnseen, unknown_labels, unknown_parents
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Origin
     from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.selection import ListType
-    from kubectl_policy.questions.shared.which_paths import NumberedPath, PathNumber
     from kubectl_policy.topology import Path
 
 RowSort: TypeAlias = Literal["routes", "gateways", "services"]

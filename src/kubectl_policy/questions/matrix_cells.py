@@ -10,12 +10,11 @@ from msgspec.structs import replace
 
 from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.questions.shared.declared import named_leaves
+from kubectl_policy.questions.blind_spots.answers import unseen_needs
+from kubectl_policy.questions.blind_spots.relevance import gaps
+from kubectl_policy.questions.shared.fields import Places, named_leaves, origin_of
 from kubectl_policy.questions.shared.in_force import summary_of
-from kubectl_policy.questions.shared.places import Places, origin_of
-from kubectl_policy.questions.shared.which_paths import numbers
-from kubectl_policy.questions.unseen.answers import unseen_needs
-from kubectl_policy.questions.unseen.relevance import gaps
+from kubectl_policy.questions.shared.path_phrases import numbers
 from kubectl_policy.resolution import plain
 
 if TYPE_CHECKING:
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.blind_spots.unknowns import Unseen
     from kubectl_policy.questions.shared.in_force import Entry
-    from kubectl_policy.questions.shared.which_paths import PathNumber
-    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.questions.shared.path_phrases import PathNumber
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
 _CERTAIN: Final = "False where it is not known how the policies there combine."

@@ -1,1 +1,0 @@
-"""What differs between two states, and what deleting an object would change."""

@@ -1,1 +1,0 @@
-"""`get effective`: what is in force on many objects, in one table."""

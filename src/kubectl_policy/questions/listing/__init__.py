@@ -1,1 +1,0 @@
-"""Policies, policy kinds and objects of the hierarchy, a row each."""
