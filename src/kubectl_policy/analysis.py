@@ -15,8 +15,8 @@ from kubectl_policy.attachment.attachments import SELECTING, Attachments
 from kubectl_policy.attachment.needs import may_leave_out_namespace, unread_needs
 from kubectl_policy.attachment.possible import PossibleAttachments
 from kubectl_policy.attachment.settings import ANY_KIND, may_mean
-from kubectl_policy.cached import cached_method
 from kubectl_policy.errors import NotFoundError, StillToBeRead
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kinds import NAMESPACE

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.needs import named_needs
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import FieldPath, each_mapping, text_at
 from kubectl_policy.model.kinds import SERVICE

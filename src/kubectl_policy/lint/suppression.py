@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

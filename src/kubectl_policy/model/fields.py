@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model import body
-from kubectl_policy.patterns import pattern
 
 Json: TypeAlias = body.Json
 

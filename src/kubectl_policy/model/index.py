@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from kubectl_policy.cached import Results, cached_method
+from kubectl_policy.lazy import Results, cached_method
 from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.body import as_written, strings_in
 from kubectl_policy.model.defaults import Defaults

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model.fields import value_at
-from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model.fields import Every, FieldPath, value_at
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.patterns import pattern
 from kubectl_policy.profiles.reading import NOTHING, text_like
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.questions.blind_spots.answers import unseen_needs
 from kubectl_policy.questions.blind_spots.relevance import gaps

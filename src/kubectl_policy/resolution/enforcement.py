@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment import MEANINGS
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.resolution.precedence import in_order

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import WHOLE, FieldPath, items_at, text_at, value_at
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.refs import GroupKind

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.resolution.effective import own_fields, own_values, resolve, with_own

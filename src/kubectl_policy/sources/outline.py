@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Gap
-from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model.snapshot import Comment
-from kubectl_policy.patterns import pattern
 from kubectl_policy.text.documents import spans_of
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model import Problem
 from kubectl_policy.model.body import Body
 from kubectl_policy.model.fields import items_at
-from kubectl_policy.patterns import pattern
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Span, Unread, fast_yaml, inherited_fields
 from kubectl_policy.text.fast_yaml import FastText, Gate
 from kubectl_policy.text.scalars import ONLY_WORDS

@@ -10,7 +10,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
-from kubectl_policy.patterns import pattern
+from kubectl_policy.lazy import pattern
 from kubectl_policy.text import Document, Span, document_of, inherited_fields, may_be_deep
 
 if TYPE_CHECKING:

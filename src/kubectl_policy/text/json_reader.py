@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 import msgspec
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model import Problem
-from kubectl_policy.patterns import pattern
 from kubectl_policy.text import MAX_DEPTH, Document, DocumentError, Span, document_of, inherited_fields, may_be_deep
 from kubectl_policy.text.scalars import json_number
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final, TypeAlias
 
-from kubectl_policy.patterns import pattern
+from kubectl_policy.lazy import pattern
 
 MERGE_KEY: Final = "<<"
 

@@ -6,12 +6,11 @@ from collections import deque
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method, pattern
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.index import Referrers
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.world import grouped, with_signs
-from kubectl_policy.patterns import pattern
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
 from kubectl_policy.topology.gateway.gateways import Gateways

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import may_be_same, requests_at
 from kubectl_policy.topology.references import ROUTES

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import GATEWAY_API, TARGETS, plural
-from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.blind_spots.relevance import FIX, may_hold_policies_on
 from kubectl_policy.questions.blind_spots.unknowns import Unseen
 from kubectl_policy.questions.shared.reported import policies_named, reported_places

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubectl_policy.cached import cached_method
 from kubectl_policy.comparison import may_exist
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import same_json
 from kubectl_policy.questions.differences.effects import (
     SCOPED,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.body import text_of
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped
-from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.differences.serving import Serving, owner
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, hostnames_of
 

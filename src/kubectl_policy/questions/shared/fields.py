@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import WHOLE, Json
 from kubectl_policy.profiles.own import OF_RULE

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.patterns import pattern
+from kubectl_policy.lazy import pattern
 from kubectl_policy.sources.files.decoding import PIECE, unpacked
 from kubectl_policy.sources.files.disk import Disk
 from kubectl_policy.sources.files.tree import StoredTree, TreeEntry, folder_in, reason_of

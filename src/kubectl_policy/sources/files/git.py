@@ -14,8 +14,8 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 from msgspec import Struct
 
-from kubectl_policy.cached import cached_method
 from kubectl_policy.errors import NothingThereError, SourceError
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.sources.files.tree import StoredTree, TreeEntry, folder_in
 
 if TYPE_CHECKING:

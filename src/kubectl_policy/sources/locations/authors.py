@@ -7,8 +7,8 @@ import re
 from difflib import Match, SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.cached import cached_method
 from kubectl_policy.errors import SourceError
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.authorship import NOT_COMMITTED, Authorship
 from kubectl_policy.sources.files import git
 from kubectl_policy.sources.files.archives import archive_and_path

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from kubectl_policy.cached import cached_method
 from kubectl_policy.errors import SourceError
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import Every
 from kubectl_policy.sources.files.disk import Disk

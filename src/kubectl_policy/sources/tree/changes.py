@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import labels_of, mappings_at, text_at
 from kubectl_policy.sources.tree.declared.mentions import refers_to_nothing, words_in

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.cached import Results, cached_method
+from kubectl_policy.lazy import Results, cached_method
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import items_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.snapshot import LeftOut

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import Gap, ObjectRef, Origin
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.world import grouped

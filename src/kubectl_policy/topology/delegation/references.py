@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.world import grouped

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.unknown import may_be_port, may_be_section
 from kubectl_policy.topology.gateway.admission import UNFILLED, Admission, Terms, doubt, unfilled

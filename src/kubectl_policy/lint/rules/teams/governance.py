@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.lint.facts.losses import there
 from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.lint.finding import Finding, Fix, some
@@ -14,7 +15,6 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import each_text, integer_at, items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
-from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.differences.serving import owner, routes_behind
 from kubectl_policy.questions.shared.effects import affected, policy_outcomes
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries

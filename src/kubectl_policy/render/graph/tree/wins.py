@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.cached import cached_method
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.path_phrases import WhichPaths

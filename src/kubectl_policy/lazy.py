@@ -1,9 +1,10 @@
-"""Methods of one argument whose results are kept, as `cached_property` keeps that of a property."""
+"""Lazy evaluation: methods whose results are kept by argument, and regular expressions compiled at first use."""
 
 from __future__ import annotations
 
+import re
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, AnyStr, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -48,3 +49,21 @@ class Results(dict[_Argument, _Result]):
         """Compute a result and keep it."""
         result = self[argument] = self._compute(argument)
         return result
+
+
+def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return what `re.compile` returns; the expression is compiled when the first method is looked up."""
+    return cast("re.Pattern[AnyStr]", _LazyPattern(text, flags))
+
+
+class _LazyPattern(Generic[AnyStr]):
+    """A regular expression that is compiled at first use; a method becomes an attribute once it was looked up."""
+
+    def __init__(self, text: AnyStr, flags: int) -> None:
+        self._text: AnyStr = text
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (its methods)
+        method = getattr(re.compile(self._text, self._flags), name)
+        setattr(self, name, method)
+        return method

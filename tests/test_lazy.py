@@ -1,8 +1,10 @@
-"""Results of methods that are kept."""
+"""Methods whose results are kept, and regular expressions compiled at first use."""
 
 from __future__ import annotations
 
-from kubectl_policy.cached import cached_method
+import re
+
+from kubectl_policy.lazy import cached_method, pattern
 
 
 class Squares:
@@ -33,3 +35,11 @@ def test_method_of_the_class_computes_anew() -> None:
     assert [Squares.square(squares, 2), Squares.square(squares, 2)] == [4, 4]
     assert squares.computed == [2, 2]
     assert Squares.square.__doc__ == "Return the square of a number."
+
+
+def test_it_is_compiled_when_it_is_used() -> None:
+    """A mistake shows no sooner."""
+    found = pattern("(a|b)+C", re.IGNORECASE)
+    assert (bool(found.fullmatch("abc")), bool(found.match("c")), found.findall("ac bc")) == (True, False, ["a", "b"])
+    assert found.match is found.match
+    pattern("(")
