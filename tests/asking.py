@@ -13,7 +13,7 @@ from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import CRD, NAMESPACE, SERVICE, plural
 from kubectl_policy.model.world import world_of
 from kubectl_policy.profiles.registry import Registry
-from kubectl_policy.sources.cluster.api.discovery import Served
+from kubectl_policy.sources.cluster.discovery import Served
 from kubectl_policy.sources.cluster.world import ClusterWorld, Interests, Query
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 

@@ -10,10 +10,10 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE, plural
 from kubectl_policy.profiles.registry import Registry
-from kubectl_policy.sources.cluster.api.connection import Connection, ListAnswer
-from kubectl_policy.sources.cluster.api.discovery import Discovery, Served
-from kubectl_policy.sources.cluster.api.refusals import refusal_of
-from kubectl_policy.sources.cluster.asking import Cluster
+from kubectl_policy.sources.cluster.cluster import Cluster
+from kubectl_policy.sources.cluster.connection import Connection, ListAnswer
+from kubectl_policy.sources.cluster.discovery import Discovery, Served
+from kubectl_policy.sources.cluster.refusals import refusal_of
 from kubectl_policy.sources.cluster.world import Interests
 from kubectl_policy.topology.references import GATEWAY_CLASS, HIERARCHY, ROUTES, WITH_LISTENERS
 from tests.sources.cluster.reaching import access_of

@@ -13,7 +13,7 @@ import pytest
 
 from kubectl_policy import cli
 from tests.repository import Repository
-from tests.sources.rendered.trees import SERVICE, kubectl, program, write
+from tests.sources.rendering.trees import SERVICE, kubectl, program, write
 from tests.terminals import stderr_at_terminal
 
 if TYPE_CHECKING:

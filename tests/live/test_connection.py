@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.cluster.api.connection import METADATA, METADATA_LIST, Connection
-from kubectl_policy.sources.cluster.api.discovery_cache import discover
-from kubectl_policy.sources.cluster.api.refusals import RequestRefused
-from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to
+from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
+from kubectl_policy.sources.cluster.connection import METADATA, METADATA_LIST, Connection
+from kubectl_policy.sources.cluster.discovery import discover
+from kubectl_policy.sources.cluster.refusals import RequestRefused
 from tests.live.server import ADMIN, BAKER
 
 if TYPE_CHECKING:

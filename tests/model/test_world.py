@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy.model.body import text_of
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.world import Loaded, Overlay, has_name, world_of
-from kubectl_policy.sources.cluster.api.discovery import Served
+from kubectl_policy.sources.cluster.discovery import Served
 from kubectl_policy.sources.cluster.world import ClusterWorld, Interests, Query
 from tests import build
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_policy.sources.cluster.api.connection import METADATA_LIST, Connection
-from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to
+from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
+from kubectl_policy.sources.cluster.connection import METADATA_LIST, Connection
 from tests.recorded.cassettes import FOLDER, SERVER, scrubbed
 from tests.recorded.commands import USERS
 from tests.recorded.conftest import NOT_RECORDED

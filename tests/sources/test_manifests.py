@@ -15,7 +15,7 @@ from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.index import Index
 from kubectl_policy.sources import InputOptions, load_manifests, manifests
-from kubectl_policy.sources.files.finding import InputFile
+from kubectl_policy.sources.files.input_files import InputFile
 from kubectl_policy.sources.reading import Reading
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from kubectl_policy.sources.manifests import load_worlds
 from kubectl_policy.sources.snapshot import Header, packed
 from kubectl_policy.sources.snapshot import write as save
 from tests.repository import alone
-from tests.sources.rendered.trees import helm, kubectl, program, write
+from tests.sources.rendering.trees import helm, kubectl, program, write
 from tests.sources.tree.build import BASE, OVERLAYS, argo, flux, refs, refs_in, service, worlds_in
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy.text.comments import comments_in
+from kubectl_policy.text.lines import comments_in
 
 COMMENT = "# kubectl-policy: "
 

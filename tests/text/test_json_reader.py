@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy.model.body import Body
-from kubectl_policy.text import MAX_DEPTH, Document, DocumentError, Span
+from kubectl_policy.text import MAX_DEPTH, Document, DocumentError, TextSpan
 from kubectl_policy.text.json_reader import read_json
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _documents(text: str, start: int = 0, line: int = 1) -> list[Document]:
-    return list(read_json(text, Span(start, len(text), line), Body))
+    return list(read_json(text, TextSpan(start, len(text), line), Body))
 
 
 def _read(text: str) -> list[Json]:

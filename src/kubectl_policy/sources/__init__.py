@@ -1,6 +1,6 @@
 """Where snapshots come from: manifests in files, and in revisions of git repositories."""
 
-from kubectl_policy.sources.locations.lines import Lines, locate
+from kubectl_policy.sources.lines import Lines, locate
 from kubectl_policy.sources.manifests import is_live, load_manifests, load_state
 from kubectl_policy.sources.options import InputOptions, Progress
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.snapshot import LeftOut
-    from kubectl_policy.sources.files.finding import InputFile, InputFiles
-    from kubectl_policy.sources.locations.lines import Lines
-    from kubectl_policy.sources.locations.origins import Origins
-    from kubectl_policy.sources.rendered.render import Rendered
+    from kubectl_policy.sources.files.input_files import InputFile, InputFiles
+    from kubectl_policy.sources.lines import Lines
+    from kubectl_policy.sources.origins import Origins
+    from kubectl_policy.sources.rendering.render import Rendered
     from kubectl_policy.sources.tree.input import TreeInput
 
     # What renders files, of which these are the objects as they are written; None where they are to be read as such.
@@ -59,8 +59,7 @@ def read_files(files: InputFiles, options: InputOptions, lines: Lines | None = N
     """Read files, or the snapshot that one of them holds, which has to be the only one."""
     origins: Origins | None = None
     if options.map_origins or options.path_map:
-        from kubectl_policy.sources.locations.origins import Origins  # noqa: PLC0415 (few commands ask for it)
-        from kubectl_policy.sources.locations.written import LocalFiles  # noqa: PLC0415 (see above)
+        from kubectl_policy.sources.origins import LocalFiles, Origins  # noqa: PLC0415 (few commands ask for it)
 
         origins = Origins(LocalFiles(files.tree), options, lines)
     reading = Reading(options.values, lines, origins)

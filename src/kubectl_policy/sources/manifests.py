@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model import Diagnostic, Snapshot
 from kubectl_policy.sources.assembling import assembled, nothing_found, read_files, snapshot_of, tree_around
-from kubectl_policy.sources.files.archives import archive_and_path
-from kubectl_policy.sources.files.disk import Disk, RepositoriesOnDisk, read_stdin
+from kubectl_policy.sources.files.disk import Disk, RepositoriesOnDisk, archive_and_path, read_stdin
 from kubectl_policy.sources.files.exclusion import Exclusions
-from kubectl_policy.sources.files.finding import InputFiles, find_files, has_wildcards, open_stored
+from kubectl_policy.sources.files.input_files import InputFiles, find_files, has_wildcards, open_stored
 from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.sources.options import AS_IT_IS, InputOptions, Progress
 from kubectl_policy.sources.tree import unknown_cluster
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.sources.assembling import Renderer
     from kubectl_policy.sources.files.tree import FileTree, StoredTree
-    from kubectl_policy.sources.locations.lines import Lines
+    from kubectl_policy.sources.lines import Lines
     from kubectl_policy.sources.reading import Reading
     from kubectl_policy.sources.tree.input import TreeInput
 
@@ -145,7 +144,7 @@ def _input_at(  # noqa: PLR0913 (what `load_manifests` takes)
         files = InputFiles(tree=tree, files=manifests, left_out=exclusions.left_out, stdin=text_of_stdin)
         renderer = None
         if options.render:
-            from kubectl_policy.sources.rendered.render import Rendering  # noqa: PLC0415 (few inputs need it)
+            from kubectl_policy.sources.rendering.render import Rendering  # noqa: PLC0415 (few inputs need it)
 
             in_repositories = RepositoriesOnDisk(named) if isinstance(tree, Disk) else tree
             renderer = Rendering(in_repositories, stack, progress).render

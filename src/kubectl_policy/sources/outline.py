@@ -1,4 +1,4 @@
-"""Facts about texts that are not read as YAML: whether they can hold objects and, of broken ones, which."""
+"""Facts about texts and values that are not read as objects: whether they hold any, and which names they mention."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.lazy import pattern
+from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
-from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Gap
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_policy.model import Json
 
 # What may spell a word without its letters: escapes of letters, a line that goes on, base64, tags by other names.
 _SPELLED: Final = pattern(r"\\(?:x[4-7]|u00[4-7]|U000000[4-7]|\r?\n)|![^\s!]{0,99}binary|^%TAG", re.MULTILINE)
 _KEYS: Final = tuple(pattern(rf"(?:^|[\s,{{\"'?]){key}[\"']?\s*:") for key in ("apiVersion", "kind"))
-
 _END: Final = r"[\"']?[ \t]*(?:#.*)?\r?$"
 _TOP: Final = pattern(r"^[\"']?(apiVersion|kind|metadata)[\"']?[ \t]*:", re.MULTILINE)
 _GROUP: Final = pattern(rf"^apiVersion:[ \t]*[\"']?((?:[a-z0-9.-]+/)?[a-z0-9]+){_END}", re.MULTILINE)
@@ -27,7 +28,6 @@ _KIND: Final = pattern(rf"^kind:[ \t]*[\"']?([A-Za-z][A-Za-z0-9-]*){_END}", re.M
 _METADATA: Final = pattern(r"^metadata:(.*(?:\n(?:[ \t].*|#.*|\r?$))*)", re.MULTILINE)
 _FIELD: Final = pattern(r"(?:^[ \t]+|[{,][ \t]*)[\"']?(name|namespace|<<)[\"']?:[ \t]*([^,}#\n]*)", re.MULTILINE)
 _NAME: Final = pattern(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
-
 # Whatever fills these in may name anything, and selectors do without names.
 _OPEN: Final = pattern(r"\{\{|\$[{(]|ENC\[|<path:|[Ss]elector|matchLabels|matchExpressions")
 _BY_NAME: Final = pattern(r"^[ \t-]*[\"']?targetRefs?[\"']?[ \t]*:", re.MULTILINE)
@@ -36,14 +36,14 @@ _WORD: Final = pattern(r"[A-Za-z0-9](?:[-\w.]*[A-Za-z0-9])?")
 _MAX_SIZE: Final = 2**18
 _MAX_WORDS: Final = 5_000
 _MAX_VALUES: Final = 20_000
-
 # Kinds of Kubernetes itself are none that policies are, nor do they name what policies are about, but for these.
 _REFERRING_GROUPS: Final = frozenset({"networking.k8s.io", "extensions", "apiextensions.k8s.io", "events.k8s.io"})
 _REFERRING_KINDS: Final = frozenset({"Event", "List"})
-
-
 # The gap of a text of which nothing is known.
 ANYTHING: Final = Gap("", "", "")
+_NAME_IN_TEXT: Final = pattern(r"[A-Za-z0-9][-A-Za-z0-9.]*")
+# What selects by labels means objects that it does not name.
+_SELECTING: Final = frozenset({"matchExpressions", "matchLabels", "selector", "targetSelector", "targetSelectors"})
 
 
 def may_hold_objects(text: str) -> bool:
@@ -120,3 +120,34 @@ def _refers_to_nothing(group_kind: GroupKind) -> bool:
         and group_kind.group not in _REFERRING_GROUPS
         and group_kind.kind not in _REFERRING_KINDS
     )
+
+
+def words_in(values: Iterable[Json]) -> frozenset[str]:
+    """Return the names that may stand in values: words, and the parts of those with dots (`web.shop.svc`)."""
+    mentioned: set[str] = set()
+    for text in texts_in(values, keys=False):
+        for name in _NAME_IN_TEXT.findall(text):
+            mentioned.add(name)
+            mentioned.update(name.split("."))
+    return frozenset(mentioned - {""})
+
+
+def mentioned_in(values: Iterable[Json]) -> frozenset[str] | None:
+    """Return the names in values that become part of an object; None if they may mean others without naming them."""
+    values = list(values)
+    return None if _SELECTING.intersection(texts_in(values, keys=True)) else words_in(values)
+
+
+def texts_in(values: Iterable[Json], *, keys: bool) -> list[str]:
+    """List the strings in values, or all keys of mappings."""
+    rest, texts = list(values), list[str]()
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            texts += value if keys else ()
+            rest.extend(value.values())
+        elif isinstance(value, list):
+            rest.extend(value)
+        elif isinstance(value, str) and not keys:
+            texts.append(value)
+    return texts

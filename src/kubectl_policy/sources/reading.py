@@ -15,7 +15,7 @@ from kubectl_policy.model.body import Body
 from kubectl_policy.model.fields import time_at
 from kubectl_policy.model.kinds import impossible
 from kubectl_policy.sources.files.decoding import PackedError
-from kubectl_policy.sources.files.finding import ABOUT_OTHERS
+from kubectl_policy.sources.files.input_files import ABOUT_OTHERS
 from kubectl_policy.sources.files.tree import reason_of
 from kubectl_policy.sources.outline import (
     ANYTHING,
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from kubectl_policy.model import Json, Severity
-    from kubectl_policy.sources.files.finding import InputFile
-    from kubectl_policy.sources.locations.lines import Lines
-    from kubectl_policy.sources.locations.origins import Origins
-    from kubectl_policy.text.lookup import TextLines
+    from kubectl_policy.sources.files.input_files import InputFile
+    from kubectl_policy.sources.lines import Lines
+    from kubectl_policy.sources.origins import Origins
+    from kubectl_policy.text.lines import TextLines
 
 # API groups of files that command-line tools and components read, and that no API server stores.
 _CLIENT_SIDE_GROUPS: Final = frozenset(

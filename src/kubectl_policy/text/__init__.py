@@ -26,7 +26,7 @@ _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"{[]}"))
 UNRENDERED: Final = "a template ({{ ... }}), not a manifest: render it (helm template) first"
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """Part of a text between two offsets, and the line (from 1) on which it starts."""
 
     start: int
@@ -34,7 +34,7 @@ class Span(NamedTuple):
     line: int
 
 
-_NO_SPAN: Final = Span(0, 0, 1)
+_NO_SPAN: Final = TextSpan(0, 0, 1)
 
 
 class ValueLines:
@@ -75,7 +75,7 @@ class Document(Struct, frozen=True, gc=False):
     """The lines of the values in it, if the exact reader read it."""
     problems: tuple[Problem, ...] = ()
     """What kubectl would not take: keys that a mapping has twice, of which the last one counts."""
-    span: Span = _NO_SPAN
+    span: TextSpan = _NO_SPAN
     """Where its text is."""
     is_item: bool = False
 
@@ -107,7 +107,7 @@ class DocumentError(Exception):
 
 def document_of(
     content: Json,
-    span: Span,
+    span: TextSpan,
     make_body: MakeBody,
     inherited: Mapping[str, Json] | None = None,
     problems: tuple[Problem, ...] = (),

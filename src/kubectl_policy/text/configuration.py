@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import FieldPath, Problem
 from kubectl_policy.model.body import Body
-from kubectl_policy.text import Document, DocumentError, Span
+from kubectl_policy.text import Document, DocumentError, TextSpan
 from kubectl_policy.text.fast_yaml import FastText, Gate, fast_parser
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def read_configuration(text: str, source: str, hint: str) -> Configuration:
 def read_flawless(text: str) -> Json:
     """Return the one document of a text that has no flaws."""
     parse = fast_parser()
-    document = FastText(text, Gate(), parse, Body).read(Span(0, len(text), 1)) if parse else None
+    document = FastText(text, Gate(), parse, Body).read(TextSpan(0, len(text), 1)) if parse else None
     if document is None:
         from kubectl_policy.text.yaml_reader import YamlReader  # noqa: PLC0415 (see above)
 

@@ -12,7 +12,7 @@ from kubectl_policy.lazy import pattern
 from kubectl_policy.model import Problem
 from kubectl_policy.model.body import Body
 from kubectl_policy.model.fields import items_at
-from kubectl_policy.text import UNRENDERED, Document, DocumentError, Span, Unread, fast_yaml, inherited_fields
+from kubectl_policy.text import UNRENDERED, Document, DocumentError, TextSpan, Unread, fast_yaml, inherited_fields
 from kubectl_policy.text.fast_yaml import FastText, Gate
 from kubectl_policy.text.scalars import ONLY_WORDS
 
@@ -35,7 +35,7 @@ _JSON_START: Final = pattern(r"(?:---)?\s*(?=\[|\{\s*[\"}])")
 _AMBIGUOUS: Final = pattern(rf"(?<![^\s:,\[{{])(?:{'|'.join(ONLY_WORDS)})(?![^\s:,\]}}])")
 
 
-def spans_of(text: str) -> Iterator[Span]:
+def spans_of(text: str) -> Iterator[TextSpan]:
     """Cut a text above each document marker (`---`), or above the directives that precede the marker."""
     has_directives = text.startswith("%") or "\n%" in text
     line, start = 1, 0
@@ -44,10 +44,10 @@ def spans_of(text: str) -> Iterator[Span]:
         if has_directives:
             end = _directives_above(text, start, end)
         if end > start:
-            yield Span(start, end, line)
+            yield TextSpan(start, end, line)
         line += text.count("\n", start, end)
         start = end
-    yield Span(start, len(text), line)
+    yield TextSpan(start, len(text), line)
 
 
 def _directives_above(text: str, start: int, marker: int) -> int:
@@ -113,7 +113,7 @@ class DocumentReader:
                     problem = Problem(message=UNRENDERED, reason="unrendered-template", line=line)
                 yield Unread(problem=problem, text=text[span.start : span.end])
 
-    def _read_yaml(self, text: str, span: Span, fast_text: FastText | None) -> Iterable[Document]:
+    def _read_yaml(self, text: str, span: TextSpan, fast_text: FastText | None) -> Iterable[Document]:
         if fast_text:
             items = fast_text.read_items(span, lambda item: self._exact_value(text, item))
             if items is not None:
@@ -123,7 +123,7 @@ class DocumentReader:
                 return (document,)
         return self._read_exactly(text, span)
 
-    def _read_exactly(self, text: str, span: Span) -> Iterator[Document]:
+    def _read_exactly(self, text: str, span: TextSpan) -> Iterator[Document]:
         if span.end - span.start > MAX_YAML_SIZE:
             raise DocumentError(
                 "too-large",
@@ -136,7 +136,7 @@ class DocumentReader:
             content = document.content
             yield replace(document, content=Body(content) if isinstance(content, dict) else content, span=span)
 
-    def _exact_value(self, text: str, span: Span) -> Json:
+    def _exact_value(self, text: str, span: TextSpan) -> Json:
         """Return the one value in a part of a text; None if it is not the only one, or has problems."""
         try:
             documents = [*self._read_exactly(text, span)]
@@ -146,7 +146,7 @@ class DocumentReader:
         return documents[0].value if is_sound else None
 
 
-def _read_json(text: str, span: Span, make_body: MakeBody) -> Sequence[Document] | None:
+def _read_json(text: str, span: TextSpan, make_body: MakeBody) -> Sequence[Document] | None:
     """Read a part of a text that is JSON from beginning to end; None if it is not."""
     start = _JSON_START.match(text, span.start, span.end)
     if not start:
@@ -155,6 +155,6 @@ def _read_json(text: str, span: Span, make_body: MakeBody) -> Sequence[Document]
 
     line = span.line + text.count("\n", span.start, start.end())
     try:
-        return [*read_json(text, Span(start.end(), span.end, line), make_body)]
+        return [*read_json(text, TextSpan(start.end(), span.end, line), make_body)]
     except ValueError:
         return None

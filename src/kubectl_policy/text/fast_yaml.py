@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.lazy import pattern
-from kubectl_policy.text import Document, Span, document_of, inherited_fields, may_be_deep
+from kubectl_policy.text import Document, TextSpan, document_of, inherited_fields, may_be_deep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -130,7 +130,7 @@ class FastText:
         self._text, self._parse, self._make_body = text, parse, make_body
         self._odd_lines = gate.odd_lines(text)
 
-    def read(self, span: Span) -> Document | None:
+    def read(self, span: TextSpan) -> Document | None:
         """Read a document; None where it takes the exact reader, which reads or reports it.
 
         The exact reader also tells the lines of items.
@@ -141,7 +141,7 @@ class FastText:
             return None
         return document_of(content, self._without_comments(span), self._make_body)
 
-    def read_items(self, span: Span, read_exactly: Callable[[Span], Json]) -> list[Document] | None:
+    def read_items(self, span: TextSpan, read_exactly: Callable[[TextSpan], Json]) -> list[Document] | None:
         """Read the items of a List in block style; None for anything else, and where an item cannot be read.
 
         `read_exactly` reads an item that does not pass the gate; None if it cannot be read.
@@ -162,7 +162,7 @@ class FastText:
         line, counted = span.line, span.start
         while start < end:
             line += text.count("\n", counted, start)
-            counted, item = start, Span(start, text.find(dash, start, end) + 1 or end, line)
+            counted, item = start, TextSpan(start, text.find(dash, start, end) + 1 or end, line)
             part = text[item.start : item.end]
             content = self._value(part) or read_exactly(item)
             # In the other cases, the item starts on another line, or its own items have lines.
@@ -174,7 +174,7 @@ class FastText:
             start = item.end
         return documents
 
-    def _without_comments(self, span: Span) -> Span:
+    def _without_comments(self, span: TextSpan) -> TextSpan:
         """Return the part of a document that starts with its content."""
         text, (start, end, line) = self._text, span
         if text.startswith(_MARKER, start):
@@ -182,7 +182,7 @@ class FastText:
         if not text[start : start + 1].isalpha():
             start = cast("re.Match[str]", _ABOVE.match(text, span.start, end)).end()
             line = span.line + text.count("\n", span.start, start)
-        return Span(start, end, line)
+        return TextSpan(start, end, line)
 
     def _value(self, text: str) -> Json:
         """Parse a part of the text; None where it does not pass the gate, is refused or says nothing."""

@@ -10,7 +10,7 @@ import msgspec
 
 from kubectl_policy.lazy import pattern
 from kubectl_policy.model import Problem
-from kubectl_policy.text import MAX_DEPTH, Document, DocumentError, Span, document_of, inherited_fields, may_be_deep
+from kubectl_policy.text import MAX_DEPTH, Document, DocumentError, TextSpan, document_of, inherited_fields, may_be_deep
 from kubectl_policy.text.scalars import json_number
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class _List(msgspec.Struct, rename={"api_version": "apiVersion"}):
     items: msgspec.Raw = msgspec.Raw()
 
 
-def read_json(text: str, span: Span, make_body: MakeBody) -> Iterator[Document]:
+def read_json(text: str, span: TextSpan, make_body: MakeBody) -> Iterator[Document]:
     """Read the JSON values that follow each other in a part of a text; a List is split into its items.
 
     Raises ValueError where a value is not JSON, after those before it, and DocumentError (too-deep).
@@ -50,7 +50,7 @@ def read_json(text: str, span: Span, make_body: MakeBody) -> Iterator[Document]:
         for start, end in _values(text, span):
             line += text.count("\n", counted, start)
             counted = start
-            whole = Span(start, end, line)
+            whole = TextSpan(start, end, line)
             inherited, parts = _items(text, whole) or (None, [whole])
             for part in parts:
                 data = text[part.start : part.end].encode()
@@ -60,7 +60,7 @@ def read_json(text: str, span: Span, make_body: MakeBody) -> Iterator[Document]:
         raise _too_deep(line) from None
 
 
-def _values(text: str, span: Span) -> Iterator[tuple[int, int]]:
+def _values(text: str, span: TextSpan) -> Iterator[tuple[int, int]]:
     """Find where the values in a part of a text start and end."""
     start = _after(_SPACE, text, span.start)
     try:
@@ -75,7 +75,7 @@ def _values(text: str, span: Span) -> Iterator[tuple[int, int]]:
         yield start, span.end
 
 
-def _items(text: str, span: Span) -> tuple[Mapping[str, Json], list[Span]] | None:
+def _items(text: str, span: TextSpan) -> tuple[Mapping[str, Json], list[TextSpan]] | None:
     """Find the items of a List, and what they inherit; None for anything else."""
     if text[span.start] != "{":
         return None
@@ -89,13 +89,13 @@ def _items(text: str, span: Span) -> tuple[Mapping[str, Json], list[Span]] | Non
     start = next((key.end() for key in keys if text.startswith(array, key.end())), 0)
     if inherited is None or envelope.api_version is None or not array or not start:
         return None
-    items: list[Span] = []
+    items: list[TextSpan] = []
     line, counted, start = span.line, span.start, start + 1
     for item in msgspec.json.decode(array, type=list[msgspec.Raw]):
         start = _after(_BETWEEN_ITEMS, text, start)
         line += text.count("\n", counted, start)
         counted, end = start, start + len(bytes(item).decode())
-        items.append(Span(start, end, line))
+        items.append(TextSpan(start, end, line))
         start = end
     return inherited, items
 

@@ -11,7 +11,7 @@ import pytest
 
 from kubectl_policy.cli import run
 from kubectl_policy.sources import load_manifests
-from kubectl_policy.sources.cluster.api import connection
+from kubectl_policy.sources.cluster import connection
 from tests.sources.cluster.conftest import home
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.kubeconfigs import written

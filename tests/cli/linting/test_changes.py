@@ -12,7 +12,7 @@ import pytest
 from tests.cli.linting.conftest import PARENT, SECTION, SHOP, TOKEN, WORLDS
 from tests.lint.shop import CORS, gateway, policy, route, service
 from tests.repository import alone
-from tests.sources.rendered.trees import write
+from tests.sources.rendering.trees import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

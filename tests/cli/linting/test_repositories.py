@@ -11,7 +11,7 @@ import pytest
 
 from kubectl_policy.cli import terminal
 from tests.cli.linting.planting import Mistake, in_each_world, planted, said
-from tests.sources.rendered.trees import helm, kubectl, write
+from tests.sources.rendering.trees import helm, kubectl, write
 
 if TYPE_CHECKING:
     from collections.abc import Generator

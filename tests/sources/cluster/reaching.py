@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from urllib3 import PoolManager
 
-from kubectl_policy.sources.cluster.api.refusals import RequestRefused
-from kubectl_policy.sources.cluster.reaching.access import Access
+from kubectl_policy.sources.cluster.access import Access
+from kubectl_policy.sources.cluster.refusals import RequestRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -13,8 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.errors import ClusterError, UsageError
-from kubectl_policy.sources.cluster.reaching import access
-from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to, contexts
+from kubectl_policy.sources.cluster import access
+from kubectl_policy.sources.cluster.access import ClusterOptions, access_to, contexts
 from tests.sources.cluster.kubeconfigs import config, written
 from tests.sources.cluster.servers import CERTIFICATES, served
 
@@ -354,7 +354,7 @@ def test_the_package_is_imported_where_a_cluster_is_asked(tmp_path: Path) -> Non
     """It takes as long as all the rest, and is not needed to say that there is no cluster."""
     path = written(tmp_path, user={"username": "jane", "password": "pass"})
     program = (
-        "import sys; from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to\n"
+        "import sys; from kubectl_policy.sources.cluster.access import ClusterOptions, access_to\n"
         "try: access_to(ClusterOptions())\n"
         "except Exception as error: assert 'no kubeconfig was found' in str(error), error\n"
         "assert 'kubernetes' not in sys.modules; "

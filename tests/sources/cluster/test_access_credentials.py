@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy.errors import ClusterError
-from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to
+from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
 from tests.sources.cluster.kubeconfigs import written
 from tests.sources.cluster.servers import CERTIFICATES, served
 
@@ -331,7 +331,7 @@ def test_a_plugin_that_has_to_ask(tmp_path: Path) -> None:
     assert "standard input is no terminal" in message
     assert runs(tmp_path) == 0
     program = (
-        "from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to; "
+        "from kubectl_policy.sources.cluster.access import ClusterOptions, access_to; "
         f"print(access_to(ClusterOptions(kubeconfig={path!r})).headers()['Authorization'])"
     )
     ours, theirs = pty.openpty()

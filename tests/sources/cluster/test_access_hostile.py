@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy.errors import ClusterError
-from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to, contexts
+from kubectl_policy.sources.cluster.access import ClusterOptions, access_to, contexts
 from tests.sources.cluster.kubeconfigs import config
 from tests.sources.cluster.test_access_transport import data
 

@@ -12,7 +12,7 @@ import pytest
 from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError
 
 from kubectl_policy.errors import ClusterError
-from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to
+from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
 from tests.sources.cluster.kubeconfigs import written
 from tests.sources.cluster.servers import CERTIFICATES, Server, served
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.cluster.reaching.access import Access
+    from kubectl_policy.sources.cluster.access import Access
 
 pytestmark = pytest.mark.usefixtures("home")
 

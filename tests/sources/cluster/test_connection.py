@@ -14,11 +14,11 @@ import pytest
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.cluster.api import answers
-from kubectl_policy.sources.cluster.api import connection as module
-from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST, Connection
-from kubectl_policy.sources.cluster.api.refusals import RequestRefused
-from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to
+from kubectl_policy.sources.cluster import connection as module
+from kubectl_policy.sources.cluster import responses
+from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
+from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Connection
+from kubectl_policy.sources.cluster.refusals import RequestRefused
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
 from tests.sources.cluster.reaching import access_of, outcome, reaching
@@ -437,7 +437,7 @@ def test_no_items_are_an_empty_list(server: FaultyServer, connection: Connection
 
 def test_a_body_is_bounded(server: FaultyServer, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one that is small as long as it is compressed."""
-    monkeypatch.setattr(answers, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(responses, "MAX_BYTES", 2**20)
     server.fault(ALL_ROUTES, faults.bomb(2**24))
     assert refused(lambda: connection.list(ALL_ROUTES)).reason == "the answer is larger than 1 MiB"
 
@@ -446,7 +446,7 @@ def test_a_list_that_is_larger_than_one_answer_may_be_is_asked_for_in_pages(
     server: FaultyServer, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that nothing but its objects is in memory as a whole."""
-    monkeypatch.setattr(answers, "MAX_BYTES", 600)
+    monkeypatch.setattr(responses, "MAX_BYTES", 600)
     monkeypatch.setattr(module, "_CHUNK", 2)
     assert len(connection.list(ALL_ROUTES).items) == 5
     assert [request.query for request in server.requests] == [

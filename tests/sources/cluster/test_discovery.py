@@ -14,10 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.sources.cluster.api.connection import Connection
-from kubectl_policy.sources.cluster.api.discovery import EVERY_GROUP, Discovery, Served
-from kubectl_policy.sources.cluster.api.discovery_cache import cache_path, discover, read_cache, write_cache
-from kubectl_policy.sources.cluster.api.refusals import RequestRefused
+from kubectl_policy.sources.cluster.connection import Connection
+from kubectl_policy.sources.cluster.discovery import (
+    EVERY_GROUP,
+    Discovery,
+    Served,
+    cache_path,
+    discover,
+    read_cache,
+    write_cache,
+)
+from kubectl_policy.sources.cluster.refusals import RequestRefused
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
 from tests.sources.cluster.reaching import reaching

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.sources.cluster.api.connection import Connection
-from kubectl_policy.sources.cluster.api.refusals import RequestRefused
+from kubectl_policy.sources.cluster.connection import Connection
+from kubectl_policy.sources.cluster.refusals import RequestRefused
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.mangling import answers, nearly_http

@@ -9,8 +9,8 @@ import pytest
 from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import InvalidHeader, ProtocolError, ProxyError, ReadTimeoutError, SSLError
 
-from kubectl_policy.sources.cluster.api.connection import Connection
-from kubectl_policy.sources.cluster.api.refusals import RequestRefused, refusal_of_error
+from kubectl_policy.sources.cluster.connection import Connection
+from kubectl_policy.sources.cluster.refusals import RequestRefused, refusal_of_error
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import access_of
 from tests.sources.cluster.servers import CERTIFICATES

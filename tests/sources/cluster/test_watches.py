@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
-from kubectl_policy.sources.cluster.api.discovery import Served
+from kubectl_policy.sources.cluster.discovery import Served
 from kubectl_policy.sources.cluster.watches import ReadVersions, watch_scopes
 from kubectl_policy.sources.cluster.world import EVENT, Query
 

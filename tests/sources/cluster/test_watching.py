@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.cluster.api.connection import METADATA, Connection
-from kubectl_policy.sources.cluster.api.refusals import RequestRefused
+from kubectl_policy.sources.cluster.connection import METADATA, Connection
+from kubectl_policy.sources.cluster.refusals import RequestRefused
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import reaching
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.cluster.api.watch import Watch
+    from kubectl_policy.sources.cluster.responses import Watch
     from tests.sources.cluster.faults import Fault
 
 PATH = "/api/v1/namespaces/baker/services"

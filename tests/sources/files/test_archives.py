@@ -12,11 +12,10 @@ import pytest
 from kubectl_policy.errors import NothingThereError, SourceError, UsageError
 from kubectl_policy.model import Origin
 from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state, locate
-from kubectl_policy.sources.files import archives
+from kubectl_policy.sources.files import disk
 from kubectl_policy.sources.files.disk import Disk
-from kubectl_policy.sources.history import states
-from kubectl_policy.sources.locations.authors import Authors
-from kubectl_policy.sources.rendered.programs import program
+from kubectl_policy.sources.history import Authors, states
+from kubectl_policy.sources.rendering.programs import program
 from tests.repository import CM
 
 if TYPE_CHECKING:
@@ -191,11 +190,11 @@ def test_hostile_members(folder: Path, members: list[tuple[tarfile.TarInfo, byte
 
 def test_too_much(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Packed or not, in one file or in many."""
-    monkeypatch.setattr(archives, "MAX_MEMBERS", 3)
+    monkeypatch.setattr(disk, "MAX_ARCHIVE_MEMBERS", 3)
     (folder / "t.tar").write_bytes(of_files(FILES))
     with pytest.raises(SourceError, match="it has more than 3 members"):
         load_manifests(["t.tar"])
-    monkeypatch.setattr(archives, "MAX_SIZE", 2**21)
+    monkeypatch.setattr(disk, "MAX_ARCHIVE_SIZE", 2**21)
     bomb = tar(member("a.yaml", "#" * 2**22))
     for name, data in (("a.tar", bomb), ("a.tgz", gzip.compress(bomb)), ("b.tgz", b"#" * 2**22)):
         (folder / name).write_bytes(data)

@@ -13,7 +13,7 @@ from kubectl_policy.model.snapshot import LeftOut, Origin
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
 from kubectl_policy.sources.files import exclusion
 from kubectl_policy.sources.files.exclusion import Exclusions
-from kubectl_policy.sources.files.finding import find_files
+from kubectl_policy.sources.files.input_files import find_files
 from tests.repository import CM, Repository
 
 OWN = ".kubectl-policyignore"

@@ -14,8 +14,8 @@ from kubectl_policy.model import Origin
 from kubectl_policy.sources import load_manifests, load_state, locate
 from kubectl_policy.sources.files import decoding
 from kubectl_policy.sources.files import tree as trees
-from kubectl_policy.sources.files.finding import find_files, read_stored
 from kubectl_policy.sources.files.git import open_revision, revision_and_path
+from kubectl_policy.sources.files.input_files import find_files, read_stored
 from tests.repository import CM, Repository
 
 if TYPE_CHECKING:

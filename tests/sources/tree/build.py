@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.sources import InputOptions, load_manifests
 from kubectl_policy.sources.manifests import load_worlds
-from tests.sources.rendered.trees import write
+from tests.sources.rendering.trees import write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from kubectl_policy.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.sources.cluster.reaching.access import ClusterOptions
+    from kubectl_policy.sources.cluster.access import ClusterOptions
 
 # A flag that help does not list: who needs it knows it from kubectl.
 _KubectlFlag: Final = partial(typer.Option, hidden=True)
@@ -85,7 +85,7 @@ class ClusterFlags(Struct, frozen=True, kw_only=True):
             return list(dict.fromkeys(self.contexts or ()))
         if self.contexts:
             raise UsageError("--all-contexts is every --context there is", "leave out one of the two")
-        from kubectl_policy.sources.cluster.reaching.access import contexts
+        from kubectl_policy.sources.cluster.access import contexts
 
         return contexts(self.cluster_options(cluster))
 
@@ -93,7 +93,7 @@ class ClusterFlags(Struct, frozen=True, kw_only=True):
         """Return how the cluster is reached. Raises `UsageError` for a text that is no time, or no KEY=VALUE."""
         from msgspec import convert
 
-        from kubectl_policy.sources.cluster.reaching.access import ClusterOptions
+        from kubectl_policy.sources.cluster.access import ClusterOptions
 
         extra: dict[str, tuple[str, ...]] = {}
         for text in self.as_extra or ():

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Snapshot
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.sources.cluster.api.connection import Connection
-    from kubectl_policy.sources.cluster.api.discovery import Discovery
-    from kubectl_policy.sources.cluster.asking import Cluster
-    from kubectl_policy.sources.cluster.reaching.access import Access, ClusterOptions
+    from kubectl_policy.sources.cluster.access import Access, ClusterOptions
+    from kubectl_policy.sources.cluster.cluster import Cluster
+    from kubectl_policy.sources.cluster.connection import Connection
+    from kubectl_policy.sources.cluster.discovery import Discovery
     from kubectl_policy.sources.cluster.world import Interests
     from kubectl_policy.sources.options import Progress
 
@@ -51,7 +51,7 @@ class Live:
     def access(self) -> Access:
         """Return how the cluster is reached. Raises `ClusterError` where nothing says so."""
         if self._access is None:
-            from kubectl_policy.sources.cluster.reaching.access import access_to
+            from kubectl_policy.sources.cluster.access import access_to
 
             self._access = access_to(self._options)
         return self._access
@@ -95,7 +95,7 @@ class Live:
             raise StillToBeRead(self.access.name)
 
     def _reach(self, interests: Interests) -> Cluster:
-        from kubectl_policy.sources.cluster.asking import Cluster
+        from kubectl_policy.sources.cluster.cluster import Cluster
 
         served = self.look_up()
         if isinstance(served, PolicyError):
@@ -113,9 +113,9 @@ class Live:
 
     def _connect(self) -> tuple[Connection, Discovery] | PolicyError:
         """Connect to the cluster, and ask which kinds it serves."""
-        from kubectl_policy.sources.cluster.api.connection import Connection
-        from kubectl_policy.sources.cluster.api.discovery_cache import discover
-        from kubectl_policy.sources.cluster.api.refusals import RequestRefused, cluster_error
+        from kubectl_policy.sources.cluster.connection import Connection
+        from kubectl_policy.sources.cluster.discovery import discover
+        from kubectl_policy.sources.cluster.refusals import RequestRefused, cluster_error
 
         try:
             server = self.access.server

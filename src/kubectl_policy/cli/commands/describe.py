@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.fields import Placed, Who
     from kubectl_policy.render.output.formats import Forms
     from kubectl_policy.sources import Lines
-    from kubectl_policy.sources.locations.authors import Authors
+    from kubectl_policy.sources.history import Authors
 
 
 @shared_options(OBJECT, watches=True)
@@ -61,7 +61,7 @@ def describe(
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.description import Descriptions, focus_on
     from kubectl_policy.questions.shared.selection import find
-    from kubectl_policy.sources.locations.authors import Authors
+    from kubectl_policy.sources.history import Authors
 
     subjects = list(dict.fromkeys(find(analysis, type_name, name, call.in_namespace) for type_name, name in pairs))
     focus = focus_on(analysis, kind or (), field or ())

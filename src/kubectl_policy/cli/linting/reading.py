@@ -223,6 +223,6 @@ def _is_path(base: str) -> bool:
 
 
 def _is_archive(path: str) -> bool:
-    from kubectl_policy.sources.files.archives import archive_and_path
+    from kubectl_policy.sources.files.disk import archive_and_path
 
     return archive_and_path(path) == (path, "")

@@ -8,16 +8,16 @@ from msgspec import Struct
 
 from kubectl_policy.model import GroupKind, ObjectRef, Resource
 from kubectl_policy.model.fields import text_at, time_at
-from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST
-from kubectl_policy.sources.cluster.api.refusals import RequestRefused
+from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST
+from kubectl_policy.sources.cluster.refusals import RequestRefused
 from kubectl_policy.sources.cluster.world import EVENT, Query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Json, Origin
-    from kubectl_policy.sources.cluster.api.connection import Connection
-    from kubectl_policy.sources.cluster.api.discovery import Discovery, Served
+    from kubectl_policy.sources.cluster.connection import Connection
+    from kubectl_policy.sources.cluster.discovery import Discovery, Served
 
 # Of these kinds only metadata is read: names, labels and owners. The data of Secrets is never read.
 _METADATA_ALONE: Final = frozenset(

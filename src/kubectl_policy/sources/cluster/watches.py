@@ -11,18 +11,18 @@ from msgspec import Struct
 
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.world import grouped
-from kubectl_policy.sources.cluster.api.connection import METADATA
-from kubectl_policy.sources.cluster.api.refusals import RequestRefused
+from kubectl_policy.sources.cluster.connection import METADATA
 from kubectl_policy.sources.cluster.fetching import field_selector
+from kubectl_policy.sources.cluster.refusals import RequestRefused
 from kubectl_policy.sources.cluster.world import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Json
-    from kubectl_policy.sources.cluster.api.connection import Connection
-    from kubectl_policy.sources.cluster.api.discovery import Served
-    from kubectl_policy.sources.cluster.api.watch import Watch
+    from kubectl_policy.sources.cluster.connection import Connection
+    from kubectl_policy.sources.cluster.discovery import Served
+    from kubectl_policy.sources.cluster.responses import Watch
 
 # Each watch is a connection to the server.
 _MAX_WATCHES: Final = 64

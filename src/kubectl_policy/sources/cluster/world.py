@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.sources.cluster.api.discovery import Served
+    from kubectl_policy.sources.cluster.discovery import Served
 
 EVENT: Final = GroupKind("", "Event")
 # An Event is stored once, and served in both groups.

@@ -29,7 +29,7 @@ _MAX_WILDCARDS: Final = 3
 _MAX_LENGTH: Final = 1000
 
 
-class _Rule:
+class _IgnoreRule:
     """Patterns of a file, or of the command line, for the paths below one folder."""
 
     def __init__(self, folder: str, lines: Sequence[str], rank: int = 0) -> None:
@@ -76,8 +76,8 @@ class Search:
         self._exclusions, self._tree, self._root = exclusions, tree, tree.source(folder)
         self._top = real if repository is None else repository
         self._lead = lead = below(real, self._top).lstrip("/")
-        self._rules: dict[str, tuple[_Rule, ...]] = {}
-        self._patterns = _Rule(lead, exclusions.patterns)
+        self._rules: dict[str, tuple[_IgnoreRule, ...]] = {}
+        self._patterns = _IgnoreRule(lead, exclusions.patterns)
         # Ignore files count from this folder on.
         self._first = ""
         outer = [*accumulate(lead.split("/"), posixpath.join)] if lead else []
@@ -106,14 +106,14 @@ class Search:
         verdicts = (rule.verdict(path, is_folder=is_folder) for rule in rules)
         return next((verdict for verdict in verdicts if verdict is not None), False)
 
-    def _rules_of(self, folder: str) -> tuple[_Rule, ...]:
+    def _rules_of(self, folder: str) -> tuple[_IgnoreRule, ...]:
         """Return the rules for a folder: for each name of ignore files, those of the outer folders first."""
         if folder not in self._rules:
             rules = [*self._rules_of(posixpath.dirname(folder))] if folder != self._first else []
             for rank, name in enumerate(self._tree.ignore_files):
                 text = _text_at(self._tree, posixpath.join(self._top, folder, name))
                 if lines := _patterns_in(text.splitlines()):
-                    rules.append(_Rule(folder, lines, rank))
+                    rules.append(_IgnoreRule(folder, lines, rank))
             self._rules[folder] = tuple(sorted(rules, key=attrgetter("rank")))
         return self._rules[folder]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.sources.tree import DELIVERING
 from kubectl_policy.sources.tree.chains import DeclaredBuild
-from kubectl_policy.sources.tree.declared.delivery import (
+from kubectl_policy.sources.tree.delivery import (
     Application,
     ApplicationSet,
     FluxKustomization,
@@ -20,14 +20,14 @@ from kubectl_policy.sources.tree.declared.delivery import (
     filled_in,
     folder_parameters,
 )
-from kubectl_policy.sources.tree.declared.kustomization import NAMES, Kustomization, extended
 from kubectl_policy.sources.tree.ground import above, is_in
+from kubectl_policy.sources.tree.kustomization import NAMES, Kustomization, extended
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.sources.tree.declared.delivery import ApplicationSource, Delivery
+    from kubectl_policy.sources.tree.delivery import ApplicationSource, Delivery
     from kubectl_policy.sources.tree.ground import Ground
 
 _MAX_APPLICATIONS: Final = 1_000

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import Origin
-    from kubectl_policy.sources.tree.declared.kustomization import Kustomization
     from kubectl_policy.sources.tree.ground import Ground
+    from kubectl_policy.sources.tree.kustomization import Kustomization
 
 # Nobody applies one base in more ways; where there are more, nothing is concluded from any of them.
 MOST_CHAINS: Final = 16

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.tree import unknown_cluster
-from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
+from kubectl_policy.sources.tree.delivery import Application, FluxKustomization
 from kubectl_policy.sources.tree.ground import above
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.sources.files.finding import is_manifest
+from kubectl_policy.sources.files.input_files import is_manifest
 from kubectl_policy.sources.files.tree import STDIN
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from copy import copy
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Origin
-from kubectl_policy.sources.files.finding import InputFile, is_manifest
+from kubectl_policy.sources.files.input_files import InputFile, is_manifest
 from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.sources.tree import CONFIG_MAP, DELIVERING
 from kubectl_policy.sources.tree.clusters import name_of_cluster
-from kubectl_policy.sources.tree.declared.kustomization import NAMES, read_kustomization
 from kubectl_policy.sources.tree.ground import Ground
+from kubectl_policy.sources.tree.kustomization import NAMES, read_kustomization
 from kubectl_policy.sources.tree.tree import Tree
 from kubectl_policy.text import Document, DocumentError
 from kubectl_policy.text.documents import DocumentReader
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.model.snapshot import LeftOut
-    from kubectl_policy.sources.files.finding import InputFiles
+    from kubectl_policy.sources.files.input_files import InputFiles
     from kubectl_policy.sources.reading import Reading
-    from kubectl_policy.sources.tree.declared.kustomization import Kustomization
+    from kubectl_policy.sources.tree.kustomization import Kustomization
 
 # Kustomizations of Flux may fill in others, which nobody does more often than once or twice.
 _MOST_ROUNDS: Final = 3

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.sources.tree.chains import Chain, DeclaredBuild
-    from kubectl_policy.sources.tree.declared.kustomization import Labels
+    from kubectl_policy.sources.tree.kustomization import Labels
 
 # Kustomize leaves these names alone (kustomize/api/internal/builtins/PrefixTransformer.go).
 _NEVER_RENAMED: Final = frozenset({CRD, NAMESPACE, GroupKind("apiregistration.k8s.io", "APIService")})

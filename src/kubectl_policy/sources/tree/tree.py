@@ -11,36 +11,34 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import Results, cached_method
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.model.fields import items_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.snapshot import LeftOut
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, creators
+from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, unrendered
 from kubectl_policy.sources.tree.builds import DeclaredBuilds
 from kubectl_policy.sources.tree.chains import Chain, Chains, charts_of, roles
-from kubectl_policy.sources.tree.changes import RENDER, UnappliedPatches, applied_otherwise, gap_of
 from kubectl_policy.sources.tree.clusters import Clusters, name_of_cluster
-from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
-from kubectl_policy.sources.tree.declared.kustomization import within
+from kubectl_policy.sources.tree.delivery import Application, FluxKustomization
 from kubectl_policy.sources.tree.ground import above
+from kubectl_policy.sources.tree.kustomization import within
 from kubectl_policy.sources.tree.placing import placed
-from kubectl_policy.sources.tree.variables import Variables
+from kubectl_policy.sources.tree.unrendered import RENDER, UnappliedPatches, applied_otherwise, gap_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Json, Resource
-    from kubectl_policy.sources.tree.declared.kustomization import Kustomization
-    from kubectl_policy.sources.tree.declared.patches import Patch
+    from kubectl_policy.sources.tree.delivery import Reference
     from kubectl_policy.sources.tree.ground import Ground
-    from kubectl_policy.sources.tree.variables import Values
+    from kubectl_policy.sources.tree.kustomization import Kustomization
+    from kubectl_policy.sources.tree.patches import Patch
     from kubectl_policy.sources.tree.worlds import Worlds
 
 _UNLISTED: Final = "listed by no kustomization.yaml: it may not be applied"
-
 _UNTAKEN: Final = "no Application takes it in: it may not be applied"
 
 
-class Placed(Struct, frozen=True, kw_only=True):
+class PlacedObject(Struct, frozen=True, kw_only=True):
     """An object as it is once applied, and the name of the folder of what applies it, or in which it is."""
 
     resource: Resource
@@ -104,14 +102,14 @@ class Tree:
         cluster_scoped: Collection[GroupKind],
         values_in: Callable[[str], Sequence[Json] | None],
         with_variables: Container[str],
-    ) -> tuple[list[Placed], list[Gap]]:
+    ) -> tuple[list[PlacedObject], list[Gap]]:
         """Return the objects as they are once applied, one for each way to a cluster, and the gaps of these.
 
         In files `with_variables`, something was to be filled in.
         """
         changes = UnappliedPatches(self._chains.builds, values_in, self._ground.source_of)
         altered = self._altered(changes)
-        placed_objects: list[Placed] = []
+        placed_objects: list[PlacedObject] = []
         gaps: list[Gap] = []
         folders = Results(self._ground.source_of)
         chains_of = Results[str, tuple[Chain, ...]](lambda name: self._chains.of_file(self._ground.place_of(name)))
@@ -121,7 +119,7 @@ class Tree:
             for chain in chains_of[source]:
                 home, folder = self._place_called(chain.root), folders[chain.root]
                 applied = placed(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
-                placed_objects.append(Placed(resource=applied, folder=folder))
+                placed_objects.append(PlacedObject(resource=applied, folder=folder))
                 # Several ways are rendered to several objects, of which one is to be chosen.
                 if len(chains_of[source]) == 1:
                     remedy = RENDER
@@ -164,13 +162,13 @@ class Tree:
         """Return the namespace of objects that are delivered from a folder, if nothing names one."""
         return self._namespace or unknown_namespace(self._ground.short(folder))
 
-    def _place_unlisted(self, resource: Resource, path: str, *, is_namespaced: bool) -> tuple[Placed, list[Gap]]:
+    def _place_unlisted(self, resource: Resource, path: str, *, is_namespaced: bool) -> tuple[PlacedObject, list[Gap]]:
         """Place an object in a file that nothing lists, where the folders around it say at most where it would live."""
         folder = posixpath.dirname(path)
         home, applied = self._home_in(folder), resource
         if home:
             applied = placed(resource, home, (), self._place_called(home.root), is_namespaced=is_namespaced)
-        as_written = Placed(resource=applied, folder=posixpath.dirname(resource.origin.source))
+        as_written = PlacedObject(resource=applied, folder=posixpath.dirname(resource.origin.source))
         if folder in self._kustomizations:
             return as_written, [gap_of(applied, _UNLISTED, self._kustomizations[folder].origin, remedy="list it there")]
         applied_by = map(self._builds.applied_by.get, self._chains.at(home.root) if home else ())
@@ -225,11 +223,11 @@ class Tree:
 
         for resource in objects:
             if resource.ref.group_kind == HELM_RELEASE:
-                yield from creators.by_release(resource, self._ground, values_of)
+                yield from unrendered.by_release(resource, self._ground, values_of)
 
     def creators(
         self,
-        placed_objects: Iterable[Placed],
+        placed_objects: Iterable[PlacedObject],
         text_in: Callable[[str], str],
         is_file: Callable[[str], bool],
         cluster: str = "",
@@ -241,11 +239,84 @@ class Tree:
         elsewhere = [entry for entry, name in known.items() if name and name != cluster and cluster in known.values()]
         for delivery in self._builds.deliveries:
             if isinstance(delivery, Application) and delivery.cluster not in elsewhere:
-                yield from creators.by_application(delivery, self._ground)
+                yield from unrendered.by_application(delivery, self._ground)
             elif isinstance(delivery, FluxKustomization):
-                yield from creators.by_flux(delivery, self._ground)
+                yield from unrendered.by_flux(delivery, self._ground)
         for number, build in enumerate(self._chains.builds):
             for chain in self._chains.through(number):
-                yield from creators.by_build(build, chain, is_file)
+                yield from unrendered.by_build(build, chain, is_file)
         for folder in charts_of(self._ground):
-            yield creators.by_chart(folder, self._ground, text_in)
+            yield unrendered.by_chart(folder, self._ground, text_in)
+
+
+class Values(Struct, frozen=True, kw_only=True):
+    """Values of variables; where they are `closed`, every other variable has none."""
+
+    known: Mapping[str, str]
+    closed: bool
+
+
+class Variables:
+    """Variables that are filled in, with their values for each file."""
+
+    def __init__(
+        self, ground: Ground, builds: DeclaredBuilds, chains: Chains, clusters: Clusters, objects: Iterable[Resource]
+    ) -> None:
+        """Know the ConfigMaps among the objects of a tree."""
+        self._ground, self._builds, self._chains, self._clusters = ground, builds, chains, clusters
+        self._config_maps: dict[str, list[Resource]] = {}
+        for resource in objects:
+            if resource.ref.group_kind == CONFIG_MAP:
+                self._config_maps.setdefault(resource.ref.name, []).append(resource)
+
+    def of_file(self, path: str) -> Values | None:
+        """Return the values in a file on which all deliveries agree; None if nothing is filled in there."""
+        chains = self._chains.of_file(path)
+        per_chain = [next(filter(None, map(self._of, chain.builds)), None) for chain in chains]
+        values_known = [values for values in per_chain if values]
+        if not values_known:
+            return None
+        if all(values == values_known[0] for values in per_chain):
+            return values_known[0]
+        same = {
+            name: known
+            for name, known in values_known[0].known.items()
+            if all(values and values.known.get(name) == known for values in per_chain)
+        }
+        return Values(known=same, closed=False) if same else None
+
+    @cached_method
+    def _of(self, number: int) -> Values | None:
+        """Return the values that the delivery of a build fills in, if it fills in any."""
+        delivery = self._builds.applied_by.get(number)
+        if not (isinstance(delivery, FluxKustomization) and delivery.substitutes):
+            return None
+        known: dict[str, str] = {}
+        closed = True
+        for reference in delivery.substitute_from:
+            data = self._data(reference, delivery)
+            # What is not here may give any of them another value.
+            if data is None and not reference.optional:
+                closed = False
+                known.clear()
+            known.update(data or {})
+        return Values(known={**known, **delivery.substitute}, closed=closed)
+
+    def _data(self, reference: Reference, delivery: FluxKustomization) -> dict[str, str] | None:
+        """Return the values in the one ConfigMap for the clusters of a delivery; None if it is not here."""
+        if reference.kind != "ConfigMap":
+            return None
+        clusters = self._clusters.of(self._ground.place_of(delivery.resource.origin.source))
+        config_maps = [
+            entry
+            for entry in self._config_maps.get(reference.name, ())
+            if not clusters
+            or not (its := self._clusters.of(self._ground.place_of(entry.origin.source)))
+            or its & clusters
+        ]
+        namespaces = {delivery.resource.ref.namespace, ""}
+        config_maps = [entry for entry in config_maps if entry.ref.namespace in namespaces] or config_maps
+        data = [mapping_at(entry.raw, "data") for entry in config_maps]
+        if not data or any(entry != data[0] for entry in data):
+            return None
+        return {name: entry for name, entry in data[0].items() if isinstance(entry, str)}

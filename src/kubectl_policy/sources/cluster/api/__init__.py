@@ -1,1 +1,0 @@
-"""Requests to an API server, which only read: objects, lists, watches, and the kinds that it serves."""

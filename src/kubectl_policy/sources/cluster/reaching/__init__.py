@@ -1,1 +1,0 @@
-"""Access to clusters: kubeconfigs, credentials, TLS and proxies."""

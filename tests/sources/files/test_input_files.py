@@ -1,0 +1,317 @@
+"""Which files are meant, and the text in them."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.errors import SourceError
+from kubectl_policy.sources.files import decoding, tree
+from kubectl_policy.sources.files.disk import Disk, read_stdin
+from kubectl_policy.sources.files.input_files import InputFile, find_files
+from kubectl_policy.sources.files.tree import STDIN
+from kubectl_policy.text import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Some files, all of them empty."""
+    for name in (
+        "b.yaml",
+        "a.yml",
+        "c.json",
+        "notes.md",
+        ".hidden.yaml",
+        "sub/d.yaml",
+        ".git/e.yaml",
+        "sub/deep/f.yaml",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return tmp_path
+
+
+def _names(folder: Path, *paths: str) -> list[str]:
+    found = find_files([str(folder / path) for path in paths])
+    assert not any(file.problem for file in found)
+    return [Path(file.path).relative_to(folder).as_posix() for file in found]
+
+
+def _deny(monkeypatch: pytest.MonkeyPatch, denied: Path) -> None:
+    """Take away the permission to list a folder, from a superuser as well."""
+    iterdir, scandir = Path.iterdir, os.scandir
+
+    def listed(path: Path) -> Iterator[Path]:
+        if path == denied:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return iterdir(path)
+
+    def scanned(path: str) -> object:
+        if path == str(denied):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    monkeypatch.setattr(Path, "iterdir", listed)
+
+
+@pytest.mark.parametrize(
+    "path", ["missing", "missing.yaml", "missing/*.yaml", "**/*.toml", "a.yml/x", "nul\0", "x" * 300]
+)
+def test_a_path_that_names_nothing(folder: Path, path: str) -> None:
+    """There is no answer to that, and there is a hint."""
+    with pytest.raises(SourceError) as caught:
+        find_files([str(folder / path)])
+    assert caught.value.hint
+
+
+def test_a_folder_without_manifests(folder: Path) -> None:
+    """Probably the wrong one, even if another one has some."""
+    (folder / "empty").mkdir()
+    with pytest.raises(SourceError, match="there is no manifest in it"):
+        find_files([folder, folder / "empty"])
+
+
+def test_a_folder_that_may_not_be_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named, it is an error; inside of another one, a problem of its own."""
+    _deny(monkeypatch, folder / "sub")
+    with pytest.raises(SourceError, match="Permission denied"):
+        find_files([folder / "sub"])
+    assert [file for file in find_files([folder]) if file.problem] == [
+        InputFile(str(folder / "sub"), "cannot be read: Permission denied", str(folder))
+    ]
+
+
+def test_a_named_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names it wants an answer from it."""
+
+    def access(path: str, _: int) -> bool:
+        return not path.endswith("b.yaml")
+
+    monkeypatch.setattr(os, "access", access)
+    with pytest.raises(SourceError, match=r"b\.yaml: cannot be read: Permission denied"):
+        find_files([folder / "a.yml", folder / "b.yaml"])
+
+
+def test_links_to_nothing(folder: Path) -> None:
+    """Only one that looks like a manifest is missed."""
+    (folder / "gone.yaml").symlink_to("nowhere")
+    (folder / "gone").symlink_to("nowhere")
+    (folder / "itself").symlink_to("itself")
+    found = {Path(file.path).name: file.problem for file in find_files([folder]) if file.problem}
+    assert found.keys() == {"gone.yaml", "itself"}
+    assert "No such file" in found["gone.yaml"]
+
+
+def test_what_is_in_a_folder(folder: Path) -> None:
+    """Manifests in alphabetical order, nothing hidden."""
+    assert _names(folder, "") == ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]
+    assert _names(folder, ".git") == [".git/e.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "places"),
+    [
+        ("sub", "sub", ["d.yaml", "deep/f.yaml"]),
+        ("./sub/", "sub", ["d.yaml", "deep/f.yaml"]),
+        (".", ".", ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]),
+        ("sub/deep/..", "sub/deep/..", ["d.yaml", "deep/f.yaml"]),
+        ("sub/**/f.*", "sub", ["deep/f.yaml"]),
+        ("s*", ".", ["sub/d.yaml", "sub/deep/f.yaml"]),
+        ("sub/d.yaml", "", ["sub/d.yaml"]),
+    ],
+)
+def test_the_place_of_a_file_below_what_was_searched(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, path: str, root: str, places: list[str]
+) -> None:
+    """Of a pattern, it is the folder above the first part that is one; a file that is named itself has none."""
+    monkeypatch.chdir(folder)
+    found = find_files([path])
+    assert {file.root for file in found} == {root}
+    assert [file.place for file in found] == places
+
+
+def test_the_place_of_a_file_below_an_absolute_path(folder: Path) -> None:
+    """Where the root is, the place does not say."""
+    assert [file.place for file in find_files([folder / "sub"])] == ["d.yaml", "deep/f.yaml"]
+
+
+def test_the_name_that_kustomize_takes_without_a_suffix(folder: Path) -> None:
+    """It is read like every other kustomization.yaml."""
+    (folder / "sub" / "Kustomization").touch()
+    (folder / "sub" / "kustomization").touch()
+    assert _names(folder, "sub") == ["sub/Kustomization", "sub/d.yaml", "sub/deep/f.yaml"]
+
+
+def test_each_file_counts_once(folder: Path) -> None:
+    """However often it is named."""
+    assert _names(folder, "sub", "sub/d.yaml", "sub/../b.yaml", "b.yaml") == [
+        "sub/d.yaml",
+        "sub/deep/f.yaml",
+        "sub/../b.yaml",
+    ]
+
+
+def test_a_named_file_may_have_any_name(folder: Path) -> None:
+    """Whoever names it means it."""
+    assert _names(folder, "notes.md", ".hidden.yaml") == ["notes.md", ".hidden.yaml"]
+
+
+def test_patterns(folder: Path) -> None:
+    """With folders of any depth; a folder that matches is searched."""
+    assert _names(folder, "*.yaml") == ["b.yaml"]
+    assert _names(folder, "**/*.yaml") == ["b.yaml", "sub/d.yaml", "sub/deep/f.yaml"]
+    assert _names(folder, "s*") == ["sub/d.yaml", "sub/deep/f.yaml"]
+    assert _names(folder, "**") == ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["**/*.yaml", "s*/**/*.yaml", "**/**/d.yaml", "**/up/**/*.yaml", "*/*/*/*/*/b.yaml"]
+)
+def test_patterns_where_a_link_leads_back(folder: Path, pattern: str) -> None:
+    """There is an end to it: `**` looks into each folder once."""
+    (folder / "sub" / "up").symlink_to(folder)
+    (folder / "sub" / "self").symlink_to(folder / "sub")
+    found = {os.path.realpath(folder / name) for name in _names(folder, pattern)}
+    on_disk = {str(folder / name) for name in ("b.yaml", "sub/d.yaml", "sub/deep/f.yaml")}
+    assert found <= on_disk
+    assert found
+
+
+def test_long_patterns_end(folder: Path) -> None:
+    """However many parts there are, and however many ways lead to one folder."""
+    for number in range(20):
+        (folder / f"x{number}").mkdir()
+    assert len(_names(folder, "sub/../" * 300 + "b*.yaml")) == 1
+    assert len(_names(folder, "./" * 1500 + "b*.yaml")) == 1
+    assert _names(folder, "**/" * 500 + "d.yaml") == ["sub/d.yaml"]
+
+
+@pytest.mark.parametrize("pattern", ["**/*.yaml", "*/*.yaml", "s*/deep/*.yaml", "**/d*/f.yaml", "**"])
+def test_a_pattern_says_which_folders_may_not_be_listed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    """There may be manifests in them."""
+    closed = folder / "sub" / "deep" if "deep" in pattern else folder / "sub"
+    _deny(monkeypatch, closed)
+    files = find_files([folder / pattern])
+    assert [(file.path, file.problem) for file in files if file.problem] == [
+        (str(closed), "cannot be read: Permission denied")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("[ab].y*ml", ["a.yml", "b.yaml"]),
+        (".*.yaml", [".hidden.yaml"]),
+        ("?.yaml", ["b.yaml"]),
+        ("**/deep/**", ["sub/deep/f.yaml"]),
+        ("sub//d*", ["sub/d.yaml", "sub/deep/f.yaml"]),
+        (".g*/*", [".git/e.yaml"]),
+    ],
+)
+def test_what_patterns_match(folder: Path, pattern: str, found: list[str]) -> None:
+    """As a shell does; what is hidden only if the pattern shows it."""
+    assert _names(folder, pattern) == found
+
+
+def test_patterns_in_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are called as a shell would call them."""
+    monkeypatch.chdir(folder)
+    assert [file.path for file in find_files(["**/d.yaml", "*.yml", "sub/../b*"])] == [
+        "sub/d.yaml",
+        "a.yml",
+        "sub/../b.yaml",
+    ]
+
+
+def test_a_file_may_be_called_like_a_pattern(folder: Path) -> None:
+    """A file that is there is meant itself."""
+    (folder / "[x].yaml").touch()
+    assert _names(folder, "[x].yaml") == ["[x].yaml"]
+
+
+def test_links_in_circles(folder: Path) -> None:
+    """Each folder is searched once."""
+    (folder / "sub" / "up").symlink_to(folder)
+    (folder / "z").symlink_to(folder / "sub")
+    assert _names(folder, "") == ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]
+
+
+def test_pipes_are_not_waited_for(folder: Path) -> None:
+    """Opening one would block."""
+    os.mkfifo(folder / "pipe.yaml")
+    assert "pipe.yaml" not in _names(folder, "")
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [(b"\x7fELF\0", 1), (b"a: 1\nb: \xff\xfe", 2), (b"a: 1\n\nb: \0", 3), (b"\xff\xfea", 1), (b"a: \xed\xa0\x80", 1)],
+)
+def test_what_is_no_text(tmp_path: Path, data: bytes, line: int) -> None:
+    """Images, archives, other encodings."""
+    (tmp_path / "a.yaml").write_bytes(data)
+    with pytest.raises(DocumentError) as caught:
+        Disk().text(str(tmp_path / "a.yaml"))
+    assert (caught.value.problem.reason, caught.value.problem.line) == ("not-text", line)
+
+
+def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more of it than that is read."""
+    monkeypatch.setattr(tree, "MAX_FILE_SIZE", 3)
+    monkeypatch.setattr(decoding, "MAX_FILE_SIZE", 3)
+    (tmp_path / "a.yaml").write_text("a: 1")
+    with pytest.raises(DocumentError) as caught:
+        Disk().text(str(tmp_path / "a.yaml"))
+    assert caught.value.problem.reason == "too-large"
+
+
+@pytest.mark.parametrize("size", [0, 1, 2**16 - 1, 2**16, 2**16 + 1, 2**20])
+def test_texts_of_any_size(tmp_path: Path, size: int) -> None:
+    """Nothing is missing at the end of it."""
+    (tmp_path / "a.yaml").write_text("x" * size)
+    assert Disk().text(str(tmp_path / "a.yaml")) == "x" * size
+
+
+def test_files_below_the_top_of_the_disk(folder: Path) -> None:
+    """Where patterns start with a slash, so does every path."""
+    found = find_files([f"{folder}/*/d.yaml"])
+    assert [(file.path, file.root) for file in found] == [(str(folder / "sub" / "d.yaml"), str(folder))]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_text(tmp_path: Path, encoding: str) -> None:
+    """With or without a byte order mark."""
+    (tmp_path / "a.yaml").write_bytes("a: é\n".encode(encoding))
+    assert Disk().text(str(tmp_path / "a.yaml")) == "a: é\n"
+
+
+def test_big_endian_text(tmp_path: Path) -> None:
+    """The other order of bytes."""
+    (tmp_path / "a.yaml").write_bytes(b"\xfe\xff" + "a: é".encode("utf-16-be"))
+    assert Disk().text(str(tmp_path / "a.yaml")) == "a: é"
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes or text; the process's own unless another one is given."""
+    assert find_files(["-", "-"]) == [InputFile(STDIN)]
+    assert read_stdin(io.BytesIO(b"a: 1")) == "a: 1"
+    assert read_stdin(io.StringIO("a: é")) == "a: é"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"b: 2")))
+    assert read_stdin(None) == "b: 2"
+    with pytest.raises(DocumentError):
+        read_stdin(io.StringIO("\ud800"))
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SourceError, match="standard input is closed"):
+        read_stdin(None)

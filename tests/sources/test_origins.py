@@ -1,0 +1,386 @@
+"""Where objects are written that were rendered before they were read."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.model import FieldPath, Origin
+from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state, origins
+from kubectl_policy.sources.manifests import load_worlds
+from tests.repository import alone
+from tests.sources.rendering.trees import kubectl, write
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from kubectl_policy.model import Snapshot
+
+SERVICE = "apiVersion: v1\nkind: Service\nmetadata:\n  name: %s\nspec:\n  clusterIP: None\n"
+TEMPLATE = """\
+{{- if .Values.enabled }}
+apiVersion: v1
+kind: Service
+metadata:
+  labels: {app.kubernetes.io/name: shop}
+  name: {{ .Release.Name }}-web
+spec:
+  type: {{ .Values.type }}
+---
+# The administrator's.
+apiVersion: v1
+kind: Service
+metadata: {name: {{ .Release.Name }}-admin}
+{{- end }}
+"""
+CHART = {"Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n", "templates/web.yaml": TEMPLATE}
+ORIGIN = "config.kubernetes.io/origin"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is said is looked up below the current directory."""
+    monkeypatch.chdir(tmp_path)
+
+
+def _helm(path: str, *names: str) -> str:
+    """What `helm template` prints of one template."""
+    return "".join(f"---\n# Source: {path}\n{SERVICE % name}" for name in names)
+
+
+def _annotated(name: str, value: str, service: str = "web") -> str:
+    """A Service with an annotation."""
+    said = f"{name}: {json.dumps(value)}"
+    return f"apiVersion: v1\nkind: Service\nmetadata:\n  name: {service}\n  annotations:\n    {said}\n"
+
+
+def _read(text: str, *path_map: tuple[str, str], asked: bool = True, lines: Lines | None = None) -> Snapshot:
+    """What is read from standard input."""
+    options = InputOptions(map_origins=asked, path_map=path_map)
+    return load_manifests("-", stdin=io.StringIO(text), options=options, lines=lines)
+
+
+def _origins(snapshot: Snapshot) -> dict[str, str]:
+    """Where the objects are, by their names."""
+    return {each.ref.name: str(each.origin) for each in snapshot.resources}
+
+
+class TestNothingSaid:
+    """Everything is where it was read."""
+
+    def test_where_nobody_asks(self, tmp_path: Path) -> None:
+        """Other commands show what was read."""
+        write(tmp_path, CHART)
+        text = (
+            _helm("shop/templates/web.yaml", "a-web") + "---\n" + _annotated("policy.kubectl.dev/source", "x.yaml", "b")
+        )
+        assert _origins(_read(text, asked=False)) == {"a-web": "<stdin>:3", "b": "<stdin>:10"}
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "# Source: https://example.com/templates/web.yaml\n" + SERVICE % "web",
+            "# Source: web.yaml, by hand\n" + SERVICE % "web",
+            _helm("shop/templates/web.yaml") + "---\n" + SERVICE % "web",
+            _annotated("policy.kubectl.dev/source", ""),
+            _annotated("policy.kubectl.dev/source", "."),
+            _annotated("policy.kubectl.dev/source", "../.."),
+            _annotated("policy.kubectl.dev/source", "/"),
+            _annotated("policy.kubectl.dev/source", "a\x1b[2Jb.yaml"),
+            _annotated("policy.kubectl.dev/source", "a" * 2000),
+            _annotated("internal.config.kubernetes.io/path", "\n"),
+            _annotated(ORIGIN, "path: a.yaml\nrepo: https://example.com/r"),
+            _annotated(ORIGIN, "ref: v1"),
+            "apiVersion: v1\nkind: Service\nmetadata: {name: web, annotations: {policy.kubectl.dev/source: [a]}}",
+            "apiVersion: v1\nkind: Service\nmetadata: {name: web, annotations: policy.kubectl.dev/source}",
+        ],
+    )
+    def test_or_nothing_that_counts(self, tmp_path: Path, text: str) -> None:
+        """Comments of people, what is no path, what is in another repository."""
+        write(tmp_path, {"a.yaml": SERVICE % "web", "web.yaml": SERVICE % "web"})
+        (found,) = _read(text).resources
+        assert found.origin.source == "<stdin>"
+
+
+class TestStrangers:
+    """Paths that lead where nobody may read."""
+
+    @pytest.mark.parametrize(
+        ("path", "shown"),
+        [
+            ("../../secret.yaml", "secret.yaml:1"),
+            ("a/../../secret.yaml", "secret.yaml:1"),
+            ("link.yaml", "link.yaml:1"),
+            ("folder/secret.yaml", "folder/secret.yaml:1"),
+            ("pipe.yaml", "pipe.yaml:1"),
+            ("sub", "sub:1"),
+            ("HEAD:secret.yaml", "HEAD:secret.yaml:1"),
+            ("a\0b.yaml", "<stdin>:1"),
+        ],
+    )
+    def test_are_not_followed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, shown: str) -> None:
+        """Neither now nor when a line is looked for; what is shown leads nowhere else."""
+        (tmp_path / "secret.yaml").write_text("\n\n\n" + SERVICE % "web")
+        here = tmp_path / "here"
+        (here / "sub").mkdir(parents=True)
+        (here / "link.yaml").symlink_to(tmp_path / "secret.yaml")
+        (here / "folder").symlink_to(tmp_path)
+        os.mkfifo(here / "pipe.yaml")
+        monkeypatch.chdir(here)
+        lines = Lines()
+        (found,) = _read(_annotated("policy.kubectl.dev/source", path), lines=lines).resources
+        assert str(found.origin) == shown
+        if found.origin.source != "<stdin>":
+            assert lines.locate(found.origin, FieldPath.parse("metadata.name")) is None
+
+    def test_absolute_ones(self, tmp_path: Path) -> None:
+        """Are shown as if they started here."""
+        (tmp_path / "web.yaml").write_text(SERVICE % "web")
+        (found,) = _read(_annotated("policy.kubectl.dev/source", f"{tmp_path}/web.yaml")).resources
+        assert str(found.origin) == f"{str(tmp_path)[1:]}/web.yaml:1"
+
+    def test_what_cannot_be_read(self, tmp_path: Path) -> None:
+        """Is where it is said to be, on its first line."""
+        (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\xff")
+        (tmp_path / "b.yaml").write_text("a: [\n")
+        for name in "ab":
+            (found,) = _read(_annotated("policy.kubectl.dev/source", f"{name}.yaml")).resources
+            assert str(found.origin) == f"{name}.yaml:1"
+
+
+class TestHelm:
+    """`# Source: CHART/PATH` in front of each document, where the chart is called by its name."""
+
+    @pytest.mark.parametrize("folder", ["", "shop", "charts/other"])
+    def test_a_chart(self, tmp_path: Path, folder: str) -> None:
+        """Wherever it is; its templates tell objects of one kind apart by what they write of the names."""
+        write(tmp_path / folder, CHART)
+        start = f"{folder}/" if folder else ""
+        found = _origins(_read(_helm("shop/templates/web.yaml", "r-admin", "r-web", "else")))
+        assert found == {
+            "r-admin": f"{start}templates/web.yaml:11",
+            "r-web": f"{start}templates/web.yaml:2",
+            "else": f"{start}templates/web.yaml:1",
+        }
+
+    def test_a_chart_that_is_not_here(self) -> None:
+        """The path is kept: a CI may know it."""
+        assert _origins(_read(_helm("shop/templates/web.yaml", "a"))) == {"a": "shop/templates/web.yaml:1"}
+
+    def test_two_charts_of_one_name(self, tmp_path: Path) -> None:
+        """Nobody knows which one it is, unless only one has the template."""
+        write(tmp_path / "one", {**CHART, "templates/more.yaml": TEMPLATE})
+        write(tmp_path / "two", CHART)
+        text = _helm("shop/templates/web.yaml", "a-web") + _helm("shop/templates/more.yaml", "b-web")
+        assert _origins(_read(text)) == {"a-web": "shop/templates/web.yaml:1", "b-web": "one/templates/more.yaml:2"}
+
+    def test_charts_in_charts(self, tmp_path: Path) -> None:
+        """Are in a folder of the outer one, and called by that."""
+        write(tmp_path, {**CHART, "charts/db/Chart.yaml": "name: db\n", "charts/db/templates/a.yaml": TEMPLATE})
+        found = _origins(_read(_helm("shop/charts/db/templates/a.yaml", "r-web")))
+        assert found == {"r-web": "charts/db/templates/a.yaml:2"}
+
+    def test_only_what_follows(self, tmp_path: Path) -> None:
+        """The next document has its own, or none; lines may end as on Windows."""
+        write(tmp_path, CHART)
+        text = _helm("shop/templates/web.yaml", "r-web") + f"--- # more\n{SERVICE % 'plain'}"
+        assert _origins(_read(text.replace("\n", "\r\n"))) == {"r-web": "templates/web.yaml:2", "plain": "<stdin>:10"}
+
+    def test_many(self, tmp_path: Path) -> None:
+        """Also where documents are alike and not read one by one."""
+        write(tmp_path, CHART)
+        text = _helm("shop/templates/web.yaml", *(f"n{number}-web" for number in range(400)))
+        found = _origins(_read(text))
+        assert len(found) == 400
+        assert set(found.values()) == {"templates/web.yaml:2"}
+
+
+class TestKustomize:
+    """`buildMetadata: [originAnnotations]`, where paths start in the folder that was built."""
+
+    FILES: Mapping[str, str] = {
+        "base/kustomization.yaml": "resources: [web.yaml]\nnamePrefix: p-\n",
+        "base/web.yaml": "# Mine.\n" + SERVICE % "other" + "---\n" + SERVICE % "web",
+        "dev/kustomization.yaml": "resources: [../base]\nbuildMetadata: [originAnnotations]\n",
+        "prod/kustomization.yaml": "resources: [../base, own.yaml]\n",
+        "prod/own.yaml": SERVICE % "own",
+        "test/own.yaml": SERVICE % "own",
+        "test/kustomization.yaml": "resources: [own.yaml]\n",
+    }
+
+    def test_a_base(self, tmp_path: Path) -> None:
+        """Where every folder that may have been built leads to one file, it is that."""
+        write(tmp_path, self.FILES)
+        found = _origins(_read(_annotated(ORIGIN, "path: ../base/web.yaml\n", "p-web")))
+        assert found == {"p-web": "base/web.yaml:9"}
+
+    def test_several_files(self, tmp_path: Path) -> None:
+        """Nobody knows which one it is; one that is there from here is taken."""
+        write(tmp_path, self.FILES)
+        text = _annotated(ORIGIN, "path: own.yaml\n", "own")
+        assert _origins(_read(text)) == {"own": "own.yaml:1"}
+        (tmp_path / "own.yaml").write_text("\n" + SERVICE % "own")
+        assert _origins(_read(text)) == {"own": "own.yaml:2"}
+
+    def test_of_too_many(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """In a large tree, notes are taken at their word."""
+        monkeypatch.setattr(origins, "_MAX_FOLDERS", 0)
+        monkeypatch.setattr(origins, "_MAX_ENTRIES", 9)
+        write(tmp_path, self.FILES)
+        text = "---\n".join(_annotated(ORIGIN, f"path: ../base/{name}.yaml", name) for name in ("a", "web", "b"))
+        found = _origins(_read(text))
+        assert {name: origin.rpartition(":")[0] for name, origin in found.items()} == {
+            name: f"base/{name}.yaml" for name in ("a", "web", "b")
+        }
+
+    def test_what_is_generated(self, tmp_path: Path) -> None:
+        """Is where that is said."""
+        write(tmp_path, {"only/kustomization.yaml": "configMapGenerator: [{name: a}]"})
+        text = _annotated(ORIGIN, "configuredIn: kustomization.yaml\nconfiguredBy:\n  kind: ConfigMapGenerator\n", "a")
+        assert _origins(_read(text)) == {"a": "only/kustomization.yaml:1"}
+
+    @kubectl
+    def test_as_kustomize_says_it(self, tmp_path: Path) -> None:
+        """The real program."""
+        write(tmp_path, self.FILES)
+        built = subprocess.run(["kubectl", "kustomize", "dev"], capture_output=True, check=True, text=True)  # noqa: S607 (whichever there is)
+        assert _origins(_read(built.stdout)) == {"p-other": "base/web.yaml:2", "p-web": "base/web.yaml:9"}
+
+
+class TestOthers:
+    """kpt, and what people annotate themselves."""
+
+    def test_paths(self, tmp_path: Path) -> None:
+        """Are from here; with a line, that is it. What people say themselves counts before all else."""
+        write(tmp_path, {"a/web.yaml": SERVICE % "x" + "---\n" + SERVICE % "web"})
+        for name in ("internal.config.kubernetes.io/path", "config.kubernetes.io/path", "policy.kubectl.dev/source"):
+            assert _origins(_read(_annotated(name, "./a/web.yaml"))) == {"web": "a/web.yaml:8"}
+        assert _origins(_read(_annotated("policy.kubectl.dev/source", "src/app.ts:17"))) == {"web": "src/app.ts:17"}
+        own = _annotated("policy.kubectl.dev/source", "mine.py")
+        text = f"---\n# Source: shop/templates/web.yaml\n{own}    config.kubernetes.io/path: theirs.yaml\n"
+        assert _origins(_read(text)) == {"web": "mine.py:1"}
+
+    def test_a_list(self) -> None:
+        """Its items, each of which says it for itself, also on one line."""
+        said = {"a": {"policy.kubectl.dev/source": "a.py"}, "b": {"policy.kubectl.dev/source": "b.py"}, "c": {}}
+        items = [
+            {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "annotations": annotations}}
+            for name, annotations in said.items()
+        ]
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+        assert _origins(_read(text)) == {"a": "a.py:1", "b": "b.py:1", "c": "<stdin>:1"}
+
+
+class TestProblems:
+    """What is said of what was read is said of where it comes from."""
+
+    def test_in_what_helm_made(self, tmp_path: Path) -> None:
+        """A document that cannot be read, a key that is given twice, an object that is there twice."""
+        write(tmp_path, CHART)
+        text = (
+            f"---\n# Source: shop/templates/web.yaml\n{SERVICE % 'r-web'}  clusterIP: None\n"
+            "---\n# Source: shop/templates/broken.yaml\napiVersion: v1\nkind: [\n"
+            + _helm("shop/templates/again.yaml", "r-web")
+        )
+        snapshot = _read(text)
+        assert {(each.rule, str(each.origin)) for each in snapshot.diagnostics} == {
+            ("repeated-key", "templates/web.yaml:2"),
+            ("syntax-error", "shop/templates/broken.yaml:1"),
+            ("duplicate-object", "shop/templates/again.yaml:1"),
+        }
+        assert [str(gap.origin) for gap in snapshot.gaps] == ["shop/templates/broken.yaml:1"]
+
+    def test_beside_what_says_something(self) -> None:
+        """A document that cannot be read says nothing, and is where it was read."""
+        text = _annotated("policy.kubectl.dev/source", "mine.py") + "---\nkind: [\napiVersion: v1\n"
+        (said,) = _read(text).diagnostics
+        assert (said.rule, said.origin and said.origin.source) == ("syntax-error", "<stdin>")
+
+
+class TestPathMap:
+    """`--path-map`, where nothing else helps."""
+
+    def test_what_is_said(self, tmp_path: Path) -> None:
+        """Gets another beginning before anything is looked up; the first one that fits counts."""
+        write(tmp_path / "deploy", CHART)
+        text = _helm("shop/templates/web.yaml", "r-web") + "---\n" + _annotated(ORIGIN, "path: ../x/a.yaml", "a")
+        found = _origins(_read(text, ("shop/", "deploy/"), ("../", "apps/"), ("shop/", "none/")))
+        assert found == {"r-web": "deploy/templates/web.yaml:2", "a": "apps/x/a.yaml:1"}
+
+    def test_what_was_read(self, tmp_path: Path) -> None:
+        """Also where nobody asks for anything else; the lines are those of the other file, if it is there."""
+        rendered = {
+            "out/a.yaml": "# Made.\n" + SERVICE % "a",
+            "out/b.yaml": SERVICE % "b" + "---\nkind: [\napiVersion: v1",
+        }
+        write(tmp_path, {**rendered, "src/a.yaml": "\n\n" + SERVICE % "a", "c.yaml": SERVICE % "c"})
+        lines = Lines()
+        options = InputOptions(path_map=(("out/", "src/"),))
+        snapshot = load_manifests(["out", "./c.yaml"], options=options, lines=lines)
+        assert _origins(snapshot) == {"a": "src/a.yaml:3", "b": "src/b.yaml:1", "c": "./c.yaml:1"}
+        assert [str(each.origin) for each in snapshot.diagnostics] == ["src/b.yaml:1"]
+        assert lines.locate(Origin("src/a.yaml", 3), FieldPath.parse("spec.clusterIP")) == 8
+        assert lines.locate(Origin("src/b.yaml", 1), FieldPath.parse("spec.clusterIP")) is None
+
+    def test_what_leads_out(self, tmp_path: Path) -> None:
+        """Is not looked up even then."""
+        (tmp_path.parent / "web.yaml").write_text(SERVICE % "web")
+        found = _origins(_read(_helm("shop/templates/web.yaml", "web"), ("shop/templates/", "../")))
+        assert found == {"web": "web.yaml:1"}
+
+
+class TestLines:
+    """The lines of fields, where an object is elsewhere than where it was read."""
+
+    def test_in_manifests(self, tmp_path: Path) -> None:
+        """Those in the file that it comes from; a value that was patched is not written there."""
+        write(tmp_path, {"web.yaml": "# Mine.\n" + SERVICE % "web"})
+        lines = Lines()
+        text = _annotated("policy.kubectl.dev/source", "web.yaml") + "spec: {clusterIP: None, type: ClusterIP}\n"
+        (found,) = _read(text, lines=lines).resources
+        assert lines.locate(found.origin, FieldPath.parse("spec.clusterIP")) == 7
+        assert lines.locate(found.origin, FieldPath.parse("spec.clusterIP"), "1.2.3.4") is None
+        assert lines.locate(found.origin, FieldPath.parse("spec.type")) is None
+
+    def test_in_a_template(self, tmp_path: Path) -> None:
+        """It is YAML but for what is filled in, which may be fields; the line of the object does for these."""
+        write(tmp_path, CHART)
+        lines = Lines()
+        (found,) = _read(_helm("shop/templates/web.yaml", "r-web"), lines=lines).resources
+        fields = ("kind", "metadata.labels", "metadata.name", "spec.type", "spec.clusterIP")
+        assert [lines.locate(found.origin, FieldPath.parse(field)) for field in fields] == [3, 5, 6, 8, None]
+
+
+class TestFolders:
+    """Files that were rendered and committed."""
+
+    def test_on_disk(self, tmp_path: Path) -> None:
+        """Each file says it for itself; what says nothing is where it is."""
+        files = {"out/a.yaml": _helm("shop/templates/web.yaml", "r-web"), "out/b.yaml": SERVICE % "b"}
+        write(tmp_path, {**files, **{f"charts/shop/{name}": text for name, text in CHART.items()}})
+        (world,) = load_worlds("out", options=InputOptions(map_origins=True)).values()
+        assert _origins(world) == {"r-web": "charts/shop/templates/web.yaml:2", "b": "out/b.yaml:1"}
+
+    def test_in_a_revision(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Everything is in that revision, also what it comes from; paths are from the current directory."""
+        repository = alone(tmp_path, monkeypatch)
+        for name, text in CHART.items():
+            repository.write(f"sub/charts/shop/{name}", text)
+        repository.write("sub/out/a.yaml", _helm("shop/templates/web.yaml", "r-web", "r-admin"))
+        repository.write("sub/out/b.yaml", _annotated("policy.kubectl.dev/source", "none.py:3", "b"))
+        repository.commit()
+        for name in CHART:
+            (repository.folder / "sub/charts/shop" / name).unlink()
+        monkeypatch.chdir(repository.folder / "sub")
+        snapshot = load_state("HEAD:./out", options=InputOptions(map_origins=True, path_map=(("out/", "x/"),)))
+        assert _origins(snapshot) == {
+            "r-web": "HEAD:sub/charts/shop/templates/web.yaml:2",
+            "r-admin": "HEAD:sub/charts/shop/templates/web.yaml:11",
+            "b": "HEAD:sub/none.py:3",
+        }

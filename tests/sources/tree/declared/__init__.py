@@ -1,1 +1,0 @@
-"""Tests of what single files of Kustomize, Flux and Argo CD declare."""
