@@ -22,7 +22,7 @@ from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.needs import RequiredObject
-from kubectl_policy.questions.blind_spots.answers import unseen_for, unseen_for_policy
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy
 from tests.build import crd, gateway, grant, index, listed, policy, ref, resource, snapshot, target
 
 if TYPE_CHECKING:
@@ -138,14 +138,14 @@ def test_answers_say_that_what_a_policy_needs_was_not_read() -> None:
     unread = ("Store default/a", "spec.store of ColorPolicy default/p names it, and without it that policy is invalid")
     for complete, expected in ((False, [unread]), (True, [])):
         analysis = analyze(snapshot(gateway("g"), on_gateway, complete=complete), profiles=[NEEDY])
-        about = unseen_for_policy(analysis, analysis.enforcement(on_gateway.ref))
+        about = blind_spots_for_policy(analysis, analysis.enforcement(on_gateway.ref))
         assert [(thing.what, thing.reason) for thing in about if thing.what.startswith("Store")] == expected
         subject = NodeRef(gateway("g").ref)
-        beside = unseen_for(analysis, subject, analysis.topology.paths(subject))
+        beside = blind_spots_for(analysis, subject, analysis.topology.paths(subject))
         assert [(thing.what, thing.reason) for thing in beside if thing.what.startswith("Store")] == expected
     on_ghost = policy("p", target("ghost"), age=1, store={"name": "a"})
     analysis = analyze(listed(snapshot(gateway("g"), on_ghost)), profiles=[NEEDY])
-    assert unseen_for_policy(analysis, analysis.enforcement(on_ghost.ref)) == ()
+    assert blind_spots_for_policy(analysis, analysis.enforcement(on_ghost.ref)) == ()
 
 
 def test_whether_a_policy_may_refer_to_what_it_needs() -> None:
@@ -158,7 +158,7 @@ def test_whether_a_policy_may_refer_to_what_it_needs() -> None:
     )
     for world, complete, expected in (((far,), False, 1), ((far, given), False, 0), ((far,), True, 0)):
         analysis = analyze(snapshot(gateway("g"), found, *world, complete=complete), profiles=[NEEDY])
-        about = unseen_for_policy(analysis, analysis.enforcement(found.ref))
+        about = blind_spots_for_policy(analysis, analysis.enforcement(found.ref))
         told = [thing for thing in about if thing.what == "Store far/a"]
         assert [thing.reason.startswith(said) for thing in told] == [True] * expected
 

@@ -9,7 +9,7 @@ from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.report import Report, Scope, Suppressed
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import LintSettings, Threshold
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from tests import build
 
 ROUTE = build.ref("HTTPRoute", "r")
@@ -38,7 +38,7 @@ def test_what_could_not_be_checked_leaves_it_incomplete() -> None:
     """Whether that is a finding that could not be decided, or something that was not seen."""
     assert report(WARNING).complete
     assert not replace(report(), unknown=(WARNING,)).complete
-    assert not replace(report(), unseen=(Unseen(what="a", reason="b"),)).complete
+    assert not replace(report(), unseen=(BlindSpot(what="a", reason="b"),)).complete
 
 
 def test_a_finding_that_blinds_leaves_nobody_sure_of_the_others() -> None:

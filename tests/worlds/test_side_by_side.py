@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
@@ -248,7 +248,7 @@ def test_a_shared_service_is_led_to_by_both() -> None:
     }
 
 
-UNREAD: Final = Unseen(
+UNREAD: Final = BlindSpot(
     what="GatewayClass envoy",
     reason="whether its controller is gateway.envoyproxy.io/gatewayclass-controller is unknown; "
     "only then does this count: BackendTrafficPolicy, ClientTrafficPolicy",

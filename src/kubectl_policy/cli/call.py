@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.clusters.live import Live
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.model.snapshot import AssumedObjects
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.render.output.several import ClusterAnswer
     from kubectl_policy.sources import Lines, Progress
 
@@ -161,7 +161,7 @@ class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
         answer: object,
         *states: "Analysis",
         problems: "Collection[Diagnostic]" = (),
-        unseen: "Collection[Unseen]" = (),
+        unseen: "Collection[BlindSpot]" = (),
         headers: bool = True,
         namespaces: bool = False,
         everything: bool = False,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, ObjectRef, Origin
     from kubectl_policy.model.snapshot import LeftOut
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.describe.description import Unattached
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.sources import Lines
@@ -35,7 +35,7 @@ def mention_waiting() -> None:
 
 
 def mention_the_rest(
-    analysis: "Analysis", shown: "Collection[Diagnostic]" = (), unseen: "Collection[Unseen]" = ()
+    analysis: "Analysis", shown: "Collection[Diagnostic]" = (), unseen: "Collection[BlindSpot]" = ()
 ) -> None:
     """Mention problems with reading the input that the answer does not show.
 

@@ -14,7 +14,7 @@ from kubectl_policy.lint.finding import Finding
 from kubectl_policy.model import Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, is_kubernetes_own
-from kubectl_policy.questions.shared.reasons import failed
+from kubectl_policy.questions.shared.reasons import attachment_reason
 from kubectl_policy.topology.judged.conditions import BACKEND_TLS_POLICY
 from kubectl_policy.topology.references import HIERARCHY, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
 
@@ -122,7 +122,7 @@ def _concern(world: Linted, policy: Resource, attachment: Attachment) -> Concern
         case "kind unsupported":
             return "group wrong" if right_groups(world, attachment) else "kind unsupported"
         case "not permitted":
-            is_need = failed(world.analysis, attachment).rule == "need-not-permitted"
+            is_need = attachment_reason(world.analysis, attachment).rule == "need-not-permitted"
             return "need not met" if is_need else "namespace"
         case "not managed":
             return _of_controllers(world, attachment)

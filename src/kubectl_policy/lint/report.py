@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Origin, Severity
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 How: TypeAlias = Literal["annotation", "comment", "baseline"]
 
@@ -68,7 +68,7 @@ class Report(Struct, frozen=True, kw_only=True):
     rules: Annotated[
         tuple[Rule, ...], Meta(description="The rules that were checked, with their severities in this run.")
     ]
-    unseen: Annotated[tuple[Unseen, ...], Meta()] = ()
+    unseen: Annotated[tuple[BlindSpot, ...], Meta()] = ()
     settings: LintSettings = field(default_factory=LintSettings)
     checkout: Checkout = Checkout()
 

@@ -12,7 +12,7 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.questions.differences.serving import RouteBehind, hostnames_on, owner, routes_behind
-from kubectl_policy.questions.shared.effects import affected, from_the_root, policy_outcomes
+from kubectl_policy.questions.shared.effects import affected_nodes, from_the_root, policy_outcomes
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.states import cascade
 from kubectl_policy.topology.references import ROUTES
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.model.index import Index
     from kubectl_policy.model.snapshot import Place
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.resolution.enforcement import Enforcement
 
@@ -157,7 +157,7 @@ class BlastRadius(PolicyReach, frozen=True, kw_only=True):
     place: Place = "the input"
 
     @property
-    def unseen(self) -> Annotated[tuple[Unseen, ...], Meta()]:
+    def unseen(self) -> Annotated[tuple[BlindSpot, ...], Meta()]:
         """What could not be seen."""
         return self.difference.unseen
 
@@ -219,7 +219,7 @@ def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
 
 def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach:
     enforcement = analysis.enforcement(policy)
-    in_force = affected(enforcement, analysis.registry.known(policy.group_kind))
+    in_force = affected_nodes(enforcement, analysis.registry.known(policy.group_kind))
     behind = routes_behind(analysis, in_force, owner_key)
     outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
     names = {name for route in behind for name in route.hostnames}

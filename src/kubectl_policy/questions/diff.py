@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.questions.blind_spots.answers import (
+    blind_spots_for,
+    blind_spots_for_policy,
+    blind_spots_in_needs,
+    blind_spots_in_references,
     possible_through,
-    unseen_by_references,
-    unseen_for,
-    unseen_for_policy,
-    unseen_needs,
 )
-from kubectl_policy.questions.blind_spots.relevance import gaps
-from kubectl_policy.questions.blind_spots.unknowns import Answer, Unseen, cut_paths, unknown_parents
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps
+from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot, cut_paths, unknown_parents
 from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.relations import (
     AttachmentChange,
@@ -32,8 +32,8 @@ from kubectl_policy.questions.differences.relations import (
 from kubectl_policy.questions.differences.traffic import NO_TRAFFIC, TrafficChanges, traffic_changes
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_routes, newly_failing
-from kubectl_policy.questions.shared.fields import at_line
-from kubectl_policy.questions.shared.not_looked_into import naming
+from kubectl_policy.questions.shared.fields import with_line
+from kubectl_policy.questions.shared.not_looked_into import unexamined_references
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import Diagnostic, Gap
     from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
-    from kubectl_policy.questions.shared.fields import Locate
-    from kubectl_policy.questions.shared.not_looked_into import Sort
+    from kubectl_policy.questions.shared.fields import LocateLine
+    from kubectl_policy.questions.shared.not_looked_into import ReferenceRole
 
 
 # How something is named that is not looked into, by whom.
-_AS: Final[Mapping[Sort, str]] = {
+_AS: Final[Mapping[ReferenceRole, str]] = {
     "filter": "filters of {} name it",
     "backend": "{} may send requests to it",
     "parameters": "it is the parameters of {}",
@@ -86,7 +86,7 @@ class StateDiff(Answer, frozen=True, kw_only=True):
     ] = ()
     enforcement: Annotated[tuple[EnforcementChange, ...], Meta()]
     problems: Annotated[ProblemChanges, Meta()]
-    unseen: Annotated[tuple[Unseen, ...], Meta(description="In either state.")]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description="In either state.")]
 
     @property
     def changes(self) -> Annotated[bool, Meta()]:
@@ -142,11 +142,11 @@ def _answered(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterato
     )
 
 
-def at_lines(difference: StateDiff, locate: Locate) -> StateDiff:
+def with_lines(difference: StateDiff, locate: LocateLine) -> StateDiff:
     """The same with the lines of effective values instead of those of their objects."""
 
     def located(field: FieldChange) -> FieldChange:
-        before, after = (value and at_line(value, locate) for value in (field.before, field.after))
+        before, after = (value and with_line(value, locate) for value in (field.before, field.after))
         return replace(field, before=before, after=after)
 
     effects = (replace(effect, fields=tuple(map(located, effect.fields))) for effect in difference.effects)
@@ -240,15 +240,15 @@ def _ordered(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(sorted(problems, key=key))
 
 
-def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> Iterator[Unseen]:
+def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> Iterator[BlindSpot]:
     for state in (comparison.before, comparison.after):
-        yield from gaps(state, _gaps_of_one_state(state, comparison))
+        yield from describe_gaps(state, _gaps_of_one_state(state, comparison))
         for ref in sorted(comparison.changed):
             yield from _unseen_about(state, ref)
         # Of those that are not alike that is said above.
         alike = {*concerned} - comparison.changed if comparison.shares_topology else set[ObjectRef]()
         for policy in sorted(policy for policy in alike if policy in state.attachments):
-            yield from unseen_for_policy(state, state.enforcement(policy), needs=False)
+            yield from blind_spots_for_policy(state, state.enforcement(policy), needs=False)
 
 
 def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator[Gap]:
@@ -261,18 +261,18 @@ def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator
     return (gap for gap in gaps if replace(gap, origin=None) not in alike)
 
 
-def _not_looked_into(comparison: StateComparison) -> Iterator[Unseen]:
+def _not_looked_into(comparison: StateComparison) -> Iterator[BlindSpot]:
     """The objects that are not alike, that routes or Gateways name, and of which it is not known what they do."""
     for obj in () if comparison.shares_topology else sorted(comparison.updated):
         for state in (comparison.before, comparison.after):
-            for sort, refs in naming(state, obj).items():
+            for sort, refs in unexamined_references(state, obj).items():
                 reason = f"{_AS[sort].format(', '.join(map(str, refs)))}, and what a {obj.kind} does is not looked into"
-                yield Unseen(what=f"what differs in {obj}", reason=reason, remedy="compare its settings yourself")
+                yield BlindSpot(what=f"what differs in {obj}", reason=reason, remedy="compare its settings yourself")
 
 
 def _otherwise(
     comparison: StateComparison, effects: Collection[EffectChange], policies: Collection[ObjectRef]
-) -> Iterator[Unseen]:
+) -> Iterator[BlindSpot]:
     """The objects that something happens to, and the policies that do it, which may not be as they were read."""
     values = (value for change in effects for field in change.fields for value in (field.before, field.after))
     sources = (value.source.object for value in values if value)
@@ -284,14 +284,14 @@ def _otherwise(
     objects = dict.fromkeys((*sorted(policies), *sources, *targets))
     for state in (comparison.before, comparison.after):
         for ref in objects if state.snapshot.gaps else ():
-            yield from gaps(state, state.index.absence.gaps_of(ref))
+            yield from describe_gaps(state, state.index.absence.gaps_of(ref))
     # What was valid and goes may have been invalid: then less is lost than is said.
-    yield from unseen_needs(comparison.after, (*setting, *sorted(comparison.created | comparison.updated)))
+    yield from blind_spots_in_needs(comparison.after, (*setting, *sorted(comparison.created | comparison.updated)))
 
 
 def _unseen_relations(
     comparison: StateComparison, attachments: Collection[AttachmentChange], parents: Collection[ParentChange]
-) -> Iterator[Unseen]:
+) -> Iterator[BlindSpot]:
     """What else policies and routes refer to, of those that lose or get a target or a parent, and was not read."""
     policies = dict.fromkeys(change.policy for change in attachments)
     routes = dict.fromkeys(change.route for change in parents)
@@ -299,21 +299,21 @@ def _unseen_relations(
         yield from unknown_parents(state, routes)
         for policy in policies:
             if policy in state.attachments:
-                yield from unseen_by_references(state, policy, needs=False)
+                yield from blind_spots_in_references(state, policy, needs=False)
 
 
-def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
+def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[BlindSpot]:
     if ref in analysis.attachments:
         enforcement = analysis.enforcement(ref)
-        unseen = unseen_for_policy(analysis, enforcement, needs=False)
+        unseen = blind_spots_for_policy(analysis, enforcement, needs=False)
         yield from unseen
         if enforcement.state == "Unknown" and not (unseen or enforcement.is_undecided):
             reason = "how it attaches, and with that what it affects, is not computed"
-            yield Unseen(
+            yield BlindSpot(
                 what=str(ref), reason=reason, remedy=f"read what explain {ref.kind.lower()} says", policies=(ref,)
             )
     elif analysis.index.get(ref):
         node = NodeRef(ref)
-        yield from unseen_for(analysis, node, covered_paths(analysis, node), below=True, needs=False)
+        yield from blind_spots_for(analysis, node, covered_paths(analysis, node), below=True, needs=False)
         yield from cut_paths(analysis.topology.paths_through(node))
         yield from possible_through(analysis, node)

@@ -12,7 +12,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups, profile_file
-from kubectl_policy.questions.blind_spots.relevance import gaps, gaps_in_list
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
 from kubectl_policy.questions.blind_spots.unknowns import Answer
 from kubectl_policy.questions.shared.in_force import OfKnownKind
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles import MergeStrategy
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 # Where a choice is from: a profile, the label or the schema of the definition, the kind's shape; or from nowhere, as a
 # guess that answers speak of (`assumed`) or as what holds wherever nothing else is said (`default`).
@@ -53,7 +53,7 @@ class Explanation(Answer, OfKnownKind, frozen=True, kw_only=True):
     targets: Annotated[
         tuple[NamedLevel, ...], Meta(description="The kinds, or sections of such objects, that these name.")
     ]
-    unseen: Annotated[tuple[Unseen, ...], Meta()]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
 
     @property
     def policy_kind(self) -> Annotated[GroupKind, Meta()]:
@@ -113,7 +113,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
         defined=definition is not None,
         policies=len(policies),
         targets=tuple(NamedLevel(level.group_kind, level.section, references=times) for level, times in targets),
-        unseen=tuple(dict.fromkeys(gaps(analysis, gaps_in_list(analysis, {kind.kind, CRD.kind}, "")))),
+        unseen=tuple(dict.fromkeys(describe_gaps(analysis, gaps_in_list(analysis, {kind.kind, CRD.kind}, "")))),
         place=analysis.index.place,
     )
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.refs import names_as_in
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.shared.fields import at_line
+from kubectl_policy.questions.shared.fields import with_line
 from kubectl_policy.questions.shared.in_force import effective_entries, group_entries
 from kubectl_policy.topology.references import ROUTES
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.authorship import Commit
-    from kubectl_policy.questions.shared.fields import Locate
+    from kubectl_policy.questions.shared.fields import LocateLine
     from kubectl_policy.questions.shared.in_force import Setting
 
 Sort: TypeAlias = Literal["appeared", "changed", "deleted"]
@@ -111,7 +111,7 @@ def history(
     *,
     limit: int,
     wanted: Callable[[GroupKind, str], bool],
-    locate: Locate,
+    locate: LocateLine,
 ) -> History:
     """Return the last changes of an object, of settings that are `wanted`; newer versions come first, as needed."""
     changes: list[Change] = []
@@ -161,7 +161,7 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
     )
 
 
-def _change(version: Version, after: _Effects, before: _Effects, locate: Locate) -> list[Change]:
+def _change(version: Version, after: _Effects, before: _Effects, locate: LocateLine) -> list[Change]:
     """What differs between a state and the one before it, if anything does."""
     if not (after.exists or before.exists):
         return []
@@ -178,7 +178,7 @@ def _change(version: Version, after: _Effects, before: _Effects, locate: Locate)
     return [change]
 
 
-def _setting_changes(before: _Effects, after: _Effects, locate: Locate) -> tuple[SettingChange, ...]:
+def _setting_changes(before: _Effects, after: _Effects, locate: LocateLine) -> tuple[SettingChange, ...]:
     """The settings that differ, each once for all sections of the object at which it does so in the same way."""
     together: dict[tuple[GroupKind, str, str, str], tuple[Setting | None, Setting | None, list[str]]] = {}
     for position in dict.fromkeys((*before.settings, *after.settings)):
@@ -195,8 +195,8 @@ def _setting_changes(before: _Effects, after: _Effects, locate: Locate) -> tuple
         SettingChange(
             policy_kind=kind,
             field=field,
-            before=old and at_line(old, locate),
-            after=new and at_line(new, locate),
+            before=old and with_line(old, locate),
+            after=new and with_line(new, locate),
             sections=() if every.issubset(sections) else tuple(dict.fromkeys(sections)),
         )
         for (kind, field, _, _), (old, new, sections) in sorted(together.items(), key=lambda item: item[0])

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import strings_at
-from kubectl_policy.questions.blind_spots.relevance import gaps, gaps_in_list
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
 from kubectl_policy.questions.blind_spots.unknowns import unknown_labels
 from kubectl_policy.questions.object_rows import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.policy_rows import KindRow, PolicyRow, kind_rows, policy_row
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef, Resource
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.resolution.enforcement import EnforcementState
 
 
@@ -53,7 +53,7 @@ class Lists(Struct, frozen=True):
     lists: tuple[Listing[AnyRow | NamedRow], ...]
 
     @property
-    def unseen(self) -> tuple[Unseen, ...]:
+    def unseen(self) -> tuple[BlindSpot, ...]:
         """What could not be read and might have changed any of them."""
         return tuple(dict.fromkeys(thing for listing in self.lists for thing in listing.unseen))
 
@@ -173,7 +173,7 @@ def _listing(
     analysis: Analysis,
     selected: Selected,
     rows: tuple[Row_co, ...],
-    unseen: Iterable[Unseen] = (),
+    unseen: Iterable[BlindSpot] = (),
     left_out: tuple[LeftOutKind, ...] = (),
 ) -> Listing[Row_co]:
     type_, policies = selected.type, selected.type.noun in {"policy", "policy kind"}
@@ -183,7 +183,7 @@ def _listing(
         namespace=selected.namespace,
         rows=rows,
         elsewhere=selected.elsewhere,
-        unseen=tuple(dict.fromkeys((*gaps(analysis, hiding), *unknown_labels(selected.undecided), *unseen))),
+        unseen=tuple(dict.fromkeys((*describe_gaps(analysis, hiding), *unknown_labels(selected.undecided), *unseen))),
         left_out=left_out,
         place=analysis.index.place,
     )

@@ -11,13 +11,19 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
-from kubectl_policy.questions.blind_spots.answers import unseen_for, unseen_settings
-from kubectl_policy.questions.blind_spots.relevance import gaps, gaps_in_list
-from kubectl_policy.questions.blind_spots.unknowns import Answer, Unseen, WithUnseen, unknown_labels, unknown_parents
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_in_settings
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
+from kubectl_policy.questions.blind_spots.unknowns import (
+    Answer,
+    BlindSpot,
+    WithBlindSpots,
+    unknown_labels,
+    unknown_parents,
+)
 from kubectl_policy.questions.matrix_cells import Cells, MatrixCell, MatrixColumn, WrittenSetting
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.shared.fields import Locate, at_line
-from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
+from kubectl_policy.questions.shared.fields import LocateLine, with_line
+from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries
 from kubectl_policy.questions.shared.path_phrases import numbered, numbers
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kinds_meant, select
 from kubectl_policy.topology.references import ROUTES
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Origin
-    from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.questions.shared.in_force import EffectiveEntry
     from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.selection import ListType
     from kubectl_policy.topology import Path
@@ -52,7 +58,7 @@ class MatrixOptions(Struct, frozen=True, kw_only=True):
     missing: Annotated[bool, Meta(description=_MISSING)] = False
 
 
-class MatrixRow(WithUnseen, frozen=True, kw_only=True):
+class MatrixRow(WithBlindSpots, frozen=True, kw_only=True):
     """A rule of a route, a Gateway or a Service, with a cell for each column."""
 
     subject: Annotated[NodeRef, Meta(description="The rule of a route, or the object.")]
@@ -95,7 +101,7 @@ class Matrix(Answer, frozen=True, kw_only=True):
     # Fields that are asked for and that nothing sets anywhere.
     unused: tuple[str, ...]
     elsewhere: tuple[str, ...]
-    unseen: Annotated[tuple[Unseen, ...], Meta()]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
 
 
 _DEFAULT: Final = MatrixOptions()
@@ -116,7 +122,7 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
     rows = [_row(cells, columns, kinds, subject) for subject in subjects]
     hiding = gaps_in_list(analysis, {kind.kind for kind in selected.type.kinds}, selected.namespace)
     unseen = (
-        *gaps(analysis, hiding),
+        *describe_gaps(analysis, hiding),
         *unknown_labels(selected.undecided),
         *(thing for row in rows for thing in row.unseen),
     )
@@ -155,7 +161,7 @@ class _Subject(Struct, frozen=True, kw_only=True):
     covered: tuple[Path, ...]
     """All paths there."""
     paths: tuple[Path, ...]
-    entries: list[Entry]
+    entries: list[EffectiveEntry]
 
 
 def _subjects(analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind], *, own: bool) -> Iterator[_Subject]:
@@ -173,7 +179,10 @@ def _subjects(analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind
         paths = tuple(path for path in covered if analysis.topology.carries_traffic(path))
         entries = [
             entry
-            for entry in (*effective_entries(analysis, node, paths), *(own_entries(analysis, paths) if own else ()))
+            for entry in (
+                *effective_entries(analysis, node, paths),
+                *(own_settings_entries(analysis, paths) if own else ()),
+            )
             if is_wanted(entry.effective.resolution.kind)
         ]
         yield _Subject(node=node, resource=resource, covered=covered, paths=paths, entries=entries)
@@ -181,11 +190,11 @@ def _subjects(analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind
 
 def _row(cells: Cells, columns: tuple[MatrixColumn, ...], kinds: frozenset[GroupKind], subject: _Subject) -> MatrixRow:
     analysis, node, covered, paths = cells.analysis, subject.node, subject.covered, subject.paths
-    unsettled = unseen_settings(analysis, node, covered, kinds) if paths else ()
+    unsettled = blind_spots_in_settings(analysis, node, covered, kinds) if paths else ()
 
     def unknown(column: MatrixColumn) -> bool:
         kind = column.kind
-        return bool(unsettled) and (kind is None or bool(unseen_settings(analysis, node, covered, {kind})))
+        return bool(unsettled) and (kind is None or bool(blind_spots_in_settings(analysis, node, covered, {kind})))
 
     made = tuple(cells.cell(column, subject.entries, len(paths), unknown=unknown(column)) for column in columns)
     needed = (thing for cell in made for part in cell.parts for thing in part.unseen)
@@ -198,11 +207,11 @@ def _row(cells: Cells, columns: tuple[MatrixColumn, ...], kinds: frozenset[Group
     )
 
 
-def _unknown_traffic(analysis: Analysis, subject: _Subject) -> Iterable[Unseen]:
+def _unknown_traffic(analysis: Analysis, subject: _Subject) -> Iterable[BlindSpot]:
     """What may let requests in on further paths, or on any."""
     obj = subject.node.object
     if obj.group_kind not in ROUTES or analysis.topology.relations.delegations.refs:
-        return () if subject.paths else unseen_for(analysis, subject.node, subject.covered)
+        return () if subject.paths else blind_spots_for(analysis, subject.node, subject.covered)
     return unknown_parents(analysis, [obj])
 
 
@@ -223,14 +232,14 @@ def _columns(
     return tuple(MatrixColumn(kind=kind) for kind in ordered)
 
 
-def at_lines(answer: Matrix, locate: Locate) -> Matrix:
+def with_lines(answer: Matrix, locate: LocateLine) -> Matrix:
     """The same with the lines of fields instead of those of their objects; each is looked up once."""
     lines: dict[tuple[object, ...], Origin | None] = {}
 
     def placed(setting: WrittenSetting) -> WrittenSetting:
         key = setting.origin, setting.declared_in
         if key not in lines:
-            lines[key] = at_line(setting, locate).origin
+            lines[key] = with_line(setting, locate).origin
         return replace(setting, origin=lines[key])
 
     def cell_at_lines(cell: MatrixCell) -> MatrixCell:

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.questions.blind_spots.answers import unseen_needs
-from kubectl_policy.questions.blind_spots.relevance import gaps
-from kubectl_policy.questions.shared.fields import Places, named_leaves, origin_of
+from kubectl_policy.questions.blind_spots.answers import blind_spots_in_needs
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps
+from kubectl_policy.questions.shared.fields import FieldLocations, named_leaves, origin_of
 from kubectl_policy.questions.shared.in_force import summary_of
 from kubectl_policy.questions.shared.path_phrases import numbers
 from kubectl_policy.resolution import plain
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
-    from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
+    from kubectl_policy.questions.shared.in_force import EffectiveEntry
     from kubectl_policy.questions.shared.path_phrases import PathNumber
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
@@ -80,7 +80,7 @@ class CellPart(Struct, frozen=True, kw_only=True):
     ]
     positions: tuple[int, ...]
     unseen: Annotated[
-        tuple[Unseen, ...],
+        tuple[BlindSpot, ...],
         Meta(description="What was not read, or not as it is: a policy that sets this may be invalid, or different."),
     ]
 
@@ -128,7 +128,7 @@ class _Outcome:
 
     @cached_property
     def _written(self) -> tuple[WrittenSetting, ...]:
-        places = Places(self._analysis, self._effective, self._profile)
+        places = FieldLocations(self._analysis, self._effective, self._profile)
         return tuple(
             WrittenSetting(
                 field=named.name,
@@ -171,7 +171,11 @@ class _Outcome:
             certain=any(source not in resolution.undecided for source in sources),
             passes_down=False,
             positions=(),
-            unseen=tuple(dict.fromkeys((*unseen_needs(self._analysis, policies), *gaps(self._analysis, otherwise)))),
+            unseen=tuple(
+                dict.fromkeys(
+                    (*blind_spots_in_needs(self._analysis, policies), *describe_gaps(self._analysis, otherwise))
+                )
+            ),
         )
 
     def _phrases(self, field: str, settings: tuple[WrittenSetting, ...]) -> tuple[str, ...]:
@@ -210,7 +214,7 @@ class Cells:
         self.analysis = analysis
         self._outcomes: dict[tuple[Resolution, GroupKind], _Outcome] = {}
 
-    def outcome(self, entry: Entry) -> _Outcome:
+    def outcome(self, entry: EffectiveEntry) -> _Outcome:
         """What the effective policy on a path says in each column."""
         effective = entry.effective
         key = effective.resolution, effective.target.object.group_kind
@@ -218,7 +222,7 @@ class Cells:
             self._outcomes[key] = _Outcome(self.analysis, effective)
         return self._outcomes[key]
 
-    def cell(self, column: MatrixColumn, entries: Iterable[Entry], paths: int, *, unknown: bool) -> MatrixCell:
+    def cell(self, column: MatrixColumn, entries: Iterable[EffectiveEntry], paths: int, *, unknown: bool) -> MatrixCell:
         """The cell of a row with so many paths; `unknown` is whether something unseen may set something there."""
         found: dict[tuple[object, ...], tuple[CellPart, bool, dict[int, None]]] = {}
         for entry in entries:

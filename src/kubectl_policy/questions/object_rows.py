@@ -11,8 +11,8 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
-from kubectl_policy.questions.blind_spots.answers import unseen_for
-from kubectl_policy.questions.blind_spots.unknowns import WithUnseen
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for
+from kubectl_policy.questions.blind_spots.unknowns import WithBlindSpots
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.questions.shared.reported import has_report, reported_conditions
 from kubectl_policy.resolution import CARRY_NOTHING
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.model.unknown import Port
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import RowSort
     from kubectl_policy.topology import BindingState
@@ -38,7 +38,7 @@ _TARGETED_BY: Final = "The target references that name it or a section of it, al
 _UNDECIDED_ROUTES: Final = "The routes of which it is not known whether they are attached."
 
 
-class Listed(WithUnseen, frozen=True, kw_only=True):
+class Listed(WithBlindSpots, frozen=True, kw_only=True):
     """What every row has."""
 
     resource: Annotated[Resource, "inline"]
@@ -71,7 +71,7 @@ class ObjectRow(Struct, frozen=True, kw_only=True):
         return self.listed.resource.raw
 
     @property
-    def unseen(self) -> tuple[Unseen, ...]:
+    def unseen(self) -> tuple[BlindSpot, ...]:
         """What could not be seen and might have changed the row."""
         return self.listed.unseen
 
@@ -153,7 +153,7 @@ class NamespaceRow(ObjectRow, frozen=True, kw_only=True):
 
     holds: Annotated[tuple[ObjectRef, ...], Meta(description="What is in it of the hierarchy.")]
     affected: Annotated[tuple[ObjectRef, ...], Meta(description="What of that is affected by a policy.")]
-    unseen_inside: tuple[Unseen, ...]
+    unseen_inside: tuple[BlindSpot, ...]
 
     @property
     def phase(self) -> Annotated[str, Meta()]:
@@ -161,7 +161,7 @@ class NamespaceRow(ObjectRow, frozen=True, kw_only=True):
         return text_at(self.raw, "status.phase")
 
     @property
-    def unseen(self) -> tuple[Unseen, ...]:
+    def unseen(self) -> tuple[BlindSpot, ...]:
         """What could not be seen of it and of what it holds."""
         return tuple(dict.fromkeys((*self.listed.unseen, *self.unseen_inside)))
 
@@ -252,7 +252,7 @@ def _listed(analysis: Analysis, resource: Resource, node: NodeRef | None = None,
         undecided_policies=undecided,
         targeted_by=attachments,
         reported=reported,
-        unseen=unseen_for(analysis, subject, paths, below=below),
+        unseen=blind_spots_for(analysis, subject, paths, below=below),
     )
 
 

@@ -11,11 +11,11 @@ from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
-from kubectl_policy.questions.blind_spots.answers import unseen_for_policy
-from kubectl_policy.questions.blind_spots.unknowns import WithUnseen
-from kubectl_policy.questions.shared.effects import affected
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
+from kubectl_policy.questions.blind_spots.unknowns import WithBlindSpots
+from kubectl_policy.questions.shared.effects import affected_nodes
 from kubectl_policy.questions.shared.in_force import OfKnownKind, assumed_of
-from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
+from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
 from kubectl_policy.questions.shared.without_effect import why_without_effect
@@ -47,7 +47,7 @@ class Stanza(Struct, frozen=True):
 _REASONS: Final = "Why it has no effect anywhere, the first cause first; none if it has one, or may have."
 
 
-class PolicyRow(OfKnownKind, WithUnseen, frozen=True, kw_only=True):
+class PolicyRow(OfKnownKind, WithBlindSpots, frozen=True, kw_only=True):
     """A policy."""
 
     resource: Annotated[Resource, "inline"]
@@ -80,8 +80,8 @@ class PolicyRow(OfKnownKind, WithUnseen, frozen=True, kw_only=True):
             contrary = (it for it in self.reported if it.type == "Accepted" and it.status == "False" and not it.stale)
             return next((f"controller reports {it.reason or 'Accepted False'}" for it in contrary), "")
         if with_others := self.enforcement.undecided_with:
-            return undecided_words(self.policy, with_others)
-        return failure_words(self.targets) or "how it attaches is not computed"
+            return undecided_phrase(self.policy, with_others)
+        return failure_phrase(self.targets) or "how it attaches is not computed"
 
     @property
     def ref(self) -> ObjectRef:
@@ -104,7 +104,7 @@ def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
     policy = resource.ref
     profile = analysis.registry.known(policy.group_kind)
     enforcement = analysis.enforcement(policy)
-    unseen = unseen_for_policy(analysis, enforcement)
+    unseen = blind_spots_for_policy(analysis, enforcement)
     nothing_seen = (enforcement.state == "Unknown" and not enforcement.is_undecided) or (
         enforcement.state == "NoEffect" and unseen
     )
@@ -114,7 +114,7 @@ def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
         targets=analysis.attachments[policy],
         stanzas=_stanzas(enforcement, profile),
         enforcement=enforcement,
-        affected=None if nothing_seen else affected(enforcement, profile),
+        affected=None if nothing_seen else affected_nodes(enforcement, profile),
         reasons=why_without_effect(analysis, policy),
         reported=reported_conditions(resource.raw),
         unseen=unseen,

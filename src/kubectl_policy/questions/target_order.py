@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.references import ParentRef
 
 
-class Merge(Struct, frozen=True, kw_only=True):
+class PolicyMerge(Struct, frozen=True, kw_only=True):
     """A policy on a route, or one of its rules, that is merged with one above it at one listener (`place`).
 
     Or it cannot be, as the one above it is not valid: `failed`.
@@ -61,7 +61,7 @@ class TargetOrder:
         }
         return tuple(sorted(routes.union(self._sections(target, covered=False))))
 
-    def merges_of(self, policy: ObjectRef, target: NodeRef) -> tuple[Merge, ...]:
+    def merges_of(self, policy: ObjectRef, target: NodeRef) -> tuple[PolicyMerge, ...]:
         """The merges of a policy by way of one target, listener by listener."""
         return tuple(merge for merge in self._merges_of(policy) if merge.target == target)
 
@@ -130,7 +130,7 @@ class TargetOrder:
         )
 
     @cached_method
-    def _merges_of(self, policy: ObjectRef) -> tuple[Merge, ...]:
+    def _merges_of(self, policy: ObjectRef) -> tuple[PolicyMerge, ...]:
         """Every merge of a policy, where challengers choose whether they merge."""
         raw = self._analysis.index.raw(policy)
         chooses = self._profile.chooser != "established"
@@ -144,7 +144,7 @@ class TargetOrder:
     def _failed(self, node: NodeRef) -> tuple[ObjectRef, ...]:
         return self._analysis.resolver.failed(node, self._profile.group_kind)
 
-    def _merges_by(self, policy: ObjectRef) -> Iterator[Merge]:
+    def _merges_by(self, policy: ObjectRef) -> Iterator[PolicyMerge]:
         for attachment in self._analysis.attachments[policy]:
             target = attachment.target
             if attachment.state != "attached" or target is None or target.object.group_kind not in ROUTES:
@@ -157,7 +157,7 @@ class TargetOrder:
                     if above:
                         failed = not self._has(above)
                         first = self._failed(above)[0] if failed else self._first(above)
-                        yield Merge(target=target, place=place, parent=first, parent_node=above, failed=failed)
+                        yield PolicyMerge(target=target, place=place, parent=first, parent_node=above, failed=failed)
 
     def _places(self, route: ObjectRef, parent: ParentRef) -> list[NodeRef]:
         """The listeners that a parentRef picks and that let the route in, whether or not they share a hostname."""

@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.diff import ProblemChanges, at_lines, diff
+from kubectl_policy.questions.diff import ProblemChanges, diff, with_lines
 from tests import build
 from tests.differences import between, color, enforcement, ref, told, without
 
@@ -263,7 +263,7 @@ def test_values_have_their_lines() -> None:
         assert origin == build.ORIGIN
         return None if str(field) == "spec.far" else 40 + (value if isinstance(value, int) else 0)
 
-    placed = at_lines(found, locate)
+    placed = with_lines(found, locate)
     lines = {
         field.field: [value and value.origin and value.origin.line for value in (field.before, field.after)]
         for effect in placed.effects
@@ -273,4 +273,4 @@ def test_values_have_their_lines() -> None:
     assert told(placed) == told(found)
     assert replace(placed, effects=found.effects) == found
     nothing = between(WORLD, WORLD, DIRECT)
-    assert at_lines(nothing, locate) == nothing
+    assert with_lines(nothing, locate) == nothing

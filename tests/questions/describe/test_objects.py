@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.needs import RequiredParameter
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.objects import NotApplying, describe, not_applying
 from tests import build
 from tests.render.worlds import about, about_policy, colourful, defaults, world
@@ -123,9 +123,9 @@ def test_what_could_not_be_seen_is_said() -> None:
     gaps = [Gap("RetryPolicy", "infra", "forbidden"), Gap("", "", "not text")]
     analysis = world(build.route("q", parents=[build.parent("x", namespace="far")]), gaps=gaps)
     assert about(analysis, "HTTPRoute", "q").unseen == (
-        Unseen(what="RetryPolicy in namespace infra", reason="forbidden", remedy="fix or leave out this input"),
-        Unseen(what="objects of any kind", reason="not text", remedy="fix or leave out this input"),
-        Unseen(
+        BlindSpot(what="RetryPolicy in namespace infra", reason="forbidden", remedy="fix or leave out this input"),
+        BlindSpot(what="objects of any kind", reason="not text", remedy="fix or leave out this input"),
+        BlindSpot(
             what="Gateway far/x", reason="Gateway far/x is not in the input", remedy="add the manifest that holds it"
         ),
     )
@@ -148,7 +148,7 @@ def test_problems_are_those_that_concern_the_subject() -> None:
 def test_parents_of_routes_on_the_way_may_be_unseen() -> None:
     """A Service cannot be seen through a Gateway that was not read; its answer is as incomplete as its route's."""
     answer = about(world(build.route("r", parents=[build.parent("x", namespace="far")])), "Service", "s")
-    unseen = Unseen(
+    unseen = BlindSpot(
         what="Gateway far/x", reason="Gateway far/x is not in the input", remedy="add the manifest that holds it"
     )
     assert answer.unseen == (unseen,)
@@ -163,7 +163,7 @@ def test_a_target_on_the_way_may_be_unseen() -> None:
         build.policy("by-labels", {"group": "", "kind": "Pod", "selector": {}}, age=1, a=1),
     )
     analysis = analyze(build.snapshot(*objects))
-    unread = Unseen(
+    unread = BlindSpot(
         what="GatewayClass unread",
         reason="ColorPolicy default/maybe targets it, and GatewayClass unread is not in the input",
         remedy="add the manifest that holds it",

@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.model import Diagnostic
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.description import Descriptions
 from tests.render.worlds import about, about_policy, colourful
 
 ONE, TWO, BOTH = (Diagnostic("yaml", "error", words) for words in ("one", "two", "both"))
-HERE, THERE, EVERYWHERE = (Unseen(what=words, reason="forbidden") for words in ("here", "there", "everywhere"))
+HERE, THERE, EVERYWHERE = (BlindSpot(what=words, reason="forbidden") for words in ("here", "there", "everywhere"))
 
 
 def test_what_is_said_of_several_is_said_once() -> None:

@@ -11,7 +11,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.summary import SummaryPart
-from kubectl_policy.questions.matrix import Matrix, MatrixOptions, at_lines, matrix
+from kubectl_policy.questions.matrix import Matrix, MatrixOptions, matrix, with_lines
 from kubectl_policy.questions.matrix_cells import MatrixColumn
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
@@ -336,7 +336,7 @@ def test_a_setting_has_its_line() -> None:
 
     policy = defaults("p", build.target("g"), a=1)
     analysis = world(policy, build.route("other"), complete=True)
-    found = at_lines(asked(analysis, fields=("a",)), locate)
+    found = with_lines(asked(analysis, fields=("a",)), locate)
     origins = [part.settings[0].origin for row in found.items for part in row.cells[0].parts]
     assert {origin.line for origin in origins if origin} == {41}
     assert looked_up == ["spec.defaults.a"]

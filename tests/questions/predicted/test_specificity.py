@@ -13,7 +13,7 @@ from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.predicted_conditions import policy_status
-from kubectl_policy.questions.target_order import Merge, TargetOrder
+from kubectl_policy.questions.target_order import PolicyMerge, TargetOrder
 from tests import build
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def test_a_policy_merges_at_each_listener_with_the_closest_one() -> None:
     found = merges(build.route("r"), ABOVE, at_http, MERGING)
     assert found == [("Gateway default/g#http", "at-http"), ("Gateway default/g#https", "above")]
     exact = order(profile(), build.route("r"), at_http, MERGING).merges_of(P, ROUTE)
-    assert exact == (Merge(target=ROUTE, place=HTTP, parent=at_http.ref, parent_node=HTTP, failed=False),)
+    assert exact == (PolicyMerge(target=ROUTE, place=HTTP, parent=at_http.ref, parent_node=HTTP, failed=False),)
 
 
 def test_by_way_of_a_listenerset_its_policies_come_first() -> None:

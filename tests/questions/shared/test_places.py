@@ -14,8 +14,8 @@ from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.shared.fields import Places
-from kubectl_policy.questions.shared.in_force import at_lines
+from kubectl_policy.questions.shared.fields import FieldLocations
+from kubectl_policy.questions.shared.in_force import with_lines
 from kubectl_policy.sources import Lines
 from tests import build
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Fate
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.shared.fields import Placed
+    from kubectl_policy.questions.shared.fields import WrittenValue
     from kubectl_policy.questions.shared.in_force import Setting
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
@@ -160,7 +160,7 @@ def test_what_nobody_writes_is_in_the_whole_object() -> None:
     """So is what is filled in by a definition."""
     analysis = analyze(build.snapshot(*WORLD, on_route(a=1)))
     (effective, *_) = analysis.effective(ROUTE, COLOR)
-    places = Places(analysis, effective, analysis.registry.known(COLOR))
+    places = FieldLocations(analysis, effective, analysis.registry.known(COLOR))
     ((_, leaf),) = leaves(effective.resolution.spec)
     assert str(places.field(("a",), leaf)) == "spec.a"
     assert places.field(("b",), leaf) == WHOLE
@@ -227,21 +227,21 @@ spec:
     )
     answer = describe(analyze(load_manifests([tmp_path])), build.node("Gateway", "g"))
     source = str(tmp_path / "world.yaml")
-    groups = at_lines(answer.in_force, Lines().locate)
+    groups = with_lines(answer.in_force, Lines().locate)
     found = {setting.field: (setting.origin, setting.defaulted) for group in groups for setting in group.settings}
     assert found == {
         "red.dark": (Origin(source, 13), False),
         "blue": (Origin(source, 14), False),
         "green": (Origin(source, 6), True),
     }
-    assert at_lines(answer.in_force, nowhere) == answer.in_force
+    assert with_lines(answer.in_force, nowhere) == answer.in_force
 
 
 def test_authors_are_those_of_fields() -> None:
     """Of what a policy sets and of what it beats; what the definition of its kind fills in, nobody wrote."""
     asked: list[tuple[str, str, Origin | None]] = []
 
-    def who(placed: Placed, origin: Origin | None) -> Authorship:
+    def who(placed: WrittenValue, origin: Origin | None) -> Authorship:
         asked.append((placed.source.object.name, str(placed.declared_in), origin))
         return Authorship(who=placed.source.object.name, when="")
 
@@ -254,12 +254,12 @@ def test_authors_are_those_of_fields() -> None:
     definition = build.crd("ColorPolicy", schema={"type": "object", "properties": {"spec": spec}})
     world = build.snapshot(*WORLD, definition, on_gateway(a=2), on_route(a=1, b=3))
     in_force = describe(analyze(world, profiles=[kind(strategy=MergeStrategy.PATCH_DEFAULTS)]), ROUTE).in_force
-    settings = {each.field: each for group in at_lines(in_force, locate, who) for each in group.settings}
+    settings = {each.field: each for group in with_lines(in_force, locate, who) for each in group.settings}
     assert {
         name: (each.blame and each.blame.who, [fate.blame and fate.blame.who for fate in each.instead_of])
         for name, each in settings.items()
     } == {"a": ("p", ["above"]), "b": ("p", []), "green": (None, [None])}
     line = Origin(build.ORIGIN.source, 7)
     assert asked == [("above", "spec.a", line), ("p", "spec.a", line), ("p", "spec.b", None)]
-    unasked = [each.blame for group in at_lines(in_force, locate) for each in group.settings]
+    unasked = [each.blame for group in with_lines(in_force, locate) for each in group.settings]
     assert unasked == [None, None, None]

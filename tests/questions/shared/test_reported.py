@@ -13,7 +13,7 @@ from kubectl_policy.questions.shared.reported import (
     has_report,
     reported_conditions,
     reported_events,
-    reported_places,
+    status_entries,
 )
 from tests import build
 from tests.build import resource
@@ -71,7 +71,7 @@ def test_every_condition_tells_what_it_is_about() -> None:
 def test_the_places_of_a_status_keep_who_wrote_them_and_what_they_are_about() -> None:
     """The object's own place is always the first one, also if it says nothing."""
     entry: dict[str, Json] = {"ancestorRef": {"name": "g"}, "controllerName": "c", "conditions": "none"}
-    own, ancestor = reported_places({"status": {"ancestors": [entry, 7]}})
+    own, ancestor = status_entries({"status": {"ancestors": [entry, 7]}})
     assert (own.sort, own.controller, own.conditions) == ("object", "", ())
     assert (ancestor.sort, ancestor.controller, ancestor.conditions) == ("ancestor", "c", ())
     assert ancestor.reference == {"name": "g"}

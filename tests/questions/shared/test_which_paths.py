@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.questions.shared.path_phrases import Phrase, WhichPaths
+from kubectl_policy.questions.shared.path_phrases import PathPhrases, Phrase
 from tests.build import node
 
 if TYPE_CHECKING:
@@ -59,15 +59,15 @@ def test_paths_are_named_by_what_distinguishes_them(
     positions: tuple[int, ...], paths: tuple[Path, ...], expected: str
 ) -> None:
     """Listeners, rules, Gateways, pairs of them; path numbers only where nothing else is true."""
-    assert WhichPaths(paths).words(positions) == expected
+    assert PathPhrases(paths).words(positions) == expected
 
 
 def test_a_phrase_may_say_what_is_left_out() -> None:
     """Nine out of ten are better told by the tenth."""
     paths = tuple(_path(listener, route) for listener in ("a", "b") for route in ("p", "q", "r", "s"))
-    assert WhichPaths(paths).words((0, 1, 2, 4, 5, 6)) == "3 of 4 HTTPRoutes"
+    assert PathPhrases(paths).words((0, 1, 2, 4, 5, 6)) == "3 of 4 HTTPRoutes"
     mixed = (_path("a", "p"), _path("b", "p"), _path("a", "q"), _path("b", "r"), _path("c", "q"))
-    assert WhichPaths(mixed).phrase((0, 1, 3, 4)) == Phrase("paths 1-2, 4-5", numbered=True)
+    assert PathPhrases(mixed).phrase((0, 1, 3, 4)) == Phrase("paths 1-2, 4-5", numbered=True)
 
 
 def test_backends_are_told_apart_by_name() -> None:
@@ -80,26 +80,26 @@ def test_backends_are_told_apart_by_name() -> None:
         )
         for name in ("cream", "oven")
     ]
-    assert WhichPaths(ports).words((1,)) == "Service default/oven only"
+    assert PathPhrases(ports).words((1,)) == "Service default/oven only"
     across = [(node("Namespace", name, "", "", ""), node("HTTPRoute", "r")) for name in ("cream", "oven")]
-    assert WhichPaths(across).words((1,)) == "Namespace oven only"
+    assert PathPhrases(across).words((1,)) == "Namespace oven only"
 
 
 def test_only_numbers_need_numbered_paths() -> None:
     """A phrase that names listeners can be understood without numbers."""
-    assert not WhichPaths(TWO).phrase((1,)).numbered
-    assert WhichPaths(CROSSED).phrase((0, 4, 8)).numbered
+    assert not PathPhrases(TWO).phrase((1,)).numbered
+    assert PathPhrases(CROSSED).phrase((0, 4, 8)).numbered
 
 
 def test_a_single_path_is_named_in_the_singular() -> None:
     """`path 2`, where two paths through the same nodes differ in their order alone."""
     one = (node("Service", "s"), node("HTTPRoute", "r"))
-    assert WhichPaths((one, tuple(reversed(one)), one)).phrase((1,)) == Phrase("path 2", numbered=True)
+    assert PathPhrases((one, tuple(reversed(one)), one)).phrase((1,)) == Phrase("path 2", numbered=True)
 
 
 def test_rules_without_a_name_are_called_what_they_are() -> None:
     """`rule[0]` needs no noun before it, and a named one beside it keeps its own."""
     unnamed = tuple(_path("http", rule=f"rule[{number}]") for number in range(3))
-    assert WhichPaths(unnamed).words((0, 2)) == "rule[0] and rule[2] only"
+    assert PathPhrases(unnamed).words((0, 2)) == "rule[0] and rule[2] only"
     mixed = tuple(_path("http", rule=rule) for rule in ("rule[0]", "cart", "pages"))
-    assert WhichPaths(mixed).words((0, 1)) == "rule cart and rule[0] only"
+    assert PathPhrases(mixed).words((0, 1)) == "rule cart and rule[0] only"

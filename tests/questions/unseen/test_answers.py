@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.profiles.needs import RequiredParameter
-from kubectl_policy.questions.blind_spots.answers import possible_through, unseen_for, unseen_for_policy
-from kubectl_policy.questions.blind_spots.unknowns import Unseen, cut_paths
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy, possible_through
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, cut_paths
 from kubectl_policy.questions.shared.effects import covered_paths
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
@@ -32,7 +32,7 @@ WORLD: Final = (
     build.service(),
     build.namespace("default"),
 )
-UNREAD: Final = Unseen(
+UNREAD: Final = BlindSpot(
     what="Settings default/s",
     reason="whether spec.colours.enable is set in the parameters of Gateway default/g is unknown; only then does this "
     "count: ColorPolicy",
@@ -40,12 +40,14 @@ UNREAD: Final = Unseen(
 )
 
 
-def unseen(*objects: Resource, profile: PolicyKindProfile = SWITCHED, complete: bool = False) -> list[list[Unseen]]:
+def unseen(*objects: Resource, profile: PolicyKindProfile = SWITCHED, complete: bool = False) -> list[list[BlindSpot]]:
     """What answers about policy `p`, its route and its Gateway could not see in the world with these objects."""
     analysis = analyze(build.snapshot(*WORLD, *objects, complete=complete), profiles=[profile])
-    about_policy = unseen_for_policy(analysis, analysis.enforcement(build.ref("ColorPolicy", "p", group="example.com")))
+    about_policy = blind_spots_for_policy(
+        analysis, analysis.enforcement(build.ref("ColorPolicy", "p", group="example.com"))
+    )
     subjects = (NodeRef(build.ref("HTTPRoute", "r")), NodeRef(build.ref("Gateway", "g")))
-    about = (unseen_for(analysis, subject, analysis.topology.paths(subject)) for subject in subjects)
+    about = (blind_spots_for(analysis, subject, analysis.topology.paths(subject)) for subject in subjects)
     return [list(about_policy), *map(list, about)]
 
 
@@ -81,7 +83,7 @@ def test_routes_that_would_make_a_target_exist() -> None:
     )
     p = build.policy("p", build.target("t", "Service", group=""), age=1, color="red")
     ((found,), _, _) = unseen(p, profile=referred)
-    assert found == Unseen(
+    assert found == BlindSpot(
         what="routes to Service default/t",
         reason="ColorPolicy default/p targets it, and no route in the input that example.com/gateway acts on sends "
         "requests to Service default/t",
@@ -114,7 +116,7 @@ def test_a_path_that_is_followed_no_further() -> None:
     what = "a path of more than 60 nodes"
     for name, (first, last) in {"c40": ("c10", "c40"), "c2": ("", "")}.items():
         node = build.node("HTTPRoute", name)
-        found = [(each.what, each.reason) for each in unseen_for(analysis, node, analysis.topology.paths(node))]
+        found = [(each.what, each.reason) for each in blind_spots_for(analysis, node, analysis.topology.paths(node))]
         reason = f"it is followed only from HTTPRoute default/{first} to HTTPRoute default/{last}"
         assert found == ([(what, reason)] if first else [])
     edge = build.node("Gateway", "g")
@@ -144,10 +146,10 @@ def test_a_route_that_a_listener_may_take() -> None:
         "whether listener http of Gateway default/g selects it is unknown: Namespace far is not in the input"
     )
     for policy in policies:
-        found = unseen_for_policy(analysis, analysis.enforcement(policy.ref))
+        found = blind_spots_for_policy(analysis, analysis.enforcement(policy.ref))
         told = [thing.reason for thing in found if thing.what == "HTTPRoute far/far"]
         assert told == ([said] if policy.ref.name != "r" else [])
-        about_one = unseen_for_policy(analysis, analysis.enforcement(policy.ref), below=False)
+        about_one = blind_spots_for_policy(analysis, analysis.enforcement(policy.ref), below=False)
         assert [thing for thing in about_one if thing.what == "HTTPRoute far/far"] == []
 
 
@@ -161,10 +163,10 @@ def test_whether_a_route_may_refer_to_a_backend() -> None:
     for more, expected in (((), [reason]), ((build.grant(namespace="far"),), [])):
         analysis = analyze(build.snapshot(*world, route, policy, *more))
         subjects = (NodeRef(route.ref), NodeRef(far.ref))
-        answers = [unseen_for(analysis, subject, covered_paths(analysis, subject)) for subject in subjects]
-        for found in (*answers, unseen_for_policy(analysis, analysis.enforcement(policy.ref))):
+        answers = [blind_spots_for(analysis, subject, covered_paths(analysis, subject)) for subject in subjects]
+        for found in (*answers, blind_spots_for_policy(analysis, analysis.enforcement(policy.ref))):
             assert [thing.reason for thing in found if thing.what == "Service far/s"] == expected
-        beside = unseen_for(analysis, NodeRef(world[1].ref), analysis.topology.paths(NodeRef(world[1].ref)))
+        beside = blind_spots_for(analysis, NodeRef(world[1].ref), analysis.topology.paths(NodeRef(world[1].ref)))
         assert [thing for thing in beside if thing.what == "Service far/s"] == []
 
 
@@ -179,11 +181,11 @@ def test_namespaces_that_nothing_says() -> None:
     )
     analysis = analyze(build.snapshot(*world))
     subject = NodeRef(world[2].ref)
-    found = unseen_for(analysis, subject, covered_paths(analysis, subject))
+    found = blind_spots_for(analysis, subject, covered_paths(analysis, subject))
     assert [thing.what for thing in found if thing.what.startswith("the namespace")] == [
         "the namespace of HTTPRoute ?apps.echo/r and 2 more"
     ]
-    alone = unseen_for(analysis, NodeRef(world[1].ref), analysis.topology.paths(NodeRef(world[1].ref)))
+    alone = blind_spots_for(analysis, NodeRef(world[1].ref), analysis.topology.paths(NodeRef(world[1].ref)))
     assert [thing.what for thing in alone if thing.what.startswith("the namespace")] == []
 
 
@@ -193,7 +195,7 @@ def test_another_policy_of_which_the_section_is_to_be_filled_in() -> None:
     policy = build.policy("p", build.target("g"), a=2)
     analysis = analyze(build.snapshot(*WORLD, open_policy, policy, complete=True), profiles=[PLAIN])
     for asked in (policy, open_policy):
-        unseen = unseen_for_policy(analysis, analysis.enforcement(asked.ref))
+        unseen = blind_spots_for_policy(analysis, analysis.enforcement(asked.ref))
         assert [each.what for each in unseen] == ["Gateway default/g"]
 
 
@@ -211,7 +213,7 @@ def test_a_policy_that_may_be_on_one_listener_does_not_doubt_itself() -> None:
     """Its own target is unknown once, as its own; nothing else of its kind is."""
     q = build.policy("q", build.target("g"), build.target("g", section="${LISTENER}"), age=2, color="blue")
     analysis = analyze(build.snapshot(*WORLD, q, settings(enable=True)), profiles=[PLAIN])
-    about_policy = unseen_for_policy(analysis, analysis.enforcement(q.ref))
+    about_policy = blind_spots_for_policy(analysis, analysis.enforcement(q.ref))
     assert [thing.what for thing in about_policy] == ["Gateway default/g"]
 
 

@@ -10,8 +10,14 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Gap, GroupKind, Permission
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.blind_spots.answers import unseen_for_policy
-from kubectl_policy.questions.blind_spots.relevance import gaps, gaps_in_list, is_closed_in, may_lead_to, relevant_gaps
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
+from kubectl_policy.questions.blind_spots.relevance import (
+    describe_gaps,
+    gaps_in_list,
+    is_closed_in,
+    may_lead_to,
+    relevant_gaps,
+)
 from tests import build
 
 if TYPE_CHECKING:
@@ -139,7 +145,7 @@ def test_policies_of_other_kinds_do_not_change_what_becomes_of_a_policy() -> Non
         for kind in (GroupKind("example.com", "TimeoutPolicy"), policy.ref.group_kind)
     ]
     analysis = analyze(found, profiles=known)
-    assert [thing.gaps for thing in unseen_for_policy(analysis, analysis.enforcement(policy.ref))] == [(own,)]
+    assert [thing.gaps for thing in blind_spots_for_policy(analysis, analysis.enforcement(policy.ref))] == [(own,)]
 
 
 def test_a_list_in_a_namespace_misses_what_could_not_be_read_there() -> None:
@@ -169,14 +175,14 @@ def test_a_list_in_a_namespace_misses_what_could_not_be_read_there() -> None:
 )
 def test_all_of_a_kind_is_told_at_once(found: list[Gap], what: str) -> None:
     """With every namespace and name, or with the first of many."""
-    (told,) = gaps(analyze(build.snapshot()), found)
+    (told,) = describe_gaps(analyze(build.snapshot()), found)
     assert (told.what, told.gaps) == (what, tuple(found))
 
 
 def test_different_reasons_are_told_apart() -> None:
     """And so are kinds of the same name."""
     others = (replace(HIDDEN, reason="no answer"), replace(HIDDEN, group="example.org"))
-    assert len([*gaps(analyze(build.snapshot()), [HIDDEN, *others])]) == 3
+    assert len([*describe_gaps(analyze(build.snapshot()), [HIDDEN, *others])]) == 3
 
 
 @pytest.mark.parametrize(

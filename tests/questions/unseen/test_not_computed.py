@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import GroupKind, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.objects import ObjectDescription, describe
 from tests import build
 from tests.render.shown import headline
@@ -45,7 +45,7 @@ def test_a_policy_that_may_affect_the_object_is_told() -> None:
     answer = about(profile(), ("default", "a"))
     (policy,) = (build.ref("PodPolicy", "a", group=GROUP),)
     assert answer.unseen == (
-        Unseen(
+        BlindSpot(
             what="PodPolicy default/a",
             reason="whether it is attached to Service default/s is not computed",
             remedy="read what explain podpolicy says",

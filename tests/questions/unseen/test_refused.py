@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy import Analysis
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.describe.objects import ObjectDescription
 
 BAKERY: Final = load_manifests(Path(__file__).parents[3] / "fixtures" / "bakery")
@@ -36,7 +36,7 @@ def described(refused: Mapping[str, tuple[int, str]], subject: NodeRef = BAKER) 
     return Refusing(BAKERY, "baker", refused).answer(lambda analysis: describe(analysis, subject))
 
 
-def told(unseen: tuple[Unseen, ...]) -> list[tuple[str, str, tuple[str, ...]]]:
+def told(unseen: tuple[BlindSpot, ...]) -> list[tuple[str, str, tuple[str, ...]]]:
     """What could not be seen, why, and what it needs."""
     return [(thing.what, thing.reason, tuple(map(str, thing.needs))) for thing in unseen]
 

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Gap, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.blind_spots.answers import unseen_for_policy
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
 from kubectl_policy.questions.blind_spots.relevance import gaps_in_list, relevant_gaps
 from tests import build
 
@@ -167,7 +167,7 @@ def test_who_beats_a_policy_may_be_otherwise() -> None:
     gap = Gap("ColorPolicy", "media", "nothing applies it", name="older", mentions=frozenset())
     direct = PolicyKindProfile(older.ref.group_kind, "direct", "profile")
     analysis = analyze(build.snapshot(*WORLD, older, newer, gaps=[gap]), profiles=[direct])
-    found = unseen_for_policy(analysis, analysis.enforcement(newer.ref))
+    found = blind_spots_for_policy(analysis, analysis.enforcement(newer.ref))
     assert [thing.reason for thing in found if thing.is_there] == ["nothing applies it"]
 
 

@@ -10,7 +10,7 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Diagnostic, NodeRef
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.questions.blast_radius import BlastRadius, blast_radius
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.diff import ProblemChanges, StateDiff
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
@@ -29,7 +29,7 @@ POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")
 OTHER: Final = build.ref("ColorPolicy", "q", group="example.com")
 ROUTE: Final = build.node("HTTPRoute", "r")
 NOTHING: Final = ProblemChanges(introduced=(), fixed=(), unchanged=())
-GAP: Final = Unseen(what="file bad.yaml", reason="broken", remedy="fix it")
+GAP: Final = BlindSpot(what="file bad.yaml", reason="broken", remedy="fix it")
 LOOKED_AT: Final = {
     *("Gateway", "GatewayClass", "HTTPRoute", "GRPCRoute", "Service", "Namespace", "ReferenceGrant"),
     "CustomResourceDefinition",
@@ -139,5 +139,5 @@ def hostile(text: str) -> StateDiff:
             fixed=(Diagnostic("rule", "error", text, None, text),),
             unchanged=(),
         ),
-        unseen=(Unseen(what=text, reason=text, remedy=text),),
+        unseen=(BlindSpot(what=text, reason=text, remedy=text),),
     )

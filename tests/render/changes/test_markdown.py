@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.diff import ProblemChanges
 from kubectl_policy.questions.differences.relations import EnforcementChange
 from kubectl_policy.render.changes.markdown import LIMIT, diff_markdown, markdown
@@ -172,12 +172,12 @@ def test_one_row_that_is_too_long_is_left_out_alone() -> None:
 
 def test_that_something_was_not_seen_is_said_in_any_case() -> None:
     """Before the tables, and even if there is no room for what it was."""
-    unseen = tuple(Unseen(what=f"thing {number}" * 20, reason="unread", remedy="read it") for number in range(400))
+    unseen = tuple(BlindSpot(what=f"thing {number}" * 20, reason="unread", remedy="read it") for number in range(400))
     text = comment(difference(effects=(change(field(1, 2)),), unseen=unseen), 5_000)
     assert len(text) <= 5_000
     assert text.index("> [!WARNING]") < text.index("Not shown for lack of room: ")
     assert re.search(r"room: \d+ unseen things and 1 setting\.", text)
-    (alone,) = (Unseen(what="x" * 50_000, reason="unread", remedy=""),)
+    (alone,) = (BlindSpot(what="x" * 50_000, reason="unread", remedy=""),)
     assert "> [!WARNING]" in comment(difference(unseen=(alone,)))
 
 

@@ -11,7 +11,7 @@ from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.shown import headline, shown
@@ -384,7 +384,7 @@ def test_a_gap_and_a_diagnostic_can_lack_an_origin() -> None:
     """Then no place is shown."""
     answer = replace(
         about(world(), "HTTPRoute", "r"),
-        unseen=(Unseen(what="RetryPolicies in namespace infra", reason="forbidden", remedy="list them"),),
+        unseen=(BlindSpot(what="RetryPolicies in namespace infra", reason="forbidden", remedy="list them"),),
         problems=(Diagnostic("rule", "warning", "odd", reason="Odd"), Diagnostic("rule", "info", "hm")),
     )
     text = _tree(answer)

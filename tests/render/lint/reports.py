@@ -9,7 +9,7 @@ from kubectl_policy.lint.report import Checkout, Report, Scope, Suppressed
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from tests import build
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ UNKNOWN: Final = Finding(
     name="target-not-found",
 )
 SUPPRESSED: Final = Suppressed(finding=LOST, how="annotation", reason="on purpose")
-UNSEEN: Final = Unseen(
+UNSEEN: Final = BlindSpot(
     what="file bad.yaml", reason="it is broken", remedy="fix or leave out this input", origin=Origin("bad.yaml", 1)
 )
 SCOPE: Final = Scope(objects=14, files=5)
@@ -201,6 +201,6 @@ def hostile(name: str) -> Report:
         suppressed=(Suppressed(finding=live, how="comment", reason=name),),
         known=(finding,),
         fixed=(finding,),
-        unseen=(Unseen(what=name, reason=name, remedy=name, origin=Origin(name, 1)),),
+        unseen=(BlindSpot(what=name, reason=name, remedy=name, origin=Origin(name, 1)),),
         checkout=Checkout(texts={Origin(name, 7): f"name: {name}"}),
     )

@@ -3,13 +3,13 @@
 import pytest
 
 from kubectl_policy.model import Gap, Origin, Permission
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.render.wording.unseen import as_far_as, what_to_do
 from tests import build
 
-FILE = Unseen(what="objects of any kind", reason="x", origin=Origin("a.yaml", 1))
-OBJECT = Unseen(what="Gateway default/g", reason="x")
-PATCHED = Unseen(what="HTTPRoute default/r", reason="x", origin=Origin("a.yaml", 9), is_there=True)
+FILE = BlindSpot(what="objects of any kind", reason="x", origin=Origin("a.yaml", 1))
+OBJECT = BlindSpot(what="Gateway default/g", reason="x")
+PATCHED = BlindSpot(what="HTTPRoute default/r", reason="x", origin=Origin("a.yaml", 9), is_there=True)
 
 
 def gap(kind: str, namespace: str = "", *, forbidden: bool = True, verb: str = "list") -> Gap:
@@ -18,12 +18,12 @@ def gap(kind: str, namespace: str = "", *, forbidden: bool = True, verb: str = "
     return Gap(kind, namespace, "x", group="io", needs=needs)
 
 
-def hidden(*gaps: Gap) -> Unseen:
+def hidden(*gaps: Gap) -> BlindSpot:
     """What could not be seen for that."""
-    return Unseen(what="x", reason="x", remedy="ask again", gaps=gaps)
+    return BlindSpot(what="x", reason="x", remedy="ask again", gaps=gaps)
 
 
-POLICY = Unseen(what="ColorPolicy default/p", reason="x", policies=(build.ref("ColorPolicy", "p"),))
+POLICY = BlindSpot(what="ColorPolicy default/p", reason="x", policies=(build.ref("ColorPolicy", "p"),))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ POLICY = Unseen(what="ColorPolicy default/p", reason="x", policies=(build.ref("C
         ([hidden(*map(gap, "ABCD"))], ", as far as could be read: objects of 4 kinds are hidden from you"),
     ],
 )
-def test_what_could_not_be_seen_is_counted(unseen: list[Unseen], said: str) -> None:
+def test_what_could_not_be_seen_is_counted(unseen: list[BlindSpot], said: str) -> None:
     """Files, objects that are not there, and those that may not be as they were read."""
     assert as_far_as(unseen) == said
 
@@ -62,6 +62,6 @@ def test_what_could_not_be_seen_is_counted(unseen: list[Unseen], said: str) -> N
         ),
     ],
 )
-def test_what_to_do_is_a_permission_where_that_is_missing(thing: Unseen, said: str) -> None:
+def test_what_to_do_is_a_permission_where_that_is_missing(thing: BlindSpot, said: str) -> None:
     """For all namespaces of a kind at once."""
     assert what_to_do(thing) == said

@@ -121,6 +121,6 @@ def blast_radius(
 
 def _at_lines(difference: "StateDiff", call: Call) -> "StateDiff":
     """Add the lines of effective values, which only documents show."""
-    from kubectl_policy.questions.diff import at_lines
+    from kubectl_policy.questions.diff import with_lines
 
-    return at_lines(difference, call.lines.locate) if format_of(call.output).part == "document" else difference
+    return with_lines(difference, call.lines.locate) if format_of(call.output).part == "document" else difference

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.describe.description import Focus
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
-    from kubectl_policy.questions.shared.fields import Placed, Who
+    from kubectl_policy.questions.shared.fields import FindAuthor, WrittenValue
     from kubectl_policy.render.output.formats import Forms
     from kubectl_policy.sources import Lines
     from kubectl_policy.sources.history import Authors
@@ -77,7 +77,9 @@ def describe(
     return 0
 
 
-def _author(analysis: "Analysis", authors: "Authors", placed: "Placed", origin: "Origin | None") -> "Authorship | None":
+def _author(
+    analysis: "Analysis", authors: "Authors", placed: "WrittenValue", origin: "Origin | None"
+) -> "Authorship | None":
     """Return the author of a setting that is written at `origin`: from `managedFields`, else from git."""
     from kubectl_policy.model.authorship import managed_by
 
@@ -86,7 +88,7 @@ def _author(analysis: "Analysis", authors: "Authors", placed: "Placed", origin: 
 
 
 def _describe(
-    analysis: "Analysis", node: "NodeRef", focus: "Focus", lines: "Lines", author_of: "Who | None"
+    analysis: "Analysis", node: "NodeRef", focus: "Focus", lines: "Lines", author_of: "FindAuthor | None"
 ) -> "tuple[Forms[Any], ObjectDescription | PolicyDescription]":
     """Describe an object or a policy, with the lines of fields, and with their authors if they are asked for."""
     subject = node.object
@@ -96,23 +98,23 @@ def _describe(
         if focus.kinds:
             raise UsageError(f"{subject} is a policy, and --kind is for other objects", "leave out --kind")
         from kubectl_policy.questions.describe.policies import describe_policy
-        from kubectl_policy.questions.shared.fields import at_line
+        from kubectl_policy.questions.shared.fields import with_line
 
         policy = describe_policy(analysis, subject)
         return POLICY, replace(
             policy,
             focus=focus,
             problems=at_fields(policy.problems, lines),
-            all_fields=tuple(at_line(field, lines.locate, author_of) for field in policy.all_fields),
+            all_fields=tuple(with_line(field, lines.locate, author_of) for field in policy.all_fields),
             reasons=at_fields(policy.reasons, lines, or_above=True),
         )
     from kubectl_policy.questions.describe.objects import describe, narrowed
-    from kubectl_policy.questions.shared.in_force import at_lines
+    from kubectl_policy.questions.shared.in_force import with_lines
 
     answer = narrowed(describe(analysis, node), focus)
     return OBJECT, replace(
         answer,
         problems=at_fields(answer.problems, lines),
-        in_force=at_lines(answer.in_force, lines.locate, author_of),
+        in_force=with_lines(answer.in_force, lines.locate, author_of),
         requests=replace(answer.requests, unattached=at_fields(answer.requests.unattached, lines)),
     )

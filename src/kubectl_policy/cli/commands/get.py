@@ -96,12 +96,12 @@ def get(
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)
     if types[0][0] == _EFFECTIVE:
-        from kubectl_policy.questions.matrix import MatrixOptions, at_lines, matrix
+        from kubectl_policy.questions.matrix import MatrixOptions, matrix, with_lines
 
         asked = MatrixOptions(of=of, kinds=_split(kind), fields=_split(field), missing=missing)
         answer = matrix(analysis, asked, selections[0][1])
         if call.output != "table":
-            answer = at_lines(answer, call.lines.locate)
+            answer = with_lines(answer, call.lines.locate)
         show(EFFECTIVE, answer, analysis, unseen=answer.unseen)
         incomplete = missing and bool(answer.unseen) and not allow_incomplete
         return ending(differs=exit_code and bool(answer.items), incomplete=incomplete)

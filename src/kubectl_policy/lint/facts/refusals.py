@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.shared.reasons import refusal
+from kubectl_policy.questions.shared.reasons import binding_reason
 from kubectl_policy.topology.gateway.hostnames import intersect
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 from kubectl_policy.topology.judged.conditions import route_conditions
@@ -90,7 +90,7 @@ def _nearest(analysis: Analysis, route: Resource, position: int, bindings: Seque
         # Of several reasons, this is the one that the controller reports.
         reported = route_conditions(analysis.topology, route.ref, position)[0].reason
         bindings = [binding for binding in bindings if binding.reason == reported]
-    reasons = [refusal(analysis, binding) for binding in bindings]
+    reasons = [binding_reason(analysis, binding) for binding in bindings]
     rules = [reason.rule for reason in reasons]
     sort = _doubtful(analysis, route, doubts[0]) if doubts else max(rules, key=_STEPS.index)
     misses = [pair for pair in zip(bindings, reasons, strict=True) if doubts or pair[1].rule == sort]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model.fields import FieldPath, items_at, mapping_at, mappings_at, text_at, time_at
-from kubectl_policy.questions.shared.reported import has_report, reported_places
-from kubectl_policy.questions.status.comparison import Claim, Explainer, compare
+from kubectl_policy.questions.shared.reported import has_report, status_entries
+from kubectl_policy.questions.status.comparison import Claim, Explainer, compare_conditions
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
 from kubectl_policy.topology.gateway.listeners import listener_words
@@ -141,7 +141,7 @@ class Reported:
         kind = resource.ref.group_kind
         if kind == GATEWAY_CLASS:
             # Nothing is computed of these.
-            yield from compare(None, (), reported_places(resource.raw)[0].conditions, {})
+            yield from compare_conditions(None, (), status_entries(resource.raw)[0].conditions, {})
         else:
             yield from (self._objects if kind in COMPARED else self._policies).of(resource).conditions
 

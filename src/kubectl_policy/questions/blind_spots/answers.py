@@ -10,12 +10,12 @@ from msgspec import Struct
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.unknown import is_open, is_unfilled
-from kubectl_policy.questions.blind_spots.relevance import gaps, gaps_in_list, may_change_policy, relevant_gaps
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list, may_change_policy, relevant_gaps
 from kubectl_policy.questions.blind_spots.unknowns import (
     FILL_IN,
-    Unseen,
+    BlindSpot,
     cut_paths,
-    not_computed,
+    uncomputed_policies,
     unknown_below_targets,
     unknown_controllers,
     unknown_grants,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 def possible_for(
     analysis: Analysis, subject: ObjectRef, paths: Iterable[Path], targeting: Iterable[Attachment]
-) -> Iterator[Unseen]:
+) -> Iterator[BlindSpot]:
     """What may be related to an object and what is on its paths, as something is to be filled in."""
     if not analysis.has_placeholders:
         return
@@ -61,7 +61,7 @@ def possible_for(
             yield from _possibly_attached(analysis, target)
 
 
-def possible_for_policy(analysis: Analysis, policy: ObjectRef, paths: Iterable[Path]) -> Iterator[Unseen]:
+def possible_for_policy(analysis: Analysis, policy: ObjectRef, paths: Iterable[Path]) -> Iterator[BlindSpot]:
     """What may be related to what is above and below the targets of a policy, and other policies of its kind there."""
     named = [attachment.target for attachment in analysis.attachments[policy] if attachment.target]
     through = (path for target in named for path in analysis.topology.paths_through(target))
@@ -73,7 +73,7 @@ def possible_for_policy(analysis: Analysis, policy: ObjectRef, paths: Iterable[P
                 yield from unknown_targets(analysis, [attachment])
 
 
-def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[Unseen]:
+def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[BlindSpot]:
     """What may be related to anything above or below a node, as something is to be filled in."""
     if analysis.has_placeholders:
         paths = analysis.topology.paths_through(node)
@@ -81,25 +81,25 @@ def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[Unseen]:
         yield from _possible(analysis, objects, objects)
 
 
-def _possible(analysis: Analysis, objects: Collection[ObjectRef], below: Collection[ObjectRef]) -> Iterator[Unseen]:
+def _possible(analysis: Analysis, objects: Collection[ObjectRef], below: Collection[ObjectRef]) -> Iterator[BlindSpot]:
     """What may be above some objects, or attached to them, and what may be directly below some of them."""
     for obj in objects:
         for what, message in analysis.topology.possible.around(obj):
-            yield Unseen(what=str(what), reason=message, remedy=FILL_IN)
+            yield BlindSpot(what=str(what), reason=message, remedy=FILL_IN)
         for relation in analysis.topology.possible.below(obj) if obj in below else ():
-            yield Unseen(what=str(relation.lower), reason=relation.message, remedy=FILL_IN)
+            yield BlindSpot(what=str(relation.lower), reason=relation.message, remedy=FILL_IN)
         parents = {binding.parent for binding in analysis.topology.bindings(obj)} if obj.group_kind in ROUTES else ()
         for place in (obj, *sorted(set(parents).difference(objects))):
             yield from _possibly_attached(analysis, place)
 
 
-def _possibly_attached(analysis: Analysis, obj: ObjectRef) -> Iterator[Unseen]:
+def _possibly_attached(analysis: Analysis, obj: ObjectRef) -> Iterator[BlindSpot]:
     for attachment in analysis.possible_attachments.to(obj):
         reason = f"{attachment.declared.field} of {attachment.policy} may be about {obj}"
-        yield Unseen(what=str(attachment.policy), reason=reason, remedy=FILL_IN)
+        yield BlindSpot(what=str(attachment.policy), reason=reason, remedy=FILL_IN)
 
 
-def unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[Unseen]:
+def unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[BlindSpot]:
     """The policies of which it is to be filled in how they combine with others, which comes first, or on which port."""
     for policy in dict.fromkeys(policies):
         profile = analysis.registry.known(policy.group_kind)
@@ -110,7 +110,7 @@ def unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iter
         for pattern in fields if resource else ():
             for field, found in pattern.each(resource.raw) if resource else ():
                 if isinstance(found, str) and is_unfilled(found):
-                    yield Unseen(what=str(policy), reason=f"its {field} is {found}", remedy=FILL_IN)
+                    yield BlindSpot(what=str(policy), reason=f"its {field} is {found}", remedy=FILL_IN)
 
 
 class Basis(Struct, frozen=True, kw_only=True):
@@ -122,7 +122,7 @@ class Basis(Struct, frozen=True, kw_only=True):
     """Routes, among other objects, whose parents matter."""
     targets: Iterable[NodeRef] = ()
     """Nodes of which it matters which routes are below."""
-    possible: Iterable[Unseen] = ()
+    possible: Iterable[BlindSpot] = ()
     """What may be related, as something is to be filled in."""
     attachments: Iterable[Attachment] = ()
     """References of policies whose targets matter."""
@@ -136,16 +136,16 @@ class Basis(Struct, frozen=True, kw_only=True):
     """Paths of which it matters whether routes may refer to backends in other namespaces."""
     namespaced: Iterable[ObjectRef] = ()
     """Objects whose namespaces matter."""
-    uncomputed: Iterable[Unseen] = ()
+    uncomputed: Iterable[BlindSpot] = ()
     """Policies that are not computed, and what was not read below a target without effect."""
     paths: Iterable[Path] = ()
     """Paths that are to be followed to their ends."""
 
 
-def unseen_of(analysis: Analysis, basis: Basis) -> tuple[Unseen, ...]:
+def blind_spots_of(analysis: Analysis, basis: Basis) -> tuple[BlindSpot, ...]:
     """Return what could not be seen of what an answer rests on, each once."""
     unseen = chain(
-        gaps(analysis, basis.gaps),
+        describe_gaps(analysis, basis.gaps),
         unknown_parents(analysis, basis.routes),
         unknown_routes(analysis, basis.targets),
         basis.possible,
@@ -162,9 +162,9 @@ def unseen_of(analysis: Analysis, basis: Basis) -> tuple[Unseen, ...]:
     return tuple(dict.fromkeys(unseen))
 
 
-def unseen_for(
+def blind_spots_for(
     analysis: Analysis, subject: NodeRef, paths: Iterable[Path], *, below: bool = False, needs: bool = True
-) -> tuple[Unseen, ...]:
+) -> tuple[BlindSpot, ...]:
     """Return what the answer about a subject and its paths could not see; also what is `below` it, if so asked.
 
     What policies need matters if they are in force by the answer: those that may have an effect on the subject.
@@ -184,10 +184,10 @@ def unseen_for(
         kinds=_depending(analysis, nodes, paths),
         crossings=paths,
         namespaced=neighbours,
-        uncomputed=not_computed(analysis, objects),
+        uncomputed=uncomputed_policies(analysis, objects),
         paths=paths,
     )
-    return unseen_of(analysis, basis)
+    return blind_spots_of(analysis, basis)
 
 
 def _depending(analysis: Analysis, nodes: Iterable[NodeRef], paths: Iterable[Path]) -> list[tuple[GroupKind, Path]]:
@@ -210,9 +210,9 @@ def _reaching(analysis: Analysis, subject: NodeRef, targeting: Iterable[Attachme
             yield attachment
 
 
-def unseen_settings(
+def blind_spots_in_settings(
     analysis: Analysis, subject: NodeRef, paths: Iterable[Path], kinds: Collection[GroupKind] = ()
-) -> tuple[Unseen, ...]:
+) -> tuple[BlindSpot, ...]:
     """Return what could not be seen and may set something on a subject's paths: by policies of some kinds, or of any.
 
     What a policy lacks that was read is no part of it: it sets nothing more without that.
@@ -236,15 +236,15 @@ def unseen_settings(
         settings=(attachment.policy for attachment in targeting),
         kinds=[(kind, path) for kind, path in _depending(analysis, nodes, paths) if not kinds or kind in kinds],
         namespaced=objects,
-        uncomputed=(unseen for unseen in not_computed(analysis, objects) if any(map(is_meant, unseen.policies))),
+        uncomputed=(unseen for unseen in uncomputed_policies(analysis, objects) if any(map(is_meant, unseen.policies))),
         paths=paths,
     )
-    return unseen_of(analysis, basis)
+    return blind_spots_of(analysis, basis)
 
 
-def unseen_for_policy(
+def blind_spots_for_policy(
     analysis: Analysis, enforcement: Enforcement, *, below: bool = True, needs: bool = True
-) -> tuple[Unseen, ...]:
+) -> tuple[BlindSpot, ...]:
     """Return what the answer about a policy could not see: also what may be below a target of no effect.
 
     What is `below` its targets matters unless the answer is about one object; then, of what policies `needs`, only what
@@ -296,16 +296,16 @@ def unseen_for_policy(
         uncomputed=unknown_below_targets(analysis, enforcement),
         paths=through,
     )
-    return unseen_of(analysis, basis)
+    return blind_spots_of(analysis, basis)
 
 
-def unseen_needs(analysis: Analysis, policies: Iterable[ObjectRef]) -> tuple[Unseen, ...]:
+def blind_spots_in_needs(analysis: Analysis, policies: Iterable[ObjectRef]) -> tuple[BlindSpot, ...]:
     """Return what some policies need, of which it is not known whether it is there."""
     attachments = (attachment for policy in policies for attachment in analysis.attachments.get(policy, ()))
-    return unseen_of(analysis, Basis(needs=attachments))
+    return blind_spots_of(analysis, Basis(needs=attachments))
 
 
-def unseen_by_references(analysis: Analysis, policy: ObjectRef, *, needs: bool = True) -> tuple[Unseen, ...]:
+def blind_spots_in_references(analysis: Analysis, policy: ObjectRef, *, needs: bool = True) -> tuple[BlindSpot, ...]:
     """Return what a policy refers to itself and was not read: targets and, with `needs`, what it is invalid without."""
     attachments = analysis.attachments[policy]
-    return unseen_of(analysis, Basis(attachments=attachments, needs=attachments if needs else ()))
+    return blind_spots_of(analysis, Basis(attachments=attachments, needs=attachments if needs else ()))

@@ -9,7 +9,7 @@ from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import BUILT_IN, CRD, NAMESPACE, TARGETS, is_kubernetes_own, listed, plural
 from kubectl_policy.model.refs import NodeRef
 from kubectl_policy.model.unknown import may_equal
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
@@ -282,7 +282,7 @@ def _leaves_namespace(analysis: Analysis, profile: PolicyKindProfile) -> bool:
     return not fields or any("namespace" in each or "namespaces" in each for each in fields)
 
 
-def gaps(analysis: Analysis, found: Iterable[Gap]) -> Iterator[Unseen]:
+def describe_gaps(analysis: Analysis, found: Iterable[Gap]) -> Iterator[BlindSpot]:
     """What could not be read, or not as it is; what a cluster did not give out of one kind for one reason, as one."""
     together: dict[tuple[str, str | None, str, bool], list[Gap]] = {}
     for number, gap in enumerate(found):
@@ -293,7 +293,7 @@ def gaps(analysis: Analysis, found: Iterable[Gap]) -> Iterator[Unseen]:
         is_there = analysis.index.absence.is_read(gap)
         known = tuple(several) if gap.group is not None else ()
         remedy = gap.remedy or FIX
-        yield Unseen(
+        yield BlindSpot(
             what=_called(several), reason=gap.reason, remedy=remedy, origin=gap.origin, is_there=is_there, gaps=known
         )
 

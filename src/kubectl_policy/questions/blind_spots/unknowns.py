@@ -37,7 +37,7 @@ FILL_IN: Final = "fill it in: --set VARIABLE=VALUE"
 _ASK_FURTHER: Final = "ask about what is at these ends"
 
 
-class Unseen(Struct, frozen=True, kw_only=True):
+class BlindSpot(Struct, frozen=True, kw_only=True):
     """Something that an answer could not see."""
 
     what: Annotated[str, Meta()]
@@ -67,10 +67,10 @@ class Unseen(Struct, frozen=True, kw_only=True):
         return tuple(map(str, self.permissions))
 
 
-class WithUnseen(Struct, frozen=True, kw_only=True):
+class WithBlindSpots(Struct, frozen=True, kw_only=True):
     """An answer, or a row of one, with what could not be seen for it."""
 
-    unseen: tuple[Unseen, ...]
+    unseen: tuple[BlindSpot, ...]
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
@@ -78,28 +78,30 @@ class WithUnseen(Struct, frozen=True, kw_only=True):
         return not self.unseen
 
 
-class Answer(WithUnseen, frozen=True, kw_only=True):
+class Answer(WithBlindSpots, frozen=True, kw_only=True):
     """An answer about all that was read."""
 
     place: Place = "the input"
 
 
-def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD) -> Unseen:
+def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD) -> BlindSpot:
     """An object that was not read, or what decides about it; of a cluster, that is closed by what closes its gap."""
     hiding = next(analysis.index.absence.hiding(ref), None)
     if hiding is None:
-        return Unseen(what=str(ref), reason=reason, remedy=remedy)
+        return BlindSpot(what=str(ref), reason=reason, remedy=remedy)
     said = reason if reason != analysis.index.not_here(ref) else hiding.reason
-    return Unseen(what=str(ref), reason=said, remedy=hiding.remedy, gaps=(hiding,))
+    return BlindSpot(what=str(ref), reason=said, remedy=hiding.remedy, gaps=(hiding,))
 
 
-def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
+def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[BlindSpot]:
     """What some attachments are to, of which it is not known whether it is there, or what it is."""
     for attachment in attachments:
         declared, policy, target = attachment.declared, attachment.policy, attachment.target
         if attachment.doubtful:
             remedy = f"look up what the API of {policy.kind} says of it"
-            yield Unseen(what=f"all that {declared.field} of {policy} says", reason=attachment.message, remedy=remedy)
+            yield BlindSpot(
+                what=f"all that {declared.field} of {policy} says", reason=attachment.message, remedy=remedy
+            )
         if attachment.state != "target unknown":
             continue
         reason = f"{policy} targets it, and {attachment.message}"
@@ -107,23 +109,23 @@ def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> It
             where = f" in namespace {declared.namespace}" if declared.namespace else ""
             how = "as its parameters" if declared.way == "parameters" else "in a filter"
             reason = f"one that was not read may name {policy} {how}"
-            yield Unseen(what=f"{plural(declared.kind)}{where}", reason=reason, remedy=_ADD_ALL)
+            yield BlindSpot(what=f"{plural(declared.kind)}{where}", reason=reason, remedy=_ADD_ALL)
         elif target is None:
-            yield Unseen(what=f"what {policy} selects", reason=reason)
+            yield BlindSpot(what=f"what {policy} selects", reason=reason)
         elif analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
-            yield Unseen(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
+            yield BlindSpot(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
         elif (
             target.section
             and analysis.index.presence(target.object) == "present"
             and not analysis.topology.relations.has_known_sections(target.object.group_kind)
         ):
             what = f"section {target.section} of {target.object}"
-            yield Unseen(what=what, reason=reason, remedy=_SAY_PORTS)
+            yield BlindSpot(what=what, reason=reason, remedy=_SAY_PORTS)
         else:
             yield _unread(analysis, target.object, reason)
 
 
-def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
+def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[BlindSpot]:
     """What attached policies are invalid without, of which it is not known whether it is there, or they may name it."""
     for attachment in attachments:
         for needed in analysis.unread_needs(attachment.policy) if attachment.state == "attached" else ():
@@ -137,7 +139,7 @@ def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iter
                 yield _unread(analysis, needed.ref, reason, remedy)
 
 
-def unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
+def unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[BlindSpot]:
     """The classes on paths that decide whether kinds of some controllers count there, and were not read."""
     deciding: dict[tuple[ObjectRef, frozenset[str]], set[str]] = {}
     for kind, path in kinds:
@@ -149,7 +151,7 @@ def unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pat
         yield _deciding(analysis, gateway_class, f"whether its controller is {_any_of(controllers)} is unknown", names)
 
 
-def unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
+def unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[BlindSpot]:
     """What was not read and decides whether the parameters of Gateways on paths let kinds be used there."""
     deciding: dict[tuple[ObjectRef, ObjectRef, str], set[str]] = {}
     for kind, path in kinds:
@@ -162,18 +164,18 @@ def unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path
         yield _deciding(analysis, ref, f"whether spec.{field} is set in the parameters of {gateway} is unknown", names)
 
 
-def _deciding(analysis: Analysis, ref: ObjectRef, unknown: str, kinds: Iterable[str]) -> Unseen:
+def _deciding(analysis: Analysis, ref: ObjectRef, unknown: str, kinds: Iterable[str]) -> BlindSpot:
     """An object that decides whether some kinds count."""
     return _unread(analysis, ref, f"{unknown}; only then does this count: {', '.join(sorted(kinds))}")
 
 
-def _ungranted(analysis: Analysis, ref: ObjectRef, reason: str) -> Unseen:
+def _ungranted(analysis: Analysis, ref: ObjectRef, reason: str) -> BlindSpot:
     """What something may not be allowed to refer to: the ReferenceGrants in its namespace were not read."""
     found = _unread(analysis, ObjectRef(REFERENCE_GRANT, ref.namespace, ""), reason, _ADD_GRANT)
     return replace(found, what=str(ref))
 
 
-def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[Unseen]:
+def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[BlindSpot]:
     """The backends on paths of which it is not known whether their routes may refer to them."""
     permit = analysis.index.grants.permit
     for route, backend in dict.fromkeys(step for path in paths for step in _steps_to_backends(path)):
@@ -194,7 +196,7 @@ def _steps_to_backends(path: Path) -> Iterator[tuple[ObjectRef, ObjectRef]]:
             route = None
 
 
-def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
+def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[BlindSpot]:
     """The namespaces of objects of which nothing says what they are called, each told once."""
     unknown: dict[str, list[ObjectRef]] = {}
     for obj in objects:
@@ -203,10 +205,10 @@ def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iter
     for homeless in unknown.values():
         more = f" and {len(homeless) - 1} more" if len(homeless) > 1 else ""
         reason = "nothing that was read says which it is, so what else is about it cannot be known"
-        yield Unseen(what=f"the namespace of {homeless[0]}{more}", reason=reason, remedy=_SAY_NAMESPACE)
+        yield BlindSpot(what=f"the namespace of {homeless[0]}{more}", reason=reason, remedy=_SAY_NAMESPACE)
 
 
-def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
+def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[BlindSpot]:
     """The parents of routes, among some objects, of which it is not known whether they take them."""
     for obj in objects:
         for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
@@ -216,7 +218,7 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
                 yield _unread(analysis, binding.parent, binding.message, remedy)
 
 
-def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[Unseen]:
+def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[BlindSpot]:
     """The routes of which it is not known whether listeners below some targets take them."""
     listeners: set[NodeRef] = set()
     for target in targets:
@@ -233,25 +235,25 @@ def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[U
         for binding in analysis.topology.bindings(route):
             if binding.state == "unknown" and binding.listener in listeners:
                 reason = f"whether it is attached to {binding.listener} is unknown: {binding.message}"
-                yield Unseen(what=str(route), reason=reason, remedy=_ADD)
+                yield BlindSpot(what=str(route), reason=reason, remedy=_ADD)
 
 
-def unknown_labels(resources: Iterable[Resource]) -> Iterator[Unseen]:
+def unknown_labels(resources: Iterable[Resource]) -> Iterator[BlindSpot]:
     """The objects of which it is to be filled in whether they have the labels that are asked for."""
     for resource in resources:
         reason = "whether it has the labels that are asked for cannot be known yet"
-        yield Unseen(what=str(resource.ref), reason=reason, remedy=FILL_IN, origin=resource.origin, is_there=True)
+        yield BlindSpot(what=str(resource.ref), reason=reason, remedy=FILL_IN, origin=resource.origin, is_there=True)
 
 
-def cut_paths(paths: Iterable[Path]) -> Iterator[Unseen]:
+def cut_paths(paths: Iterable[Path]) -> Iterator[BlindSpot]:
     """The paths that are not followed to their ends, since routes refer to too many routes one after the other."""
     for path in filter(is_cut, paths):
         first = next(node for node in path if node.object.group_kind != NAMESPACE)
         reason = f"it is followed only from {first} to {path[-1]}"
-        yield Unseen(what=f"a path of more than {MOST_NODES} nodes", reason=reason, remedy=_ASK_FURTHER)
+        yield BlindSpot(what=f"a path of more than {MOST_NODES} nodes", reason=reason, remedy=_ASK_FURTHER)
 
 
-def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> Unseen:
+def unknown_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> BlindSpot:
     """What decides whether one of the controllers acts on a node, where that was not read."""
     obj = node.object
     owner = (analysis.topology.gateways.class_of(obj) if analysis.index.get(obj) else None) or obj
@@ -262,7 +264,7 @@ def _any_of(names: Iterable[str]) -> str:
     return " or ".join(sorted(names))
 
 
-def unknown_below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Unseen]:
+def unknown_below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[BlindSpot]:
     """The targets of a policy without effect below which nothing was read that it could have one on."""
     if enforcement.state != "NoEffect" or enforcement.outcomes or analysis.snapshot.complete:
         return
@@ -270,10 +272,10 @@ def unknown_below_targets(analysis: Analysis, enforcement: Enforcement) -> Itera
         target = attachment.target if attachment.state == "attached" else None
         if target and any(analysis.topology.carries_traffic(path) for path in analysis.topology.paths_through(target)):
             remedy = "add the manifests that hold it, or --complete if there is nothing"
-            yield Unseen(what=f"what is below {target}", reason="nothing of it was read", remedy=remedy)
+            yield BlindSpot(what=f"what is below {target}", reason="nothing of it was read", remedy=remedy)
 
 
-def not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:
+def uncomputed_policies(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[BlindSpot]:
     """The policies that may affect some of the objects: for their kinds, and attached in a way that is not computed.
 
     Those name no target, and are in the namespace of the object if their kind does not leave its own. Which they are
@@ -300,4 +302,4 @@ def not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[U
             may = ", ".join(str(obj) for obj, near in possible.items() if near)
             reason = f"whether {'they are' if several else 'it is'} attached to {may} is not computed"
             remedy = f"read what explain {kind.kind.lower()} says"
-            yield Unseen(what=what, reason=reason, remedy=remedy, policies=tuple(policies))
+            yield BlindSpot(what=what, reason=reason, remedy=remedy, policies=tuple(policies))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.resolution.outcome import DeclaredField
     from kubectl_policy.topology import Path
@@ -81,7 +81,7 @@ class Description(Answer, frozen=True, kw_only=True):
     paths: tuple[Path, ...]
     """The paths that the answer is about; the rest refers to them by position."""
     reports: Annotated[Reports, "inline"]
-    unseen: Annotated[tuple[Unseen, ...], Meta()]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
     problems: Annotated[tuple[Diagnostic, ...], Meta(description=_PROBLEMS)]
 
     @property
@@ -101,7 +101,7 @@ class Descriptions(Struct, frozen=True):
         return tuple(dict.fromkeys(problem for item in self.items for problem in item.problems))
 
     @property
-    def unseen(self) -> tuple[Unseen, ...]:
+    def unseen(self) -> tuple[BlindSpot, ...]:
         """What could not be seen for any of them, each once."""
         return tuple(dict.fromkeys(thing for item in self.items for thing in item.unseen))
 

@@ -11,8 +11,8 @@ from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import GATEWAY_API, TARGETS, plural
 from kubectl_policy.questions.blind_spots.relevance import FIX, may_hold_policies_on
-from kubectl_policy.questions.blind_spots.unknowns import Unseen
-from kubectl_policy.questions.shared.reported import policies_named, reported_places
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
+from kubectl_policy.questions.shared.reported import parse_policy_names, status_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,7 +66,7 @@ def marks_of_unread(analysis: Analysis, subject: NodeRef, paths: Iterable[Path])
     return tuple(dict.fromkeys(found))
 
 
-def unseen_of_marks(analysis: Analysis, marks: Iterable[Mark]) -> Iterator[Unseen]:
+def blind_spots_of_marks(analysis: Analysis, marks: Iterable[Mark]) -> Iterator[BlindSpot]:
     """What the marked policies set, which is hidden."""
     unread = _unread_kinds(analysis)
     for mark in marks:
@@ -82,9 +82,9 @@ def unseen_of_marks(analysis: Analysis, marks: Iterable[Mark]) -> Iterator[Unsee
             )
 
 
-def _unseen(what: str, reason: str, gaps: Sequence[Gap]) -> Unseen:
+def _unseen(what: str, reason: str, gaps: Sequence[Gap]) -> BlindSpot:
     hidden = tuple(gap for gap in gaps if gap.group is not None)
-    return Unseen(what=what, reason=reason, remedy=gaps[0].remedy or FIX, gaps=hidden[:1])
+    return BlindSpot(what=what, reason=reason, remedy=gaps[0].remedy or FIX, gaps=hidden[:1])
 
 
 def _unread_kinds(analysis: Analysis) -> Mapping[GroupKind, Sequence[Gap]]:
@@ -118,13 +118,15 @@ def _claims(
 ) -> Iterator[tuple[MarkSort, str, Sequence[tuple[str, str]]]]:
     """By which conditions and annotations controllers say that policies of a kind affect an object, and which ones."""
     home = resource.ref.namespace or resource.ref.name
-    for place in reported_places(resource.raw):
+    for place in status_entries(resource.raw):
         for condition in place.conditions:
             if condition.status == "True" and _is_about(analysis, condition, kind):
                 yield "condition", condition.type, _named_in(condition.message, home)
     annotations = mapping_at(resource.raw, "metadata.annotations")
     for annotation in _annotations_of(analysis, kind):
-        policies = [policy.partition("/") for policy in sorted(policies_named(annotations.get(annotation), home) or ())]
+        policies = [
+            policy.partition("/") for policy in sorted(parse_policy_names(annotations.get(annotation), home) or ())
+        ]
         if policies:
             yield "annotation", annotation, [(namespace, name) for namespace, _, name in policies]
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
-from kubectl_policy.questions.blind_spots.answers import unseen_for
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.describe.description import (
     Description,
     IncomingRequests,
@@ -19,13 +19,13 @@ from kubectl_policy.questions.describe.description import (
     reports_on,
     requests_to,
 )
-from kubectl_policy.questions.describe.marks import Mark, marks_of_unread, unseen_of_marks
+from kubectl_policy.questions.describe.marks import Mark, blind_spots_of_marks, marks_of_unread
 from kubectl_policy.questions.predicted_conditions import target_conditions
 from kubectl_policy.questions.shared.effects import covered_paths, relevant_diagnostics
 from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_through
-from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_entries
+from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_settings_entries
 from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_looked_into
-from kubectl_policy.questions.shared.path_phrases import WhichPaths
+from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import enabled_on, why_disabled
 from kubectl_policy.topology.references import GATEWAY
@@ -132,7 +132,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     resource = analysis.index.get(subject.object)
     paths = covered_paths(analysis, subject)
     entries = effective_entries(analysis, subject, paths)
-    in_force = group_entries(analysis, (*entries, *own_entries(analysis, paths)), WhichPaths(paths))
+    in_force = group_entries(analysis, (*entries, *own_settings_entries(analysis, paths)), PathPhrases(paths))
     speaking = sorted({source.object for group in in_force if not group.profile.own for source in group.contest.order})
     marks = marks_of_unread(analysis, subject, paths)
     # What no API serves cannot be there, or is taken to be there.
@@ -158,7 +158,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         expected=tuple(target_conditions(analysis, subject)),
         reports=reports_on(analysis, subject.object),
         place=analysis.index.place,
-        unseen=(*unseen_for(analysis, subject, paths), *unseen_of_marks(analysis, marks)),
+        unseen=(*blind_spots_for(analysis, subject, paths), *blind_spots_of_marks(analysis, marks)),
         problems=relevant_diagnostics(analysis, subject, paths),
     )
 

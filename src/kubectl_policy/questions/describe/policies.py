@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import WHOLE
-from kubectl_policy.questions.blind_spots.answers import unseen_for_policy
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
 from kubectl_policy.questions.describe.description import Description, reports_on
 from kubectl_policy.questions.predicted_conditions import AncestorStatus, policy_status
-from kubectl_policy.questions.shared.effects import affected, relevant_diagnostics
+from kubectl_policy.questions.shared.effects import affected_nodes, relevant_diagnostics
 from kubectl_policy.questions.shared.fields import Declared, declared_fields
 from kubectl_policy.questions.shared.in_force import OfPolicyKind, assumed_of
 from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
@@ -131,13 +131,13 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         enforcement=enforcement,
         reasons=why_without_effect(analysis, policy),
         paths=tuple(outcome.path for outcome in outcomes),
-        affected=affected(enforcement, profile),
+        affected=affected_nodes(enforcement, profile),
         all_fields=_fields(resource, profile, enforcement),
         assumed=assumed_of(profile, (outcome.resolution for outcome in outcomes)),
         doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.resolution.doubts})),
         expected=policy_status(analysis, policy),
         reports=reports_on(analysis, policy),
-        unseen=unseen_for_policy(analysis, enforcement),
+        unseen=blind_spots_for_policy(analysis, enforcement),
         problems=relevant_diagnostics(analysis, NodeRef(policy), ()),
     )
 

@@ -22,7 +22,7 @@ from kubectl_policy.questions.differences.effects import (
     Where,
 )
 from kubectl_policy.questions.shared.effects import affected_on, covered_paths, from_the_root
-from kubectl_policy.questions.shared.fields import Places, named_leaves, origin_of
+from kubectl_policy.questions.shared.fields import FieldLocations, named_leaves, origin_of
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.topology import on_path
 
@@ -250,7 +250,7 @@ class _EffectiveFields:
         if effective is None:
             return
         self._profile = analysis.registry.known(effective.resolution.kind).at(effective.target.object.group_kind)
-        self._places = Places(analysis, effective, self._profile)
+        self._places = FieldLocations(analysis, effective, self._profile)
         self._undecided = effective.resolution.undecided
         self.named = {named.field: named for named in named_leaves(effective.resolution.spec, self._profile)}
         for part in effective.resolution.contributions:

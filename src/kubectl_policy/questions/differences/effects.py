@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, same_json
-from kubectl_policy.questions.shared.path_phrases import numbered, numbers, which_paths
+from kubectl_policy.questions.shared.path_phrases import numbered, numbers, path_phrases
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
@@ -102,7 +102,7 @@ class ChangedObject(Struct, frozen=True):
         """Which of its paths are concerned, in words; empty if all of them, or if that was not looked up."""
         if not self.all_paths:
             return ""
-        phrase = which_paths(self.all_paths).phrase(self.affected_paths)
+        phrase = path_phrases(self.all_paths).phrase(self.affected_paths)
         # The paths are not shown: numbers of them would mean nothing.
         number = f"{len(self.affected_paths)} of {len(self.all_paths)} paths"
         return number if phrase.numbered else phrase.words

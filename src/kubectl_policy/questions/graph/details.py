@@ -9,7 +9,7 @@ from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.graph.picture import Details, EffectsOn
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.shared.in_force import at_lines, effective_entries, group_entries, own_entries
+from kubectl_policy.questions.shared.in_force import effective_entries, group_entries, own_settings_entries, with_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.blast_radius import BlastRadius
     from kubectl_policy.questions.graph.picture import Picture
-    from kubectl_policy.questions.shared.fields import Locate
+    from kubectl_policy.questions.shared.fields import LocateLine
     from kubectl_policy.questions.shared.in_force import InForce
 
 # To find out what deleting a policy changes, some of the world is looked through and each path that it is on. So much
@@ -30,7 +30,7 @@ _MOST_CHECKED: Final = 1_000
 _MOST_LOCATED: Final = 300
 
 
-def details(analysis: Analysis, picture: Picture, locate: Locate) -> Details:
+def details(analysis: Analysis, picture: Picture, locate: LocateLine) -> Details:
     """What can be asked of a picture of a state; `locate` finds the lines of settings, where these are not too many."""
     subjects = [node.ref for node in picture.nodes if not node.ref.section and node.ref.object.group_kind != NAMESPACE]
     outcomes, effects = _effects(analysis, subjects)
@@ -39,7 +39,7 @@ def details(analysis: Analysis, picture: Picture, locate: Locate) -> Details:
     of_objects = (problem for obj in sorted(drawn) for problem in analysis.problems_of(obj)) if is_little else ()
     problems = (problem for problem in (*analysis.snapshot.diagnostics, *of_objects) if problem.severity != "info")
     return Details(
-        outcomes=at_lines(outcomes, locate) if len(outcomes) <= _MOST_LOCATED else outcomes,
+        outcomes=with_lines(outcomes, locate) if len(outcomes) <= _MOST_LOCATED else outcomes,
         effects=effects,
         deletions=dict(deletions(analysis, picture)),
         problems=tuple(dict.fromkeys(problems)),
@@ -55,7 +55,7 @@ def _effects(analysis: Analysis, subjects: Iterable[NodeRef]) -> tuple[tuple[InF
     for subject in subjects:
         paths = covered_paths(analysis, subject)
         on_paths: list[tuple[int, int]] = []
-        for entry in (*effective_entries(analysis, subject, paths), *own_entries(analysis, paths)):
+        for entry in (*effective_entries(analysis, subject, paths), *own_settings_entries(analysis, paths)):
             target = entry.effective.target
             key = (entry.effective.resolution, target.object.group_kind, bool(target.section), entry.passes_down)
             if key not in numbers:

@@ -11,13 +11,13 @@ from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.questions.blind_spots.answers import unseen_for, unseen_for_policy
-from kubectl_policy.questions.blind_spots.relevance import gaps, gaps_in_list
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
 from kubectl_policy.questions.blind_spots.unknowns import unknown_parents
 from kubectl_policy.questions.graph.links import FRONTEND, INSIDE, Links
 from kubectl_policy.questions.graph.nodes import Outcomes, about_kinds, affected_part, is_there, node_of, with_kinds
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture, numbered_links
-from kubectl_policy.questions.shared.effects import affected, from_the_root
+from kubectl_policy.questions.shared.effects import affected_nodes, from_the_root
 from kubectl_policy.questions.shared.reported import contrary_report, has_report
 from kubectl_policy.questions.shared.selection import is_about_hierarchy
 from kubectl_policy.resolution.enforcement import Enforcements
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Resource
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.graph.picture import Outcome
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.topology import Path
@@ -266,7 +266,7 @@ class Drawing:
             profile=profile,
             enforcement=enforcement,
             targets=attachments,
-            affected=affected(enforcement, profile),
+            affected=affected_nodes(enforcement, profile),
             origin=resource.origin,
             contrary=self._contrary(resource) if has_report(resource.raw) else None,
         )
@@ -315,18 +315,18 @@ class Drawing:
             and (outcome := outcomes.at(node))
         }
 
-    def _unseen(self) -> Iterator[Unseen]:
+    def _unseen(self) -> Iterator[BlindSpot]:
         analysis = self.analysis
         objects = (NodeRef(ref) for ref in self._subjects if ref not in analysis.attachments)
         for node in (*objects, *self._asked_namespace()):
-            yield from unseen_for(analysis, node, analysis.topology.paths_through(node), below=True)
+            yield from blind_spots_for(analysis, node, analysis.topology.paths_through(node), below=True)
         if not self._is_part:
-            yield from gaps(analysis, gaps_in_list(analysis, _DECIDING, "", policies=True))
+            yield from describe_gaps(analysis, gaps_in_list(analysis, _DECIDING, "", policies=True))
         yield from unknown_parents(analysis, dict.fromkeys(node.object for node in self.nodes))
         is_local = self._topology is not analysis.topology
         for ref, policy in self.policies.items():
             if ref in self._subjects or not is_local:
-                yield from unseen_for_policy(analysis, policy.enforcement)
+                yield from blind_spots_for_policy(analysis, policy.enforcement)
 
 
 class _PathsThrough(Paths):

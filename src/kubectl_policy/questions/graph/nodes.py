@@ -13,7 +13,7 @@ from kubectl_policy.model.unknown import port_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.graph.picture import GraphNode, Outcome, Win
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.shared.in_force import effective_entries, own_entries, summary_of
+from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries, summary_of
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, LinkState
-    from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.questions.shared.in_force import EffectiveEntry
     from kubectl_policy.resolution import Resolution
 
 
@@ -108,20 +108,20 @@ class Outcomes:
         """What is in force at a node, a kind at a time; None if nothing is, as where there is no traffic."""
         topology = self._analysis.topology
         paths = tuple(path for path in covered_paths(self._analysis, place) if topology.carries_traffic(path))
-        entries = (*effective_entries(self._analysis, place, paths), *own_entries(self._analysis, paths))
+        entries = (*effective_entries(self._analysis, place, paths), *own_settings_entries(self._analysis, paths))
         positions = grouped((self._win(entry), entry.path) for entry in entries if self._counts(entry, place))
         wins = [replace(win, positions=on_paths) for win, on_paths in positions.items() if win.policies or win.summary]
         wins.sort(key=lambda win: (win.policy_kind, win.positions))
         return Outcome(paths=paths, wins=tuple(wins)) if wins else None
 
-    def _counts(self, entry: Entry, place: NodeRef) -> bool:
+    def _counts(self, entry: EffectiveEntry, place: NodeRef) -> bool:
         """Whether a kind is asked for and takes effect there: at a listener, what is on its way to routes does not."""
         profile = self._analysis.registry.known(entry.effective.resolution.kind)
         if entry.passes_down or profile.patches or (self._kinds and profile.group_kind not in self._kinds):
             return False
         return place.object.group_kind in ROUTES or profile.policy_class == "direct" or bool(profile.effective_targets)
 
-    def _win(self, entry: Entry) -> Win:
+    def _win(self, entry: EffectiveEntry) -> Win:
         resolution, kind = entry.effective.resolution, entry.effective.target.object.group_kind
         if (resolution, kind) not in self._wins:
             profile = self._analysis.registry.known(resolution.kind)

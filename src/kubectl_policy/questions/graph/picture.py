@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.blast_radius import BlastRadius
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.reported import ReportedCondition
@@ -311,7 +311,7 @@ class Picture(Answer, frozen=True, kw_only=True):
     nodes: tuple[GraphNode, ...]
     links: tuple[GraphLink, ...]
     policies: tuple[GraphPolicy, ...]
-    unseen: Annotated[tuple[Unseen, ...], Meta()]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
     two_states: bool = False
     details: Details | None = None
 

@@ -61,7 +61,7 @@ def affecting_or_undecided(
     return tuple(ref for ref in policies if ref in certain), tuple(ref for ref in policies if ref not in certain)
 
 
-def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
+def affected_nodes(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
     """Where a policy has an effective field, from the root downward.
 
     These are the levels at which its kind takes effect or, where that is not known, what the policy

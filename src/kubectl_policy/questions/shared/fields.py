@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Contribution, EffectivePolicy, Resolution, Source, Traced
     from kubectl_policy.resolution.traced import Field
 
-# Who wrote what an object says, given also where that is written, if the line could be told.
-Who: TypeAlias = "Callable[[Placed, Origin | None], Authorship | None]"
+# FindAuthor wrote what an object says, given also where that is written, if the line could be told.
+FindAuthor: TypeAlias = "Callable[[WrittenValue, Origin | None], Authorship | None]"
 # The line of a field with a value, in the object that starts at an origin; None where that cannot be told.
-Locate: TypeAlias = Callable[[Origin, FieldPath, Json], "int | None"]
+LocateLine: TypeAlias = Callable[[Origin, FieldPath, Json], "int | None"]
 
 
-class Placed(Protocol):
+class WrittenValue(Protocol):
     """A value, the field of the object that says it, and where that was read; with no field, the whole object."""
 
     @property
@@ -50,7 +50,7 @@ class Placed(Protocol):
     def declared_in(self) -> FieldPath: ...  # noqa: D102
 
 
-AnyPlaced = TypeVar("AnyPlaced", bound=Placed)
+AnyWrittenValue = TypeVar("AnyWrittenValue", bound=WrittenValue)
 
 
 def origin_of(analysis: Analysis, source: Source) -> Origin | None:
@@ -59,7 +59,7 @@ def origin_of(analysis: Analysis, source: Source) -> Origin | None:
     return resource.origin if resource else None
 
 
-class Places:
+class FieldLocations:
     """Where what is said in one effective policy is written."""
 
     def __init__(self, analysis: Analysis, effective: EffectivePolicy, profile: PolicyKindProfile) -> None:
@@ -84,7 +84,7 @@ class Places:
         """Everything that one source brings to the outcome, with its place; there may be thousands of others."""
         found: dict[Field, list[tuple[Leaf, FieldPath]]] = {}
         for part in self._effective.resolution.contributions_of.get(source.object, ()):
-            for keys, node, place in places_in(part, self._profile) if part.source == source else ():
+            for keys, node, place in field_paths(part, self._profile) if part.source == source else ():
                 if isinstance(node, Leaf):
                     found.setdefault(keys, []).append((node, place))
         return found
@@ -102,7 +102,7 @@ class Places:
         return WHOLE
 
 
-def places_in(part: Contribution, profile: PolicyKindProfile) -> Iterator[tuple[Field, Leaf | Traced, FieldPath]]:
+def field_paths(part: Contribution, profile: PolicyKindProfile) -> Iterator[tuple[Field, Leaf | Traced, FieldPath]]:
     """Everything in what one policy brings, with its path of keys and its place in the policy."""
     is_named = stands_below_name(profile, part.strategy)
     yield from _below(part.spec, (), FieldPath.parse(part.field).steps, is_named=is_named)
@@ -120,7 +120,9 @@ def _below(
             yield from _below(child, field, place)
 
 
-def at_line(placed: AnyPlaced, locate: Locate, who: Who | None = None, **also: object) -> AnyPlaced:
+def with_line(
+    placed: AnyWrittenValue, locate: LocateLine, who: FindAuthor | None = None, **also: object
+) -> AnyWrittenValue:
     """The same with the line of its field instead of that of its object, if that can be told, and with who wrote it.
 
     Fields that have other values `also` are replaced in one go.
@@ -135,7 +137,7 @@ def at_line(placed: AnyPlaced, locate: Locate, who: Who | None = None, **also: o
     if not also:
         return placed
     changed: Any = placed
-    return cast("AnyPlaced", replace(changed, **also))
+    return cast("AnyWrittenValue", replace(changed, **also))
 
 
 class NamedNode(Struct, frozen=True, gc=False):
@@ -215,7 +217,7 @@ def declared_fields(resolution: Resolution, profile: PolicyKindProfile) -> Itera
     """Every field of every contribution on a path, in the order of declaration."""
     parts = zip(resolution.contributions, named_fates(resolution, profile), strict=True)
     for part, fates in parts:
-        places = {keys: place for keys, _, place in places_in(part, profile)}
+        places = {keys: place for keys, _, place in field_paths(part, profile)}
         for _, together in groupby(fates, lambda pair: pair[0].whole.field):
             pairs = list(together)
             (named, fate), whole = pairs[0], pairs[0][0].whole.node

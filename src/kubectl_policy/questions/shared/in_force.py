@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import number_in_annotation
-from kubectl_policy.questions.shared.fields import Places, at_line, named_fates, named_leaves, origin_of
+from kubectl_policy.questions.shared.fields import FieldLocations, named_fates, named_leaves, origin_of, with_line
 from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
 from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below
 from kubectl_policy.resolution.outcome import DeclaredField, Fate
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.profiles.profile import KnownBy, PolicyClass, SameLevel
-    from kubectl_policy.questions.shared.fields import Locate, Who
-    from kubectl_policy.questions.shared.path_phrases import WhichPaths
+    from kubectl_policy.questions.shared.fields import FindAuthor, LocateLine
+    from kubectl_policy.questions.shared.path_phrases import PathPhrases
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
     from kubectl_policy.resolution.merging import Doubt
     from kubectl_policy.resolution.traced import Field
@@ -142,7 +142,7 @@ class InForce(OfPolicyKind, frozen=True, kw_only=True):
         return self.profile.patches
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class EffectiveEntry(Struct, frozen=True, kw_only=True):
     """An effective policy on one of the paths."""
 
     path: int
@@ -152,9 +152,9 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 def effective_entries(
     analysis: Analysis, subject: NodeRef, paths: Iterable[Path], kind: GroupKind | None = None
-) -> tuple[Entry, ...]:
+) -> tuple[EffectiveEntry, ...]:
     """The effective policy of every kind, or of one, on every path, at the level where the kind takes effect."""
-    entries: list[Entry] = []
+    entries: list[EffectiveEntry] = []
     for position, path in enumerate(paths):
         for policy_kind in (each for each in analysis.resolver.kinds_at(path) if kind in {None, each}):
             profile = analysis.registry.known(policy_kind)
@@ -165,17 +165,17 @@ def effective_entries(
                 ends = [reached or path] if reached or takes_effect_below(path[-1], profile) else []
             below = not direct and not reached
             outcomes = filter(None, (analysis.resolver.effective_of(policy_kind, end) for end in ends))
-            entries += (Entry(path=position, effective=outcome, passes_down=below) for outcome in outcomes)
+            entries += (EffectiveEntry(path=position, effective=outcome, passes_down=below) for outcome in outcomes)
     return tuple(entries)
 
 
-def own_entries(analysis: Analysis, paths: Iterable[Path]) -> tuple[Entry, ...]:
+def own_settings_entries(analysis: Analysis, paths: Iterable[Path]) -> tuple[EffectiveEntry, ...]:
     """What the rules of the routes on every path say themselves; these are no policies.
 
     What stands for a setting of policies that count at the rule is in the entries of these instead.
     """
     return tuple(
-        Entry(path=position, effective=outcome, passes_down=False)
+        EffectiveEntry(path=position, effective=outcome, passes_down=False)
         for position, path in enumerate(paths)
         for outcome in analysis.resolver.own_settings(path)
     )
@@ -201,9 +201,11 @@ def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, sub
     return [path[: place + 1] for place in sorted(deepest.values())]
 
 
-def group_entries(analysis: Analysis, entries: Iterable[Entry], which: WhichPaths | None = None) -> tuple[InForce, ...]:
+def group_entries(
+    analysis: Analysis, entries: Iterable[EffectiveEntry], which: PathPhrases | None = None
+) -> tuple[InForce, ...]:
     """Entries of the same kind and outcome as one, sorted by kind, then by first path; `which` puts these in words."""
-    groups: dict[tuple[object, ...], list[Entry]] = {}
+    groups: dict[tuple[object, ...], list[EffectiveEntry]] = {}
     outcomes: dict[Resolution, tuple[object, ...]] = {}
     for entry in entries:
         target, resolution = entry.effective.target, entry.effective.resolution
@@ -223,11 +225,11 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry], which: WhichPath
     return tuple(sorted(described, key=lambda group: (group.kind, group.extent.positions, group.extent.at)))
 
 
-def _in_force(analysis: Analysis, entries: list[Entry], which: WhichPaths | None) -> InForce:
+def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhrases | None) -> InForce:
     effective, resolution = entries[0].effective, entries[0].effective.resolution
     parts = resolution.contributions
     profile = analysis.registry.known(resolution.kind).at(effective.target.object.group_kind)
-    places = Places(analysis, effective, profile)
+    places = FieldLocations(analysis, effective, profile)
     fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(resolution, profile))]
     beaten: dict[Field, list[Fate]] = {}
     for field, leaf, fate in (*fates, *resolution.own_fates):
@@ -299,21 +301,21 @@ def summary_of(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[
     return tuple(dict.fromkeys(phrase for spec in policies for phrase in profile.summary_of(spec)))
 
 
-def at_lines(groups: Iterable[InForce], locate: Locate, who: Who | None = None) -> tuple[InForce, ...]:
+def with_lines(groups: Iterable[InForce], locate: LocateLine, who: FindAuthor | None = None) -> tuple[InForce, ...]:
     """The same with the lines of settings, and of what they beat, instead of those of their objects; and with authors.
 
     Nobody is named unless it is given who did.
     """
 
     def exact(setting: Setting) -> Setting:
-        instead_of = tuple(at_line(fate, locate, who) for fate in setting.instead_of)
-        return at_line(setting, locate, who, **{"instead_of": instead_of} if instead_of else {})
+        instead_of = tuple(with_line(fate, locate, who) for fate in setting.instead_of)
+        return with_line(setting, locate, who, **{"instead_of": instead_of} if instead_of else {})
 
     return tuple(
         replace(
             group,
             settings=tuple(map(exact, group.settings)),
-            without_effect=tuple(at_line(fate, locate, who) for fate in group.without_effect),
+            without_effect=tuple(with_line(fate, locate, who) for fate in group.without_effect),
         )
         for group in groups
     )

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef, Origin
     from kubectl_policy.topology import Path
 
-Sort: TypeAlias = Literal["filter", "parameters", "backend"]
+ReferenceRole: TypeAlias = Literal["filter", "parameters", "backend"]
 
 
 class NotLookedInto(Struct, frozen=True, kw_only=True):
     """An object that may change what happens to requests, in a way that is not known."""
 
-    as_: Annotated[Sort, Meta(description="What it is to what names it.")]
+    as_: Annotated[ReferenceRole, Meta(description="What it is to what names it.")]
     object: Annotated[ObjectRef, Meta()]
     origin: Annotated[Origin | None, Meta(description="Where the object was read; null if it was not.")] = None
     by: Annotated[NodeRef, Meta(description="What names it: a rule of a route, a Gateway or a GatewayClass.")]
@@ -47,17 +47,17 @@ def not_looked_into(analysis: Analysis, subject: NodeRef, paths: Iterable[Path])
     return tuple(replace(entry, origin=resource.origin if resource else None) for entry, resource in resources)
 
 
-def naming(analysis: Analysis, obj: ObjectRef) -> dict[Sort, tuple[ObjectRef, ...]]:
+def unexamined_references(analysis: Analysis, obj: ObjectRef) -> dict[ReferenceRole, tuple[ObjectRef, ...]]:
     """What names an object that is not looked into, and as what; nothing of one that is."""
     relations = analysis.topology.relations
-    by: dict[Sort, Iterable[ObjectRef]] = {}
+    by: dict[ReferenceRole, Iterable[ObjectRef]] = {}
     if _is_opaque_filter(analysis, obj):
         by["filter"] = (each.route for each in relations.filters_naming(obj))
     if _is_opaque_backend(analysis, obj):
         by["backend"] = relations.routes_referring_to(obj)
     if _are_opaque_parameters(analysis, obj):
         by["parameters"] = (each.holder for each in relations.holders_of(obj))
-    names: dict[Sort, tuple[ObjectRef, ...]] = {sort: tuple(dict.fromkeys(refs)) for sort, refs in by.items()}
+    names: dict[ReferenceRole, tuple[ObjectRef, ...]] = {sort: tuple(dict.fromkeys(refs)) for sort, refs in by.items()}
     return {sort: refs for sort, refs in names.items() if refs}
 
 

@@ -58,7 +58,7 @@ class _Place(Struct, frozen=True, kw_only=True):
     on: frozenset[int]
 
 
-class WhichPaths:
+class PathPhrases:
     """Says which of the paths of one answer are meant; what tells these paths apart is looked up once."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -178,7 +178,7 @@ class WhichPaths:
 
 
 # Several changes concern the same object, with the same paths.
-which_paths: Final = lru_cache(maxsize=2**8)(WhichPaths)
+path_phrases: Final = lru_cache(maxsize=2**8)(PathPhrases)
 
 
 def _words(node: NodeRef, *, alone: bool) -> str:

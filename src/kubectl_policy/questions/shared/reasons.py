@@ -143,7 +143,7 @@ def _reference_field(analysis: Analysis, reason: Reason) -> str:
     return next((attachment.declared.field for attachment in own if attachment.target in reason.related), "")
 
 
-def named(node: NodeRef) -> str:
+def node_phrase(node: NodeRef) -> str:
     """A node in words: `listener https of Gateway infra/edge`."""
     kind, section = node.object.group_kind, node.section
     if not section or is_unnamed(section) or section.startswith("listener["):
@@ -152,17 +152,17 @@ def named(node: NodeRef) -> str:
     return f"{noun} {section} of {node.object}"
 
 
-def failure_words(attachments: Iterable[Attachment]) -> str:
+def failure_phrase(attachments: Iterable[Attachment]) -> str:
     """Return what is wrong with some references of a policy."""
     return listed(list(dict.fromkeys(attachment.message for attachment in attachments if attachment.message)))
 
 
-def undecided_words(policy: ObjectRef, others: Collection[ObjectRef]) -> str:
+def undecided_phrase(policy: ObjectRef, others: Collection[ObjectRef]) -> str:
     """Return why it is not known whether a policy is enforced, next to others of its kind."""
     return f"it and {names(others)} set different fields, and how {plural(policy.kind)} combine is not known"
 
 
-def no_reference(analysis: Analysis, policy: ObjectRef) -> Reason:
+def missing_reference(analysis: Analysis, policy: ObjectRef) -> Reason:
     """Why a policy without any reference is attached to nothing, or why that is not known."""
     profile = analysis.registry.known(policy.group_kind)
     if not profile.attaches_as_known or not profile.references_alone:
@@ -171,7 +171,7 @@ def no_reference(analysis: Analysis, policy: ObjectRef) -> Reason:
     return Reason(rule, f"it {without_references(profile)}", policy, field="spec")
 
 
-def failed(analysis: Analysis, attachment: Attachment) -> Reason:
+def attachment_reason(analysis: Analysis, attachment: Attachment) -> Reason:
     """Why a reference of the policy is not attached."""
     declared, target = attachment.declared, attachment.target
     if target is None and declared.selector is not None:
@@ -203,13 +203,13 @@ def _not_permitted(analysis: Analysis, attachment: Attachment) -> str:
     return "namespace-closed" if closed else "not-permitted"
 
 
-def refused(analysis: Analysis, route: ObjectRef, above: NodeRef | None = None) -> Iterator[Reason]:
+def parent_reasons(analysis: Analysis, route: ObjectRef, above: NodeRef | None = None) -> Iterator[Reason]:
     """Why a route is not attached to what it names as parents or, if given, to what belongs to a node above it."""
     bindings = analysis.topology.bindings(route)
     relevant = [binding for binding in bindings if above is None or _belongs(analysis, binding, above)]
-    yield from (refusal(analysis, binding) for binding in relevant if binding.state != "attached")
+    yield from (binding_reason(analysis, binding) for binding in relevant if binding.state != "attached")
     if not relevant:
-        where = named(above) if above else "anything that lets requests in"
+        where = node_phrase(above) if above else "anything that lets requests in"
         others = " and ".join(dict.fromkeys(str(binding.parent) for binding in bindings))
         also = f"; it names {others}" if others and above else ""
         related = (NodeRef(route), above) if above else (NodeRef(route),)
@@ -228,7 +228,7 @@ def _belongs(analysis: Analysis, binding: Binding, above: NodeRef) -> bool:
     return above.object in {parent, gateway}
 
 
-def refusal(analysis: Analysis, binding: Binding) -> Reason:
+def binding_reason(analysis: Analysis, binding: Binding) -> Reason:
     """Why a reference of a route does not attach it, to a parent or to a listener of it, or why that is not known."""
     route, node = binding.route, binding.listener or NodeRef(binding.parent)
     listener = analysis.topology.gateways.listener(node)
@@ -276,7 +276,7 @@ def _not_allowed(analysis: Analysis, binding: Binding, listener: Listener) -> tu
     return "listener-namespace", owner, f"{listener.field}.allowedRoutes.namespaces"
 
 
-def not_sent(analysis: Analysis, route: ObjectRef, backend: ObjectRef) -> Iterator[Reason]:
+def backend_reasons(analysis: Analysis, route: ObjectRef, backend: ObjectRef) -> Iterator[Reason]:
     """Why a route that names a backend may not send requests there; what is wrong otherwise does not end a path."""
     related = (NodeRef(route), NodeRef(backend))
     for backend_ref in analysis.topology.backends(route):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
 
 # What the conditions of a place are about: the object itself, one of its parents, ancestors or listeners.
-PlaceSort: TypeAlias = Literal["object", "parent", "ancestor", "listener"]
+StatusEntryRole: TypeAlias = Literal["object", "parent", "ancestor", "listener"]
 
 
 class ReportedCondition(Struct, frozen=True, kw_only=True):
@@ -35,10 +35,10 @@ class ReportedCondition(Struct, frozen=True, kw_only=True):
     """The generation that the controller says to have seen."""
 
 
-class ReportedPlace(Struct, frozen=True, kw_only=True):
+class StatusEntry(Struct, frozen=True, kw_only=True):
     """The conditions of one place, with what they are about and who wrote them, as far as the status says so."""
 
-    sort: PlaceSort
+    sort: StatusEntryRole
     entry: Mapping[str, Json]
     """The element of the status' list, or the status itself."""
     reference: Mapping[str, Json]
@@ -48,7 +48,7 @@ class ReportedPlace(Struct, frozen=True, kw_only=True):
 
 
 # List in the status -> (what its entries are about, the field in which an entry names that).
-_LISTS: Final[tuple[tuple[str, PlaceSort, str], ...]] = (
+_LISTS: Final[tuple[tuple[str, StatusEntryRole, str], ...]] = (
     ("parents", "parent", "parentRef"),
     ("ancestors", "ancestor", "ancestorRef"),
     ("listeners", "listener", ""),
@@ -62,10 +62,10 @@ def reported_conditions(raw: Mapping[str, Json]) -> tuple[ReportedCondition, ...
     """Every condition in an object's status, in the order of the status."""
     if not has_report(raw):
         return ()
-    return tuple(condition for place in reported_places(raw) for condition in place.conditions)
+    return tuple(condition for place in status_entries(raw) for condition in place.conditions)
 
 
-def reported_places(raw: Mapping[str, Json]) -> tuple[ReportedPlace, ...]:
+def status_entries(raw: Mapping[str, Json]) -> tuple[StatusEntry, ...]:
     """The places in an object's status that can hold conditions: its own, then each entry of its lists."""
     generation, status = integer_at(raw, "metadata.generation"), mapping_at(raw, "status")
     own = _place("object", status, "", generation)
@@ -84,7 +84,7 @@ def has_report(raw: Mapping[str, Json]) -> bool:
     return bool(status) and any(mappings_at(status, name) for name in _WITH_CONDITIONS if name in status)
 
 
-def policies_named(value: Json, home: str) -> frozenset[str] | None:
+def parse_policy_names(value: Json, home: str) -> frozenset[str] | None:
     """The policies that an annotation names, as `namespace/name`; None if it cannot be read.
 
     It is `namespace/name`, several of these with commas between them, or a JSON list of mappings with a `namespace` and
@@ -131,7 +131,7 @@ def contrary_report(policy: Resource, around: Collection[ObjectRef]) -> Reported
     """
     if not has_report(policy.raw):
         return None
-    for place in reported_places(policy.raw):
+    for place in status_entries(policy.raw):
         kind = GroupKind(text_at(place.reference, "group", GATEWAY_API), text_at(place.reference, "kind", "Gateway"))
         namespace = text_at(place.reference, "namespace", policy.ref.namespace)
         ancestor = ObjectRef(kind, namespace, text_at(place.reference, "name"))
@@ -146,7 +146,7 @@ def contrary_report(policy: Resource, around: Collection[ObjectRef]) -> Reported
 _TEXTS: Final = ("type", "status", "reason", "message")
 
 
-def _place(sort: PlaceSort, entry: Mapping[str, Json], field: str, generation: int | None) -> ReportedPlace:
+def _place(sort: StatusEntryRole, entry: Mapping[str, Json], field: str, generation: int | None) -> StatusEntry:
     reference = mapping_at(entry, field)
     about = f"listener {text_at(entry, 'name')}" if sort == "listener" else ""
     if field:
@@ -174,9 +174,7 @@ def _place(sort: PlaceSort, entry: Mapping[str, Json], field: str, generation: i
                 seen=seen,
             )
         )
-    return ReportedPlace(
-        sort=sort, entry=entry, reference=reference, controller=controller, conditions=tuple(conditions)
-    )
+    return StatusEntry(sort=sort, entry=entry, reference=reference, controller=controller, conditions=tuple(conditions))
 
 
 # One stored object, which an API server shows in both of its groups.

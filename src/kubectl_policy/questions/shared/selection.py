@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles.profile import PolicyKindProfile, Role
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 RowSort: TypeAlias = Literal[
     "policies",
@@ -137,7 +137,7 @@ class Listing(Answer, Generic[Row_co], frozen=True, kw_only=True):
     left_out: Annotated[
         tuple[LeftOutKind, ...], Meta(description="What a list of policies leaves out; empty for any other list.")
     ] = ()
-    unseen: Annotated[tuple[Unseen, ...], Meta()]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
 
     @property
     def items(self) -> Annotated[tuple[Row_co, ...], Meta()]:

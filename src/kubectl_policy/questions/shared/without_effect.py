@@ -9,13 +9,13 @@ from kubectl_policy.model.fields import FieldPath, value_at
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.questions.shared.reasons import (
     Reason,
-    failed,
+    attachment_reason,
+    backend_reasons,
     in_causal_order,
     merge_does_not_count,
-    named,
-    no_reference,
-    not_sent,
-    refused,
+    missing_reference,
+    node_phrase,
+    parent_reasons,
 )
 from kubectl_policy.resolution import paths_by_way_of
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-def lost_to_others(analysis: Analysis, policy: ObjectRef, effective: EffectivePolicy) -> Iterator[Reason]:
+def superseding_reasons(analysis: Analysis, policy: ObjectRef, effective: EffectivePolicy) -> Iterator[Reason]:
     """Why a policy, which contributes to an outcome, has no part in what is in force."""
     resolution, fates = effective.resolution, effective.resolution.fates_of.get(policy, ())
     if policy in resolution.policies_undecided:
@@ -67,7 +67,7 @@ def lost_to_others(analysis: Analysis, policy: ObjectRef, effective: EffectivePo
 def _lost_to(analysis: Analysis, winner: Source, lost: Sequence[Fate], effective: EffectivePolicy) -> Reason:
     """Why fields of the policy are superseded, or all of it is replaced or refused, in favour of another source."""
     own = lost[0].source
-    who, related = f"{winner.object} → {named(winner.target)}", (NodeRef(winner.object), winner.target)
+    who, related = f"{winner.object} → {node_phrase(winner.target)}", (NodeRef(winner.object), winner.target)
     if lost[0].state == "rejected":
         refusal = effective.resolution.kept_out.get(own)
         what = f"a common field, {refusal.field}" if refusal and refusal.field else "that target already"
@@ -92,7 +92,7 @@ def _how_beaten(
     own, port_field = lost[0].source, profile.port_field
     if winner.object == winner.target.object:
         fields = _set_instead(winner, lost, effective) or _fields(lost)
-        return "superseded", f"{named(winner.target)} sets {fields} itself"
+        return "superseded", f"{node_phrase(winner.target)} sets {fields} itself"
     if lost[0].by_port and port_field:
         return "superseded", f" sets {port_field.field} for this port, which stands instead"
     whole = own not in effective.resolution.members
@@ -156,11 +156,11 @@ def why_without_effect(analysis: Analysis, policy: ObjectRef, most: int = 3) -> 
 def _reasons(analysis: Analysis, policy: ObjectRef) -> Iterator[Reason]:
     attachments, enforcement = analysis.attachments[policy], analysis.enforcement(policy)
     if not attachments:
-        yield no_reference(analysis, policy)
-    yield from (failed(analysis, attachment) for attachment in attachments if attachment.state != "attached")
+        yield missing_reference(analysis, policy)
+    yield from (attachment_reason(analysis, attachment) for attachment in attachments if attachment.state != "attached")
     resolutions = {effective.resolution: effective for effective in enforcement.outcomes}
     for effective in resolutions.values():
-        yield from lost_to_others(analysis, policy, effective)
+        yield from superseding_reasons(analysis, policy, effective)
     if not resolutions:
         for target in dict.fromkeys(each.target for each in attachments if each.target and each.state == "attached"):
             yield from _nothing_below(analysis, policy, target)
@@ -171,9 +171,9 @@ def _nothing_below(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> It
     paths = paths_by_way_of([target], analysis.registry.known(policy.group_kind), analysis.topology)
     for path in paths:
         if analysis.topology.carries_traffic(path):
-            yield does_not_count(analysis, policy, path, target)
+            yield not_counted_reason(analysis, policy, path, target)
         else:
-            yield from no_traffic_on(analysis, path)
+            yield from no_traffic_reasons(analysis, path)
     if not paths:
         yield from _nothing_attached(analysis, policy, target)
 
@@ -181,7 +181,7 @@ def _nothing_below(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> It
 def _nothing_attached(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> Iterator[Reason]:
     """That nothing on which a policy could take effect is below a node, and which routes are refused there."""
     routes = analysis.topology.relations.routes_naming(target.object)
-    refusals = (reason for route in routes for reason in refused(analysis, route, target) if reason.reason)
+    refusals = (reason for route in routes for reason in parent_reasons(analysis, route, target) if reason.reason)
     first = next(refusals, None)
     if first:
         yield first
@@ -192,11 +192,11 @@ def _nothing_attached(analysis: Analysis, policy: ObjectRef, target: NodeRef) ->
     names = " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
     kind = target.object.group_kind
     where = "attached to" if kind in WITH_LISTENERS else "in" if kind == NAMESPACE else "below"
-    message = f"no {names} is {where} {named(target)}"
+    message = f"no {names} is {where} {node_phrase(target)}"
     yield Reason("nothing-below", message, target.object, related=(target,))
 
 
-def no_traffic_on(analysis: Analysis, path: Path) -> Iterator[Reason]:
+def no_traffic_reasons(analysis: Analysis, path: Path) -> Iterator[Reason]:
     """Why no request comes down a path: its first route is attached to nothing, or another one cuts it off.
 
     To the backend on a path without routes they all give weight 0.
@@ -206,15 +206,15 @@ def no_traffic_on(analysis: Analysis, path: Path) -> Iterator[Reason]:
     if route is None:
         backend = path[-1].object
         for above in relations.routes_referring_to(backend):
-            yield from not_sent(analysis, above, backend)
+            yield from backend_reasons(analysis, above, backend)
     elif relations.is_unattached(route):
-        yield from refused(analysis, route)
+        yield from parent_reasons(analysis, route)
     else:
         message = f"no request gets to {route} by the routes that delegate to it"
         yield Reason("not-delegated", message, route, field="spec.rules", related=(NodeRef(route),))
 
 
-def does_not_count(analysis: Analysis, policy: ObjectRef, path: Path, node: NodeRef) -> Reason:
+def not_counted_reason(analysis: Analysis, policy: ObjectRef, path: Path, node: NodeRef) -> Reason:
     """Why a policy, which is attached to a node of a path, does not count at the end of the path."""
     profile, topology = analysis.registry.known(policy.group_kind), analysis.topology
     gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
@@ -232,22 +232,20 @@ def does_not_count(analysis: Analysis, policy: ObjectRef, path: Path, node: Node
         route = next(node.object for node in path if node.object.group_kind in WITH_HOSTNAMES)
         return Reason("hostname-too-wide", message, route, field="spec.hostnames")
     if profile.policy_class == "direct":
-        return direct_above(analysis, policy, node)
+        return direct_policy_reason(analysis, policy, node)
     levels = ", ".join(dict.fromkeys(str(level.group_kind) for level in profile.effective_targets))
     where = f"at {levels}" if levels else "at what carries requests"
-    message = f"{policy.kind} takes effect {where}, and on the way there is none below {named(node)}"
+    message = f"{policy.kind} takes effect {where}, and on the way there is none below {node_phrase(node)}"
     return Reason("takes-effect-elsewhere", message, policy, related=(node,))
 
 
-def direct_above(analysis: Analysis, policy: ObjectRef, node: NodeRef) -> Reason:
+def direct_policy_reason(analysis: Analysis, policy: ObjectRef, node: NodeRef) -> Reason:
     """Why a direct policy has no effect below its target, or a filter none on requests of other rules."""
-    profile = analysis.registry.known(policy.group_kind)
-    message = (
-        f"{policy.kind} is {profile.class_words}: it applies only to its target {named(node)}, not to what is below it"
-    )
+    profile, target = analysis.registry.known(policy.group_kind), node_phrase(node)
+    message = f"{policy.kind} is {profile.class_words}: it applies only to its target {target}, not to what is below it"
     if profile.role == "filter":
         rules = {each.declared.rule for each in analysis.attachments[policy] if each.target == node}
-        of_rules = " and ".join(named(rule) for rule in sorted(filter(None, rules)))
-        message = f"it applies only to requests of {of_rules or named(node)}"
-        message += f", and of these to those for {named(node)}" if of_rules else ""
+        of_rules = " and ".join(node_phrase(rule) for rule in sorted(filter(None, rules)))
+        message = f"it applies only to requests of {of_rules or target}"
+        message += f", and of these to those for {target}" if of_rules else ""
     return Reason("direct-above", message, policy, related=(node,))

@@ -13,8 +13,8 @@ from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
-from kubectl_policy.questions.blind_spots.relevance import gaps
-from kubectl_policy.questions.shared.reported import has_report, reported_places
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps
+from kubectl_policy.questions.shared.reported import has_report, status_entries
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Event, StatusProfile
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.predicted_conditions import PolicyCondition
     from kubectl_policy.questions.shared.in_force import Assumption
-    from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
+    from kubectl_policy.questions.shared.reported import ReportedCondition, StatusEntry
     from kubectl_policy.topology.gateway.conditions import Condition
 
 # "Undecided" depends on something that was not read; of an "UnknownType" it is not known when it is to be reported.
@@ -92,7 +92,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     explanation: Annotated[
         Explanation | None, Meta(description="What would explain a disagreement; null where there is none.")
     ] = None
-    unseen: Annotated[tuple[Unseen, ...], Meta(description=_DEPENDS_ON)] = ()
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description=_DEPENDS_ON)] = ()
 
     @property
     def is_count(self) -> bool:
@@ -148,7 +148,7 @@ class ObjectStatus(Struct, frozen=True, kw_only=True):
         return not any(comparison.disagrees for comparison in self.conditions)
 
 
-def compare(
+def compare_conditions(
     at: NodeRef | None,
     computed: Iterable[Predicted],
     reported: Iterable[ReportedCondition],
@@ -196,7 +196,7 @@ def _comparison(
 
 
 def compare_count(
-    at: NodeRef | None, name: str, counted: Sequence[ObjectRef], place: ReportedPlace, *, is_open: bool
+    at: NodeRef | None, name: str, counted: Sequence[ObjectRef], place: StatusEntry, *, is_open: bool
 ) -> Iterator[Comparison]:
     """A number that a controller may report in a place, under a name that stands where conditions have their type.
 
@@ -271,7 +271,7 @@ class Explainer:
     def __init__(self, analysis: Analysis) -> None:
         """Remember where to look, and what could not be read at all."""
         self._analysis = analysis
-        self._gaps = frozenset(gaps(analysis, analysis.snapshot.gaps))
+        self._gaps = frozenset(describe_gaps(analysis, analysis.snapshot.gaps))
 
     def owner(self, node: NodeRef) -> str | None:
         """The controller of a Gateway or ListenerSet; empty if it has none, None if unknown or if it is neither."""
@@ -279,7 +279,7 @@ class Explainer:
             return None
         return self._analysis.topology.gateways.controller_of(node.object)
 
-    def relevant(self, unseen: Iterable[Unseen]) -> tuple[Unseen, ...]:
+    def relevant(self, unseen: Iterable[BlindSpot]) -> tuple[BlindSpot, ...]:
         """Of what could not be seen, what one comparison depends on, not everything."""
         return tuple(thing for thing in unseen if not (thing.is_gap or thing in self._gaps))
 
@@ -360,5 +360,5 @@ class Explainer:
     @cached_method
     def _reporting(self, kind: GroupKind) -> frozenset[str]:
         reported = (resource for resource in self._analysis.index.of_kind(kind) if has_report(resource.raw))
-        places = (place for resource in reported for place in reported_places(resource.raw) if place.conditions)
+        places = (place for resource in reported for place in status_entries(resource.raw) if place.conditions)
         return frozenset(place.controller for place in places)

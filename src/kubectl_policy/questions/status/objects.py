@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mapping_at, text_at
 from kubectl_policy.model.unknown import Port, port_at
-from kubectl_policy.questions.blind_spots.answers import unseen_for
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.predicted_conditions import target_conditions
-from kubectl_policy.questions.shared.reported import has_report, policies_named, reported_places
+from kubectl_policy.questions.shared.reported import has_report, parse_policy_names, status_entries
 from kubectl_policy.questions.status.comparison import (
     ATTACHED_LISTENER_SETS,
     ATTACHED_ROUTES,
@@ -19,7 +19,7 @@ from kubectl_policy.questions.status.comparison import (
     Comparison,
     ObjectStatus,
     OtherController,
-    compare,
+    compare_conditions,
     compare_count,
     statuses_of,
 )
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.predicted_conditions import PolicyCondition
-    from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
+    from kubectl_policy.questions.shared.reported import ReportedCondition, StatusEntry
     from kubectl_policy.questions.status.comparison import Explainer, Predicted
 
 COMPARED: Final = (GATEWAY, *LISTENER_SETS, *ROUTES)
@@ -74,7 +74,7 @@ class ObjectComparisons:
         compared: Iterable[Comparison] = ()
         others: tuple[OtherController, ...] = ()
         if reported:
-            compared, others = self._compared(resource.ref, reported_places(resource.raw))
+            compared, others = self._compared(resource.ref, status_entries(resource.raw))
             compared = (*compared, *annotations)
         return ObjectStatus(
             resource=resource,
@@ -87,11 +87,11 @@ class ObjectComparisons:
 
     def unreported(self, resource: Resource) -> tuple[Comparison, ...]:
         """What should be reported on an object of one of the `COMPARED` kinds on which nothing is."""
-        compared, _ = self._compared(resource.ref, reported_places({}))
+        compared, _ = self._compared(resource.ref, status_entries({}))
         return tuple(self._judged(resource.ref, comparison) for comparison in compared)
 
     def _compared(
-        self, ref: ObjectRef, places: Sequence[ReportedPlace]
+        self, ref: ObjectRef, places: Sequence[StatusEntry]
     ) -> tuple[Iterable[Comparison], tuple[OtherController, ...]]:
         own, *rest = places
         if ref.group_kind in ROUTES:
@@ -100,7 +100,7 @@ class ObjectComparisons:
         return self._with_listeners(ref, own, listeners), ()
 
     def _with_listeners(
-        self, ref: ObjectRef, own: ReportedPlace, listeners: Mapping[str, ReportedPlace]
+        self, ref: ObjectRef, own: StatusEntry, listeners: Mapping[str, StatusEntry]
     ) -> Iterator[Comparison]:
         """A Gateway or a ListenerSet: its own conditions, then those of each of its listeners."""
         topology, known = self._analysis.topology, self._markers.known_statuses
@@ -108,7 +108,7 @@ class ObjectComparisons:
         is_gateway = ref.group_kind == GATEWAY
         expected = gateway_conditions(gateways, ref) if is_gateway else listener_set_conditions(gateways, ref)
         computed: tuple[Predicted, ...] = (*expected, *self._markers.conditions(NodeRef(ref), own.conditions))
-        yield from compare(None, computed, own.conditions, known, optional=_OPTIONAL_ON_GATEWAYS)
+        yield from compare_conditions(None, computed, own.conditions, known, optional=_OPTIONAL_ON_GATEWAYS)
         if is_gateway:
             sets = attached_listener_sets(gateways, ref)
             yield from compare_count(None, ATTACHED_LISTENER_SETS, sets, own, is_open=is_open)
@@ -120,13 +120,13 @@ class ObjectComparisons:
             reported = place.conditions if place else ()
             computed = (*of_listener, *self._markers.conditions(node, reported))
             known_there = known if of_listener else {**known, **_OF_LISTENER}
-            yield from compare(node, computed, reported, known_there, optional=_OPTIONAL)
+            yield from compare_conditions(node, computed, reported, known_there, optional=_OPTIONAL)
             if place and of_listener:
                 routes = attached_routes(topology, node)
                 yield from compare_count(node, ATTACHED_ROUTES, routes, place, is_open=is_open)
 
     def _route(
-        self, ref: ObjectRef, own: ReportedPlace, places: Sequence[ReportedPlace]
+        self, ref: ObjectRef, own: StatusEntry, places: Sequence[StatusEntry]
     ) -> tuple[list[Comparison], tuple[OtherController, ...]]:
         """A route: the conditions at each of its parents, and those that may stand at any of them."""
         index, topology, known = self._analysis.index, self._analysis.topology, self._markers.known_statuses
@@ -156,13 +156,13 @@ class ObjectComparisons:
                 expected[key] = conditions_below(topology, ref, parent)
             computed = expected.get(key, ())
             rest = [condition for condition in place.conditions if condition.type not in known]
-            at_parent = compare(node, computed, rest, {} if computed else _OF_PARENT)
+            at_parent = compare_conditions(node, computed, rest, {} if computed else _OF_PARENT)
             compared += [each.by(place.controller) for each in at_parent]
         for key in dict.fromkeys(order):
             if key not in told and self._explainer.owner(key[0]) != "":
-                compared += compare(key[0], expected[key], (), {})
+                compared += compare_conditions(key[0], expected[key], (), {})
         marking = [condition for place in (own, *places) for condition in place.conditions if condition.type in known]
-        compared += compare(None, self._markers.conditions(NodeRef(ref), marking), marking, known)
+        compared += compare_conditions(None, self._markers.conditions(NodeRef(ref), marking), marking, known)
         return compared, tuple(others)
 
     def _judged(self, ref: ObjectRef, comparison: Comparison) -> Comparison:
@@ -173,7 +173,7 @@ class ObjectComparisons:
         if profile is None:
             return replace(comparison, explanation=self._explainer.of_object(comparison, ref))
         subject = comparison.at or NodeRef(ref)
-        unseen = unseen_for(self._analysis, subject, self._analysis.topology.paths(subject))
+        unseen = blind_spots_for(self._analysis, subject, self._analysis.topology.paths(subject))
         unseen = self._explainer.relevant(unseen)
         if unseen:
             return replace(comparison, verdict="Undecided", unseen=unseen)
@@ -232,7 +232,7 @@ class PolicyMarkers:
 def _annotation(name: str, policies: Sequence[str], reported: Json, home: str) -> Comparison:
     """An annotation that there is, and the policies that it should name."""
     computed = Claim(", ".join(policies)) if policies else None
-    named = policies_named(reported, home)
+    named = parse_policy_names(reported, home)
     if named is None:
         unreadable = Claim(reported if isinstance(reported, str) else "")
         return Comparison(at=None, type=name, computed=computed, reported=unreadable, verdict="UnknownType")

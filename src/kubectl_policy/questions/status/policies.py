@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, text_at
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.questions.blind_spots.answers import unseen_by_references, unseen_for_policy
-from kubectl_policy.questions.blind_spots.unknowns import Unseen, unseen_class
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy, blind_spots_in_references
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, unknown_class
 from kubectl_policy.questions.predicted_conditions import PolicyCondition, PolicyStatuses
-from kubectl_policy.questions.shared.reported import has_report, reported_places
+from kubectl_policy.questions.shared.reported import has_report, status_entries
 from kubectl_policy.questions.status.comparison import (
     ObjectStatus,
     OtherController,
-    compare,
+    compare_conditions,
     depends_on_references,
     is_assumed,
     statuses_of,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import StatusProfile
-    from kubectl_policy.questions.shared.reported import ReportedPlace
+    from kubectl_policy.questions.shared.reported import StatusEntry
     from kubectl_policy.questions.status.comparison import Comparison, Explainer, Predicted
 
 # Not every controller writes it while it says that all is well: BackendTLSPolicyConditionResolvedRefs is younger.
@@ -52,14 +52,14 @@ class PolicyComparisons:
     def of(self, policy: Resource) -> ObjectStatus:
         """The report on a policy, and what is computed. Raises `KeyError` for an object that is not a policy."""
         profile = self._analysis.registry.known(policy.ref.group_kind)
-        own, *rest = reported_places(policy.raw)
-        entries: list[tuple[NodeRef, ReportedPlace]] = []
+        own, *rest = status_entries(policy.raw)
+        entries: list[tuple[NodeRef, StatusEntry]] = []
         for place in (place for place in rest if place.sort == "ancestor"):
             # PolicyAncestorStatus.ancestorRef is a ParentReference: a Gateway of the policy's namespace by default.
             obj = refer(self._analysis.index, place.reference, policy.ref.namespace, GATEWAY)
             entries.append((NodeRef(obj, text_at(place.reference, "sectionName")), place))
         written = {(node, place.controller) for node, place in entries}
-        ours: list[tuple[NodeRef, ReportedPlace]] = []
+        ours: list[tuple[NodeRef, StatusEntry]] = []
         others: dict[OtherController, None] = {}
         for node, place in entries:
             if self._is_ours(profile, node, place.controller, written):
@@ -81,7 +81,7 @@ class PolicyComparisons:
     def unreported(self, policy: Resource) -> tuple[Comparison, ...]:
         """What should be reported on a policy on which nothing is."""
         profile = self._analysis.registry.known(policy.ref.group_kind)
-        compared = self._compared(policy.ref, profile, reported_places({})[0], ())
+        compared = self._compared(policy.ref, profile, status_entries({})[0], ())
         return tuple(self._judged(policy.ref, profile, comparison) for comparison in compared)
 
     def _is_ours(
@@ -100,8 +100,8 @@ class PolicyComparisons:
         self,
         policy: ObjectRef,
         profile: PolicyKindProfile,
-        own: ReportedPlace,
-        entries: Sequence[tuple[NodeRef, ReportedPlace]],
+        own: StatusEntry,
+        entries: Sequence[tuple[NodeRef, StatusEntry]],
     ) -> Iterator[Comparison]:
         computed = {
             status.ancestor: tuple(self._with_certificates(policy, profile, status.ancestor, status.conditions))
@@ -115,15 +115,15 @@ class PolicyComparisons:
         for node, place in entries:
             known_statuses = statuses_of(_status(profile, place.controller)) if claims else _NOTHING
             expected = computed.get(node, ())
-            for comparison in compare(node, expected, place.conditions, known_statuses, optional=_OPTIONAL):
+            for comparison in compare_conditions(node, expected, place.conditions, known_statuses, optional=_OPTIONAL):
                 yield comparison.by(place.controller)
         told = {node for node, _ in entries}
         if None in computed or own.conditions:
             on_itself = claims and profile.status.placement == "policy"
             known_statuses = statuses_of(_status(profile, "")) if on_itself else _NOTHING
-            yield from compare(None, computed.get(None, ()), own.conditions, known_statuses)
+            yield from compare_conditions(None, computed.get(None, ()), own.conditions, known_statuses)
         for ancestor in (place for place in computed if place and place not in told):
-            yield from compare(ancestor, computed[ancestor], (), _NOTHING, optional=_OPTIONAL)
+            yield from compare_conditions(ancestor, computed[ancestor], (), _NOTHING, optional=_OPTIONAL)
 
     def _acts(self, profile: PolicyKindProfile, node: NodeRef) -> bool | None:
         """Whether one of the kind's controllers acts on a place; None if that is not known."""
@@ -158,21 +158,23 @@ class PolicyComparisons:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
         if not comparison.disagrees:
             return comparison
-        unseen: tuple[Unseen, ...]
+        unseen: tuple[BlindSpot, ...]
         statuses = {claim.status for claim in (comparison.computed, comparison.reported) if claim}
         if is_assumed(profile) and statuses != {"True", "False"}:
             # Only that two sides say the opposite does not depend on the words that are assumed.
             what = f"how {plural(policy.kind)} report"
             reason = "no profile says where and in which words; conditions as in GEP-713 are assumed"
-            unseen = (Unseen(what=what, reason=reason, remedy="say it in a profile, under status"),)
+            unseen = (BlindSpot(what=what, reason=reason, remedy="say it in a profile, under status"),)
         elif depends_on_references(comparison.type, _status(profile, comparison.controller)):
-            unseen = unseen_by_references(
+            unseen = blind_spots_in_references(
                 self._analysis, policy, needs=_may_lack_something(comparison, _status(profile, comparison.controller))
             )
             if comparison.at and comparison.verdict == "NotReported" and self._acts(profile, comparison.at) is None:
-                unseen += (unseen_class(self._analysis, comparison.at, profile.controllers),)
+                unseen += (unknown_class(self._analysis, comparison.at, profile.controllers),)
         else:
-            unseen = self._explainer.relevant(unseen_for_policy(self._analysis, self._analysis.enforcement(policy)))
+            unseen = self._explainer.relevant(
+                blind_spots_for_policy(self._analysis, self._analysis.enforcement(policy))
+            )
         if unseen:
             return replace(comparison, verdict="Undecided", unseen=unseen)
         return replace(comparison, explanation=self._explainer.of_policy(comparison, profile))

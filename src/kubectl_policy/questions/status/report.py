@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.questions.blind_spots.relevance import gaps, relevant_gaps
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps, relevant_gaps
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, select
 from kubectl_policy.questions.status.comparison import Explainer
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Resource
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.model.snapshot import Place
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
 
 
@@ -35,7 +35,7 @@ class StatusReport(Struct, frozen=True, kw_only=True):
     """The kinds of the objects, as an API server knows them."""
     elsewhere: tuple[str, ...]
     """The namespaces, one for each, of objects that would have been selected there."""
-    unseen: Annotated[tuple[Unseen, ...], Meta()]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
     place: Place = "the input"
 
     @property
@@ -97,7 +97,9 @@ def status(analysis: Analysis, word: str = "", selection: Selection = EVERYTHING
         names=tuple(map(analysis.registry.names_of, kinds)),
         elsewhere=selected.elsewhere,
         unseen=tuple(
-            dict.fromkeys(gaps(analysis, relevant_gaps(analysis, (resource.ref for resource in resources), below=True)))
+            dict.fromkeys(
+                describe_gaps(analysis, relevant_gaps(analysis, (resource.ref for resource in resources), below=True))
+            )
         ),
         place=analysis.index.place,
     )

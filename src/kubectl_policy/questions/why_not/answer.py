@@ -10,11 +10,11 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.questions.blind_spots.answers import unseen_for, unseen_for_policy, unseen_needs
+from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy, blind_spots_in_needs
 from kubectl_policy.questions.blind_spots.unknowns import Answer
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.path_phrases import numbered, numbers
-from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.questions.why_not import edits_of_policies as policies
 from kubectl_policy.questions.why_not import edits_of_surroundings as surroundings
 from kubectl_policy.questions.why_not.edits import Edit, side_effects
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Origin, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.edits import SideEffects
@@ -191,7 +191,7 @@ def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str =
         own = f"{with_article(policy.kind)} can only name its own namespace, {policy.namespace}"
         return f"{own}, so it would have to be moved to namespace {target.namespace}"
     if not tried:
-        return f"nothing in one object would let it reach {named(case.target)}"
+        return f"nothing in one object would let it reach {node_phrase(case.target)}"
     if tried == 1:
         return f"the one that was tried gives it none{then}"
     return f"of the {tried} that were tried none gives it an effect{then}"
@@ -252,7 +252,7 @@ class WhyNot(Answer, frozen=True, kw_only=True):
     ]
     tried: Annotated[int, Meta(description="How many edits were tried.", ge=0)]
     obstacle: Annotated[str, Meta(description="Why no edit of one object will do; empty if one does.")]
-    unseen: Annotated[tuple[Unseen, ...], Meta()]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
 
     @property
     def has_effect(self) -> Annotated[bool, Meta()]:
@@ -315,9 +315,9 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
     read = analysis.index.get(target.object)
     # What was not read and might have shown an effect: about the policy, and about the target and its paths.
     unseen = (
-        *unseen_for_policy(analysis, analysis.enforcement(policy), below=False, needs=False),
-        *unseen_needs(analysis, _policies_met(case)),
-        *unseen_for(analysis, target, effect.paths, needs=False),
+        *blind_spots_for_policy(analysis, analysis.enforcement(policy), below=False, needs=False),
+        *blind_spots_in_needs(analysis, _policies_met(case)),
+        *blind_spots_for(analysis, target, effect.paths, needs=False),
     )
     return WhyNot(
         policy=policy,

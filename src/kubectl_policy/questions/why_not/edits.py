@@ -13,7 +13,7 @@ from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.serving import owner
 from kubectl_policy.questions.differences.traffic import traffic_changes
-from kubectl_policy.questions.shared.effects import affected
+from kubectl_policy.questions.shared.effects import affected_nodes
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -218,7 +218,9 @@ def side_effects(case: Case, comparison: StateComparison, effect: EffectOn, owne
         if each.route not in on_paths or (each in traffic.gained.some and each.lost)
     }
     losing = {each.route for each in (*traffic.lost.routes, *traffic.uncontrolled)} - comparison.deleted
-    old, new = (affected(state.enforcement(policy), case.profile) for state in (comparison.before, comparison.after))
+    old, new = (
+        affected_nodes(state.enforcement(policy), case.profile) for state in (comparison.before, comparison.after)
+    )
     kept, index = frozenset(new), comparison.before.index
     objects = {obj for obj, _, _ in elsewhere}
     owners = {owner(index, obj, owner_key) for obj in objects | gaining | losing} if owner_key else set[str]()

@@ -15,15 +15,20 @@ from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.questions.shared.reasons import (
     Reason,
-    failed,
+    attachment_reason,
+    backend_reasons,
     in_causal_order,
     is_above_routes,
-    named,
-    no_reference,
-    not_sent,
-    refused,
+    missing_reference,
+    node_phrase,
+    parent_reasons,
 )
-from kubectl_policy.questions.shared.without_effect import direct_above, does_not_count, lost_to_others, no_traffic_on
+from kubectl_policy.questions.shared.without_effect import (
+    direct_policy_reason,
+    no_traffic_reasons,
+    not_counted_reason,
+    superseding_reasons,
+)
 from kubectl_policy.topology.references import (
     GATEWAY,
     LISTENER_SETS,
@@ -41,7 +46,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.questions.shared.in_force import EffectiveEntry
     from kubectl_policy.topology import Path
 
 
@@ -55,7 +60,7 @@ class EffectOn(Struct, frozen=True):
     """Those of them on which the policy has an effective field, or takes part without declaring any."""
     undecided: tuple[int, ...]
     """Those on which it may have one, but how its kind's policies combine is not known."""
-    entries: tuple[Entry, ...]
+    entries: tuple[EffectiveEntry, ...]
     """The effective policies on the paths, where it takes effect on them."""
     above: frozenset[NodeRef]
     """The nodes at which a policy has an effect on the node: that and what is above it if it takes effect further down
@@ -163,7 +168,7 @@ class _Chain:
         """The reasons that hold of the node as a whole."""
         attachments = self._case.attachments
         if not attachments:
-            yield no_reference(self._analysis, self._policy)
+            yield missing_reference(self._analysis, self._policy)
             return
         near = [attachment for attachment in attachments if self._is_near(attachment)]
         for attachment in near:
@@ -198,10 +203,10 @@ class _Chain:
         """Why an attachment to the node itself, or to something above it, has no effect."""
         node = attachment.target
         if node is None or attachment.state != "attached":
-            yield failed(self._analysis, attachment)
+            yield attachment_reason(self._analysis, attachment)
             return
         if node.object == self._target.object and node.section and self._target.section not in {"", node.section}:
-            message = f"its target is {named(node)}, and not {named(self._target)}"
+            message = f"its target is {node_phrase(node)}, and not {node_phrase(self._target)}"
             yield Reason("other-section", message, self._policy, field=f"{attachment.declared.field}.sectionName")
             return
         paths = self._effect.paths
@@ -210,7 +215,7 @@ class _Chain:
             yield from self._on_path(place, node)
         if not through and node.object == self._target.object:
             silent = (path for place, path in enumerate(paths) if place not in self._effect.carrying)
-            yield from (reason for path in silent for reason in no_traffic_on(self._analysis, path))
+            yield from (reason for path in silent for reason in no_traffic_reasons(self._analysis, path))
         elif not through:
             yield from self._not_led_to(node)
 
@@ -218,7 +223,7 @@ class _Chain:
         """Why the policy has nothing in force on a path with a node that it is attached to."""
         path = self._effect.paths[place]
         if place not in self._effect.carrying:
-            yield from no_traffic_on(self._analysis, path)
+            yield from no_traffic_reasons(self._analysis, path)
             return
         contributing = [
             entry.effective
@@ -227,33 +232,33 @@ class _Chain:
             and any(part.source.object == self._policy for part in entry.effective.resolution.contributions)
         ]
         for effective in contributing:
-            yield from lost_to_others(self._analysis, self._policy, effective)
+            yield from superseding_reasons(self._analysis, self._policy, effective)
         if not contributing:
-            yield self._replaced_by_section(path, node) or does_not_count(self._analysis, self._policy, path, node)
+            yield self._replaced_by_section(path, node) or not_counted_reason(self._analysis, self._policy, path, node)
 
     def _off_path(self, what: str, nodes: Sequence[NodeRef]) -> Reason:
-        names = " or ".join(dict.fromkeys(map(named, nodes)))
+        names = " or ".join(dict.fromkeys(map(node_phrase, nodes)))
         return Reason("not-on-path", f"{what} through {names}", self._policy, related=tuple(nodes))
 
     def _not_led_to(self, node: NodeRef) -> list[Reason]:
         """Why no path leads from a node, to which the policy is attached, to the one that is asked about."""
         if self._is_direct:
-            return [direct_above(self._analysis, self._policy, node)]
+            return [direct_policy_reason(self._analysis, self._policy, node)]
         reasons = [reason for route in self._routes for reason in self._along(route, node)]
         reasons += [
-            reason for path in self._effect.paths if node in path for reason in no_traffic_on(self._analysis, path)
+            reason for path in self._effect.paths if node in path for reason in no_traffic_reasons(self._analysis, path)
         ]
         if self._target.object.group_kind in LISTENER_SETS:
             reasons += self._listener_set(node)
-        return reasons or [self._off_path(f"no path to {named(self._target)} leads", [node])]
+        return reasons or [self._off_path(f"no path to {node_phrase(self._target)} leads", [node])]
 
     def _along(self, route: ObjectRef, node: NodeRef) -> Iterator[Reason]:
         """Where the way from a node by a route to the one that is asked about ends."""
         leads = any(node in path for path in self._analysis.topology.paths(NodeRef(route)))
         if is_above_routes(node) and not leads:
-            yield from refused(self._analysis, route, node)
+            yield from parent_reasons(self._analysis, route, node)
         if self._target.object != route and (leads or route == node.object):
-            yield from not_sent(self._analysis, route, self._target.object)
+            yield from backend_reasons(self._analysis, route, self._target.object)
 
     def _listener_set(self, node: NodeRef) -> Iterator[Reason]:
         """Why a ListenerSet that names a Gateway is not below it."""
@@ -270,8 +275,8 @@ class _Chain:
         for section in path:
             if section.object == node.object and section.section and not node.section:
                 for holder in self._analysis.resolver.claimants(section, self._policy.group_kind):
-                    who = f"{holder.ref} → {named(section)}"
-                    message = f"{who} stands there in place of all that is on {named(node)}"
+                    who = f"{holder.ref} → {node_phrase(section)}"
+                    message = f"{who} stands there in place of all that is on {node_phrase(node)}"
                     related = (NodeRef(holder.ref), section)
                     return Reason("replaced-by-section", message, holder.ref, field="spec", related=related)
         return None
@@ -329,7 +334,7 @@ def _elsewhere(case: Case, attachments: Iterable[Attachment]) -> Iterator[Reason
         if meant is None and _names_something_else(attachment, target):
             others.append(attachment)
         else:
-            yield meant or failed(case.analysis, attachment)
+            yield meant or attachment_reason(case.analysis, attachment)
     for field in sorted({other.declared.field for other in others if other.declared.selector is not None}):
         selected = [other.target for other in others if other.declared.field == field]
         message = f"{field} selects {_listed(selected)}, and not {target.object}"
@@ -371,7 +376,7 @@ def _meant(attachment: Attachment, target: NodeRef) -> Reason | None:
 def _below(attachment: Attachment, target: NodeRef) -> Reason:
     """A reference to something below a node, which does not reach what is above it."""
     nodes = [attachment.target]
-    message = f"its target {_listed(nodes)} is below {named(target)}, and policies only reach downward"
+    message = f"its target {_listed(nodes)} is below {node_phrase(target)}, and policies only reach downward"
     field, related = attachment.declared.field, _distinct(nodes)
     return Reason("target-below", message, attachment.policy, field=field, related=related)
 
@@ -382,7 +387,7 @@ def _distinct(nodes: Sequence[NodeRef | None]) -> tuple[NodeRef, ...]:
 
 def _listed(nodes: Sequence[NodeRef | None]) -> str:
     """The first few of some nodes and the number of the others."""
-    names = [named(node) for node in _distinct(nodes)]
+    names = [node_phrase(node) for node in _distinct(nodes)]
     more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
     shown = [*names[:_MOST_NAMED], *more]
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model.kinds import listed, names
-from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
+from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
 from kubectl_policy.render.changes.summary import (
     FORCE,
     objects_of,
@@ -169,10 +169,10 @@ def _affects(answer: BlastRadius, enforcement: Enforcement) -> str:
             objects_words = f"{places_words(answer.affected)}{f' ({about[0]})' if about else ''}"
         objects_words += in_front
         return (
-            f"{subject} {verb} {objects_words}{f'; {undecided_words(answer.subject, undecided)}' if undecided else ''}"
+            f"{subject} {verb} {objects_words}{f'; {undecided_phrase(answer.subject, undecided)}' if undecided else ''}"
         )
     if enforcement.state == "Unknown":
-        unknown = failure_words(answer.targets) or "that is not computed"
+        unknown = failure_phrase(answer.targets) or "that is not computed"
         return f"Whether {answer.subject} has an effect is unknown: {unknown}"
     if answer.difference.unseen and may_affect_more(enforcement, answer.targets):
         return f"{subject} affects nothing that was read, but not all below its target may have been"
@@ -180,7 +180,7 @@ def _affects(answer: BlastRadius, enforcement: Enforcement) -> str:
         beaters = names(enforcement.by)
         why = f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
     else:
-        why = why_idle(enforcement, answer.targets, answer.reasons) or failure_words(answer.targets)
+        why = why_idle(enforcement, answer.targets, answer.reasons) or failure_phrase(answer.targets)
     return f"{subject} has no effect: {why or 'it is attached to nothing'}"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kubectl_policy.questions.blast_radius import BlastRadius
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.render.changes.table import ChangeRow, RowGroup
 
@@ -118,7 +118,7 @@ def _fill(parts: Iterable[_Part], room: int, longest: int) -> None:
             room += part.frame
 
 
-def _unseen(unseen: Unseen) -> str:
+def _unseen(unseen: BlindSpot) -> str:
     remedy = what_to_do(unseen) if unseen.needs else unseen.remedy
     return f"> - {inert(f'{unseen.what}: {unseen.reason}' + (f' ({remedy})' if remedy else ''))}\n"
 

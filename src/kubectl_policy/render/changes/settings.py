@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.questions.shared.effects import from_the_root
-from kubectl_policy.questions.shared.path_phrases import which_paths
+from kubectl_policy.questions.shared.path_phrases import path_phrases
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
 from kubectl_policy.render.wording.names import flow, kind_names, mark, sections_words, source_words
@@ -245,7 +245,7 @@ def _object_words(change: EffectChange) -> Iterator[str]:
     """Objects, each with its sections and, if it is not on all of its paths that something is so, on which."""
     by_object: dict[tuple[ObjectRef, str], list[NodeRef]] = {}
     for changed in change.objects:
-        scope = which_paths(changed.all_paths).words(changed.affected_paths) if changed.all_paths else ""
+        scope = path_phrases(changed.all_paths).words(changed.affected_paths) if changed.all_paths else ""
         by_object.setdefault((changed.node.object, scope), []).append(changed.node)
     for (obj, scope), nodes in by_object.items():
         named = [node.section for node in nodes if node.section]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
-    from kubectl_policy.questions.shared.path_phrases import WhichPaths
+    from kubectl_policy.questions.shared.path_phrases import PathPhrases
 
 
 class Places:
@@ -43,10 +43,10 @@ class Places:
         return self._which.words(positions)
 
     @cached_property
-    def _which(self) -> WhichPaths:
-        from kubectl_policy.questions.shared.path_phrases import WhichPaths  # noqa: PLC0415 (of few answers)
+    def _which(self) -> PathPhrases:
+        from kubectl_policy.questions.shared.path_phrases import PathPhrases  # noqa: PLC0415 (of few answers)
 
-        return WhichPaths(self._answer.paths)
+        return PathPhrases(self._answer.paths)
 
     @cached_property
     def _on(self) -> Mapping[NodeRef, frozenset[int]]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
-from kubectl_policy.questions.shared.path_phrases import WhichPaths
+from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span, cells, in_a_row, pad
 from kubectl_policy.render.wording.headlines import fully_enforced, policy_headline, with_target
@@ -86,7 +86,7 @@ class _Fields:
 
     def __init__(self, answer: PolicyDescription) -> None:
         self.answer = answer
-        self.which = WhichPaths(answer.paths)
+        self.which = PathPhrases(answer.paths)
         self.outcomes = [_Outcome(field, answer.policy) for field in without_keys(answer.fields)]
         self._several_sources = len({field.source for field in answer.fields}) > 1
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.questions.shared.path_phrases import WhichPaths
+from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
 from kubectl_policy.render.wording.names import count, either, flow, itself_words, namespace_words, node_words
 from kubectl_policy.render.wording.next_commands import nothing_found
@@ -53,14 +53,14 @@ def _cell(row: MatrixRow, place: int) -> Sentence:
         return Sentence(_UNKNOWN if row.unseen else _IDLE)
     if not cell.parts:
         return Sentence(_UNKNOWN if cell.unknown else NOTHING)
-    which = WhichPaths(row.paths)
+    which = PathPhrases(row.paths)
     told = [f"{_words(part)}{_scope(which, row, part.positions)}" for part in cell.parts]
     if cell.without:
         told.append(f"{'unknown' if cell.unknown else 'nothing'}{_scope(which, row, cell.without)}")
     return Sentence("; ".join(told))
 
 
-def _scope(which: WhichPaths, row: MatrixRow, positions: tuple[int, ...]) -> str:
+def _scope(which: PathPhrases, row: MatrixRow, positions: tuple[int, ...]) -> str:
     if len(positions) == len(row.paths):
         return ""
     return f" on {which.words(positions).removesuffix(' only')}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import NAMESPACE, listed, names
-from kubectl_policy.questions.shared.path_phrases import WhichPaths
+from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.wording.names import count, kind_counts, kind_names
 from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, section_words
@@ -152,7 +152,7 @@ def win_words(node: GraphNode) -> Iterator[str]:
     outcome = node.outcome
     if not outcome:
         return
-    which = WhichPaths(outcome.paths)
+    which = PathPhrases(outcome.paths)
     for win in outcome.wins:
         names_of_policies = listed([ref.qualified_name for ref in win.policies])
         by = f" ({names_of_policies or 'the route itself'})"

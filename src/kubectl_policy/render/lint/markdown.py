@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.report import Report
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 # A comment holds 65,536 characters; what is around it needs some.
 LIMIT: Final = 60_000
@@ -99,7 +99,7 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _unseen(thing: Unseen) -> str:
+def _unseen(thing: BlindSpot) -> str:
     return f"> - {inert(f'{thing.what}: {thing.reason}. {what_to_do(thing)}')}\n"
 
 

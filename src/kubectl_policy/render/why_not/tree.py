@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed, names
-from kubectl_policy.questions.shared.path_phrases import WhichPaths
+from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.wording.headlines import reason_words, why_not_headline
@@ -33,7 +33,7 @@ _MOST_NAMED: Final = 3
 
 def why_not_tree(answer: WhyNot, view: View) -> Document:
     """The answer in the order of thought that every command keeps."""
-    which = WhichPaths(answer.effect.paths)
+    which = PathPhrases(answer.effect.paths)
     if answer.effect.in_force:
         reasons = _elsewhere(answer, which, view)
     else:
@@ -51,7 +51,7 @@ def why_not_tree(answer: WhyNot, view: View) -> Document:
     )
 
 
-def _elsewhere(answer: WhyNot, which: WhichPaths, view: View) -> tuple[Line, ...]:
+def _elsewhere(answer: WhyNot, which: PathPhrases, view: View) -> tuple[Line, ...]:
     """The paths, if there is one without effect, and why there is none on it."""
     if not answer.reasons:
         return ()
@@ -60,7 +60,7 @@ def _elsewhere(answer: WhyNot, which: WhichPaths, view: View) -> tuple[Line, ...
     return (*section("Paths", paths), *section("No effect", _reasons(answer, answer.reasons, which, view)))
 
 
-def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: WhichPaths, view: View) -> Iterator[Line]:
+def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: PathPhrases, view: View) -> Iterator[Line]:
     most = _SHOWN if view.cuts else len(reasons)
     for reason in reasons[:most]:
         scope = which.words(reason.positions) if answer.effect.in_force else ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import listed, names, plural
-from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
+from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
 from kubectl_policy.render.wording.names import (
     attachment_words,
     count,
@@ -117,7 +117,7 @@ def why_idle(enforcement: Enforcement, attachments: Iterable[Attachment], reason
 
 
 def _of_policy(answer: PolicyDescription) -> str:
-    subject, failed = with_target(answer.policy, answer.targets), failure_words(answer.targets)
+    subject, failed = with_target(answer.policy, answer.targets), failure_phrase(answer.targets)
     match answer.enforcement.state:
         case "Enforced" | "PartiallyEnforced":
             objects = {node.object for node in answer.affected}
@@ -127,7 +127,7 @@ def _of_policy(answer: PolicyDescription) -> str:
             more = ", and may change anything there: its patches are not read" if answer.profile.patches else ""
             return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{more}{_idle(answer)}"
         case "Unknown" if others := answer.enforcement.undecided_with:
-            return f"Whether {subject} is enforced is unknown: {undecided_words(answer.policy, others)}"
+            return f"Whether {subject} is enforced is unknown: {undecided_phrase(answer.policy, others)}"
         case "Unknown":
             return f"Whether {answer.policy} has an effect is unknown: {failed or 'how it attaches is not computed'}"
         case "Conflicted":

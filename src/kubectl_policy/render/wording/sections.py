@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import SettingsReference
     from kubectl_policy.attachment.settings import Without
     from kubectl_policy.model import Diagnostic, ObjectRef
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition
     from kubectl_policy.questions.shared.failing_routes import FailingRoute
-    from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, Sort
+    from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, ReferenceRole
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.render.output.text import Style
 
@@ -132,7 +132,7 @@ def failing_section(failing: Iterable[FailingRoute]) -> tuple[Line, ...]:
 
 
 # What something that is not looked into is to what names it.
-_WHAT: Final[Mapping[Sort, str]] = {
+_WHAT: Final[Mapping[ReferenceRole, str]] = {
     "filter": "a filter of",
     "backend": "a backend of",
     "parameters": "the parameters of",
@@ -141,7 +141,7 @@ _WHAT: Final[Mapping[Sort, str]] = {
 
 def not_looked_into_section(references: Iterable[NotLookedInto]) -> tuple[Line, ...]:
     """What is referred to and of which nothing is known, a line for each object, with all that name it."""
-    by_object: dict[tuple[ObjectRef, Sort], list[NotLookedInto]] = {}
+    by_object: dict[tuple[ObjectRef, ReferenceRole], list[NotLookedInto]] = {}
     for reference in references:
         by_object.setdefault((reference.object, reference.as_), []).append(reference)
     lines: list[Line] = []
@@ -166,7 +166,7 @@ def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
     return section("Events", lines)
 
 
-def unseen_section(unseen: Sequence[Unseen]) -> tuple[Line, ...]:
+def unseen_section(unseen: Sequence[BlindSpot]) -> tuple[Line, ...]:
     """What could not be seen, why, and what would show it."""
     lines: list[Line] = []
     for thing in unseen:

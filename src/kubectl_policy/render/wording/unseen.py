@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model.snapshot import Place
-    from kubectl_policy.questions.blind_spots.unknowns import Unseen
+    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 # So many kinds are named in a sentence.
 _NAMED: Final = 3
 
 
-def as_far_as(unseen: Sequence[Unseen]) -> str:
+def as_far_as(unseen: Sequence[BlindSpot]) -> str:
     """`, as far as could be read: 1 file may hold more; how 2 policies attach is not computed`; empty if nothing is."""
     otherwise = {thing.what for thing in unseen if thing.is_there}
     files = {thing.origin.source for thing in unseen if thing.origin and not thing.is_there}
@@ -42,7 +42,7 @@ def missing(place: Place) -> str:
     return "is not in the input" if place == "the input" else "could not be read"
 
 
-def _hidden(unseen: Sequence[Unseen]) -> list[str]:
+def _hidden(unseen: Sequence[BlindSpot]) -> list[str]:
     """`RetryPolicies are hidden from you`, `2 kinds could not be read`: what a cluster did not give out, by kinds."""
     found = dict.fromkeys(gap for thing in unseen for gap in thing.gaps)
     forbidden = dict.fromkeys((gap.group, gap.kind) for gap in found if gap.needs)
@@ -56,7 +56,7 @@ def _kinds(kinds: Iterable[tuple[str | None, str]]) -> str:
     return listed(words) if len(words) <= _NAMED else f"objects of {len(words)} kinds"
 
 
-def what_to_do(thing: Unseen) -> str:
+def what_to_do(thing: BlindSpot) -> str:
     """`To do: add the manifest that holds it`, `Needs: list retrypolicies.example.io in namespaces baker and infra`."""
     if not thing.permissions:
         return f"To do: {thing.remedy}"

@@ -12,7 +12,7 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.resolution.precedence import numbers_of
 
@@ -87,7 +87,7 @@ def _refused(world: Linted, policy: Resource, holder: ObjectRef, places: Sequenc
     profile = world.registry.known(policy.ref.group_kind)
     meeting = list(dict.fromkeys(each.at for each in places))
     fields = sorted({each.field for each in places if each.field})
-    where = some([named(at) for at in meeting])
+    where = some([node_phrase(at) for at in meeting])
     if fields:
         what = f"{holder} sets {some(fields)} on {where} as well, where one {kind} may do that"
     elif any(each.own == each.at for each in places):
@@ -150,6 +150,6 @@ def _by_age(world: Linted, losses: Losses, other: Resource, target: NodeRef, los
     return Finding(
         subject=policy.ref,
         field=losses.place(lost),
-        message=f"{other.ref} sets {fields} on {named(target)} too: {result}",
+        message=f"{other.ref} sets {fields} on {node_phrase(target)} too: {result}",
         related=(world.related(other.ref, "the other one", "spec"),),
     )

@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import each_text
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.blind_spots.relevance import gaps
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps
 from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def not_answered(world: Linted) -> Iterator[Finding]:
 
 def _unread(world: Linted, found: list[Gap]) -> Iterator[Finding]:
     """What a cluster did not give out, all of a kind as one."""
-    for thing in gaps(world.analysis, found):
+    for thing in describe_gaps(world.analysis, found):
         needs = some(thing.needs)
         message = f"{thing.what} could not be read: {thing.reason}"
         if needs:

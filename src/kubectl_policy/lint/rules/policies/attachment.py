@@ -12,7 +12,7 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 from kubectl_policy.topology.references import (
     GATEWAY,
@@ -81,7 +81,7 @@ def target_unattached(world: Linted) -> Iterator[Finding]:
 
 
 def _some(targets: Iterable[NodeRef | ObjectRef]) -> str:
-    return some([named(each) if isinstance(each, NodeRef) else str(each) for each in targets])
+    return some([node_phrase(each) if isinstance(each, NodeRef) else str(each) for each in targets])
 
 
 def _why_unattached(world: Linted, route: ObjectRef) -> Problem | None:

@@ -13,7 +13,7 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
 from kubectl_policy.profiles.load import built_in_profiles
 from kubectl_policy.profiles.profile import TARGET_FIELDS
-from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.topology.judged.conditions import BACKEND_TLS_POLICY
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def duplicate_target(world: Linted) -> Iterator[Finding]:
                 yield Finding(
                     subject=policy.ref,
                     field=field,
-                    message=f"{fields[before]} names {named(before)} already",
+                    message=f"{fields[before]} names {node_phrase(before)} already",
                     related=(world.related(target.object, "the target"),),
                 )
 

@@ -9,7 +9,7 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses
-from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, parent_refs
 
@@ -45,7 +45,7 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
         if sum(_max_ancestors(world, target.object) for target in targets) >= _MANY:
             ancestors = [each.ancestor for each in statuses.of(policy.ref) if each.ancestor]
             if len(ancestors) >= _MANY:
-                names = some([named(each) for each in ancestors])
+                names = some([node_phrase(each) for each in ancestors])
                 yield Finding(
                     subject=policy.ref,
                     message=f"has {len(ancestors)} ancestors ({names}), and a status has room for {_MOST}",
@@ -92,7 +92,7 @@ def _doubled(world: Linted, losses: Losses, route: ObjectRef, field: str, lost: 
     rules = list(dict.fromkeys(loss.by.target for loss in lost))
     inside = field.removeprefix(OF_RULE)
     place = world.analysis.resolver.rules.place(rules[0], tuple(inside.split("."))) if field != inside else field
-    where = some([named(each) for each in rules])
+    where = some([node_phrase(each) for each in rules])
     return Finding(
         subject=losses.policy.ref,
         field=losses.place(lost),
@@ -123,9 +123,10 @@ def target_contended(world: Linted) -> Iterator[Finding]:
                 is_guess = order_unknown((holder, policy), world.registry.known(policy.ref.group_kind))
                 by = f", for which {holder.ref} came first"
                 by += ", by name because creationTimestamp is missing" if is_guess else ""
+            use = f"{node_phrase(section)} uses {contention.entry} like {node_phrase(other)}"
             yield Finding(
                 subject=policy.ref,
-                message=f"{named(section)} uses {contention.entry} like {named(other)}{by}; each needs its own",
+                message=f"{use}{by}; each needs its own",
                 related=tuple(world.related(each.object) for each in dict.fromkeys((section, other))),
             )
 

@@ -15,7 +15,7 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import FieldPath, mapping_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.profile import TARGET_FIELDS
-from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.questions.shared.reasons import node_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +85,7 @@ def policy_invalid(world: Linted) -> Iterator[Finding]:
     for (policy, message), targets in reports.items():
         wrong, failing, _ = message.partition(FAILING)
         field = _field_in(wrong, world.registry.known(policy.ref.group_kind))
-        where = some([named(each) for each in targets])
+        where = some([node_phrase(each) for each in targets])
         so = f"until that is fixed, requests to {where} fail" if failing else f"it has no effect on {where}"
         yield Finding(
             subject=policy.ref,

@@ -14,7 +14,7 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import strings_at, value_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
-from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.topology.references import GATEWAY, ROUTES
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def partial_target_resolution(world: Linted) -> Iterator[Finding]:
     for failure in failures(world, "some targets missing"):
         if failure.certain:
             others = list(dict.fromkeys(each.target for each in holding(world, failure.policy.ref) if each.target))
-            where = some([named(each) for each in others])
+            where = some([node_phrase(each) for each in others])
             found = _missing(world, failure, f"does not exist, so that the policy holds for {where} alone")
             yield replace(found, related=tuple(world.related(each.object, "a target that exists") for each in others))
         else:

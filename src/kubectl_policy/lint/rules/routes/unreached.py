@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.shared.reasons import refusal
+from kubectl_policy.questions.shared.reasons import binding_reason
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES
 
@@ -80,7 +80,7 @@ def _nowhere(world: Linted, route: Resource, refused: Sequence[Refusal]) -> Iter
         if each.sort in _FOUND_THERE or world.index.presence(each.parent) != "present":
             return
     for binding in world.relations.bindings(route.ref):
-        why = refusal(world.analysis, binding)
+        why = binding_reason(world.analysis, binding)
         holder = binding.listener.object if binding.listener else why.object
         delegating = binding.parent.group_kind in ROUTES
         if delegating and (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Related, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _settings_lost(world: Linted, effect: EffectChange) -> Finding:
     fields = some([each.field or "what it sets" for each in told])
     what = "is lost" if lost else "has another value"
     values = [value for each in harmful for value in (each.before, each.after) if value]
-    objects = some([named(changed.node) for changed in effect.objects])
+    objects = some([node_phrase(changed.node) for changed in effect.objects])
     return Finding(
         subject=subject,
         message=f"{fields} of {effect.policy_kind.kind} {what} for {objects}",

@@ -11,7 +11,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import labels_of, mapping_at, value_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.load import built_in_groups
-from kubectl_policy.questions.blind_spots.answers import unseen_settings
+from kubectl_policy.questions.blind_spots.answers import blind_spots_in_settings
 from kubectl_policy.questions.blind_spots.unknowns import unknown_parents
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.lint.settings import Requirement
     from kubectl_policy.model import GroupKind, Resource
-    from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.questions.shared.in_force import EffectiveEntry
     from kubectl_policy.resolution import Resolution
     from kubectl_policy.topology import Path
     from kubectl_policy.validation.expressions import Result, Seen
@@ -77,7 +77,9 @@ def _ways(world: Linted, requirement: Requirement, route: Resource) -> Iterator[
             yield rule, paths
 
 
-def _in_force(world: Linted, rule: NodeRef, paths: Sequence[Path], kinds: Sequence[GroupKind]) -> Iterator[Entry]:
+def _in_force(
+    world: Linted, rule: NodeRef, paths: Sequence[Path], kinds: Sequence[GroupKind]
+) -> Iterator[EffectiveEntry]:
     for kind in kinds:
         yield from effective_entries(world.analysis, rule, paths, kind)
 
@@ -94,7 +96,7 @@ def _unseen(world: Linted, rule: NodeRef, kinds: Sequence[GroupKind]) -> str:
     """Why it may be in force all the same; empty if it is not."""
     covered = covered_paths(world.analysis, rule)
     unseen = (
-        *unseen_settings(world.analysis, rule, covered, frozenset(kinds)),
+        *blind_spots_in_settings(world.analysis, rule, covered, frozenset(kinds)),
         *unknown_parents(world.analysis, [rule.object]),
     )
     return next((f"{each.what} {each.reason}" for each in unseen), "")

@@ -16,8 +16,8 @@ from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import each_text, integer_at, items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
 from kubectl_policy.questions.differences.serving import owner, routes_behind
-from kubectl_policy.questions.shared.effects import affected, policy_outcomes
-from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
+from kubectl_policy.questions.shared.effects import affected_nodes, policy_outcomes
+from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries
 from kubectl_policy.resolution import Leaf, plain
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology import attached_hostnames
@@ -130,7 +130,7 @@ def _retrying(world: Linted, route: ObjectRef) -> Iterator[_Rule]:
 def _retries(world: Linted, rule: NodeRef) -> int:
     """How often a request is retried by a rule, at most: by what it says itself, and by policies."""
     paths = [path for path in world.topology.paths(rule) if world.topology.carries_traffic(path)]
-    entries = (*effective_entries(world.analysis, rule, paths), *own_entries(world.analysis, paths))
+    entries = (*effective_entries(world.analysis, rule, paths), *own_settings_entries(world.analysis, paths))
     found = (
         integer_at(plain(entry.effective.resolution.spec), part.field)
         for entry in entries
@@ -289,7 +289,7 @@ def _routes(world: Linted, enforcement: Enforcement) -> list[ObjectRef]:
     outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
     found = {node.object for effective in outcomes for node in effective.path if node.object.group_kind in ROUTES}
     profile = world.registry.known(enforcement.policy.group_kind)
-    return sorted(found or {each.route for each in routes_behind(world.analysis, affected(enforcement, profile))})
+    return sorted(found or {each.route for each in routes_behind(world.analysis, affected_nodes(enforcement, profile))})
 
 
 def _seconds(duration: Json) -> float:

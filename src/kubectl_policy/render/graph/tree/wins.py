@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.shared.path_phrases import WhichPaths
+from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.graph.tree.rows import Head
 from kubectl_policy.render.wording.names import count
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_LISTENERS
@@ -124,7 +124,7 @@ def _above(place: NodeRef, path: Path) -> Iterator[NodeRef]:
 
 def _scope(outcome: Outcome, on: Collection[int], positions: Sequence[int]) -> str:
     """On which of the paths of a branch: `listener http only`."""
-    phrase = WhichPaths([outcome.paths[position] for position in positions]).phrase(
+    phrase = PathPhrases([outcome.paths[position] for position in positions]).phrase(
         [number for number, position in enumerate(positions) if position in on]
     )
     # There are no numbers here that it could mean.
