@@ -23,7 +23,7 @@ from kubectl_policy.cli.overview import COMMANDS, HEADINGS, OTHER_OPTIONS
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import Requirement, RouteSelection
 from kubectl_policy.profiles.reading import file_fields
-from kubectl_policy.render.describe import OBJECT
+from kubectl_policy.render.forms import OBJECT_DESCRIPTION
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.output.encoding import API_VERSION
 from tests import pictures
@@ -257,7 +257,7 @@ def test_kubectls_flags_are_documented() -> None:
     assert [flag for flag in flags if f"`{flag}`" not in documented] == []
 
 
-@pytest.mark.parametrize(("heading", "forms"), [("Formats", OBJECT), ("Findings", LINT)])
+@pytest.mark.parametrize(("heading", "forms"), [("Formats", OBJECT_DESCRIPTION), ("Findings", LINT)])
 def test_every_format_is_documented(heading: str, forms: Forms[Any]) -> None:
     """In the order in which the command names them."""
     rows = re.findall(r"^\| `(\w+)` \|", section(ROOT / "docs" / "output.md", heading), re.MULTILINE)

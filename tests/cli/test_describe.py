@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.render.describe import OBJECT, POLICY
+from kubectl_policy.render.forms import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from tests.cli.conftest import MANIFESTS
 from tests.render.schema import VALIDATOR
 
@@ -172,8 +172,8 @@ def test_an_empty_namespace_is_as_if_it_was_left_out(command: Command, manifests
 
 def test_every_format_can_be_asked_for() -> None:
     """The option names the formats that there are, which are the same for both sorts of answers."""
-    assert OBJECT.formats == POLICY.formats
-    assert {"tree", "table", "wide", "yaml", "json", "name"} <= set(OBJECT.formats)
+    assert OBJECT_DESCRIPTION.formats == POLICY_DESCRIPTION.formats
+    assert {"tree", "table", "wide", "yaml", "json", "name"} <= set(OBJECT_DESCRIPTION.formats)
 
 
 @pytest.mark.parametrize(

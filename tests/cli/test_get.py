@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from kubectl_policy.render.listing import LISTS
+from kubectl_policy.render.forms import LISTS
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from tests.cli.conftest import MANIFESTS
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 import yaml
 
-from kubectl_policy.render.status import STATUS
+from kubectl_policy.render.forms import STATUS
 from tests.cli.conftest import MANIFESTS
 
 if TYPE_CHECKING:

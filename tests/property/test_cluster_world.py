@@ -15,8 +15,7 @@ from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.render.changes import BLAST_RADIUS
-from kubectl_policy.render.describe import OBJECT, POLICY
+from kubectl_policy.render.forms import BLAST_RADIUS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.render.output.formats import Forms, render
 from kubectl_policy.render.output.text import View
 from kubectl_policy.topology.references import HTTP_ROUTE, TCP_ROUTE, UDP_ROUTE
@@ -42,8 +41,8 @@ def description(ref: ObjectRef) -> Question:
 
     def ask(analysis: Analysis) -> str:
         if analysis.registry.profile_of(ref.group_kind):
-            return _whole(POLICY, describe_policy(analysis, ref))
-        return _whole(OBJECT, describe(analysis, NodeRef(ref)))
+            return _whole(POLICY_DESCRIPTION, describe_policy(analysis, ref))
+        return _whole(OBJECT_DESCRIPTION, describe(analysis, NodeRef(ref)))
 
     return ask
 

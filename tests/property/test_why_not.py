@@ -14,7 +14,7 @@ from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Snapshot
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.why_not.tree import why_not_tree
+from kubectl_policy.render.why_not import why_not_tree
 from tests.property.examples import examples
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of

@@ -21,10 +21,7 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.explain import explain
 from kubectl_policy.questions.shared.selection import find
 from kubectl_policy.questions.why_not.answer import why_not
-from kubectl_policy.render.changes import BLAST_RADIUS
-from kubectl_policy.render.describe import OBJECT
-from kubectl_policy.render.explain import EXPLANATION
-from kubectl_policy.render.why_not import WHY_NOT
+from kubectl_policy.render.forms import BLAST_RADIUS, EXPLANATION, OBJECT_DESCRIPTION, WHY_NOT
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.crowded import IMPLEMENTATIONS, TEAM, Implementation, world
 from tests.fakes import RecordingWorld, decoded, deferred
@@ -45,7 +42,7 @@ SIZES: Final = dict.fromkeys(IMPLEMENTATIONS, (400, 700)) | dict.fromkeys(("unkn
 
 def _describe(type_name: str, name: str) -> Question:
     def ask(analysis: Analysis, _: Implementation) -> tuple[Forms[Any], object]:
-        return OBJECT, describe(analysis, NodeRef(find(analysis, type_name, name, TEAM)))
+        return OBJECT_DESCRIPTION, describe(analysis, NodeRef(find(analysis, type_name, name, TEAM)))
 
     return ask
 

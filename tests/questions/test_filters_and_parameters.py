@@ -20,7 +20,7 @@ from kubectl_policy.questions.retargeting import retargeted
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
 from kubectl_policy.questions.why_not.answer import why_not
-from kubectl_policy.render.explain.tree import explanation_headline
+from kubectl_policy.render.explain.statements import explanation_headline
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import (
     backend,

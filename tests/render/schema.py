@@ -41,8 +41,8 @@ from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
 from kubectl_policy.questions.why_not.answer import WhyNot
-from kubectl_policy.render.explain.wording import Statement
-from kubectl_policy.render.listing import KINDS
+from kubectl_policy.render.explain.statements import Statement
+from kubectl_policy.render.forms import KINDS
 from kubectl_policy.render.output.encoding import API_VERSION, members
 from kubectl_policy.render.output.several import Unanswered
 

@@ -16,18 +16,22 @@ from kubectl_policy.questions.matrix import Matrix
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
 from kubectl_policy.questions.why_not.answer import WhyNot
-from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
-from kubectl_policy.render.describe import OBJECT, POLICY
-from kubectl_policy.render.effective import EFFECTIVE
-from kubectl_policy.render.explain import EXPLANATION
-from kubectl_policy.render.graph import GRAPH
+from kubectl_policy.render.forms import (
+    BLAST_RADIUS,
+    DIFF,
+    EFFECTIVE,
+    EXPLANATION,
+    GRAPH,
+    LISTS,
+    OBJECT_DESCRIPTION,
+    POLICY_DESCRIPTION,
+    STATUS,
+    WHY_NOT,
+)
 from kubectl_policy.render.lint import LINT
-from kubectl_policy.render.listing import LISTS
 from kubectl_policy.render.output.encoding import json_pieces, plain
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.status import STATUS
-from kubectl_policy.render.why_not import WHY_NOT
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -36,8 +40,8 @@ if TYPE_CHECKING:
 Answer: TypeAlias = ObjectDescription | PolicyDescription
 
 FORMS: Final[dict[type, Forms[Any]]] = {
-    ObjectDescription: OBJECT,
-    PolicyDescription: POLICY,
+    ObjectDescription: OBJECT_DESCRIPTION,
+    PolicyDescription: POLICY_DESCRIPTION,
     Explanation: EXPLANATION,
     Lists: LISTS,
     Matrix: EFFECTIVE,

@@ -15,7 +15,7 @@ from kubectl_policy.profiles import TargetLevel
 from kubectl_policy.questions.explain import NamedLevel, explain
 from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.explain.tree import explanation_tree
+from kubectl_policy.render.explain.statements import explanation_tree
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.render.schema import VALIDATOR

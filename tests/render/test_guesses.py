@@ -16,14 +16,14 @@ from kubectl_policy.questions.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
-from kubectl_policy.render.changes.table import diff_table
-from kubectl_policy.render.changes.tree import diff_tree
+from kubectl_policy.render.changes.rows import diff_table
+from kubectl_policy.render.changes.text import diff_tree
 from kubectl_policy.render.describe.headline import object_headline
 from kubectl_policy.render.describe.objects import object_tree, settings_of
 from kubectl_policy.render.describe.policies import policy_tree
-from kubectl_policy.render.listing.tables import list_remarks, list_tables
+from kubectl_policy.render.lists import list_remarks, list_tables
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.why_not.tree import why_not_tree
+from kubectl_policy.render.why_not import why_not_tree
 from kubectl_policy.render.wording.headlines import policy_headline, why_not_headline
 from tests import build
 

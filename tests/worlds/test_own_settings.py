@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.render.wording.reasons import why_beaten, why_without_effect
+from kubectl_policy.render.wording.settings import why_beaten, why_without_effect
 from tests import build
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.diff import diff
-from kubectl_policy.render.changes.tree import blast_radius_tree
+from kubectl_policy.render.changes.text import blast_radius_tree
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 

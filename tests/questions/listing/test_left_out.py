@@ -10,7 +10,7 @@ from kubectl_policy import analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.lists import Lists, Only, list_names, list_type
 from kubectl_policy.questions.shared.selection import LeftOutKind, Selection
-from kubectl_policy.render.listing.tables import list_remarks
+from kubectl_policy.render.lists import list_remarks
 from tests import build
 from tests.render.shown import document_of
 

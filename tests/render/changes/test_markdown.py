@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.diff import ProblemChanges
 from kubectl_policy.questions.differences.relations import EnforcementChange
-from kubectl_policy.render.changes.markdown import LIMIT, diff_markdown, markdown
+from kubectl_policy.render.changes.rows import LIMIT, diff_markdown, markdown
 from kubectl_policy.render.output.escape import inert, visible
 from tests import build
 from tests.render.changes.differences import GAP, change, difference, field, hostile, routes, without

@@ -11,12 +11,11 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
-from kubectl_policy.render.changes.relations import first_lines
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.changes.summary import summarize
+from kubectl_policy.render.changes.text import diff_tree, ending_section, first_lines
 from kubectl_policy.render.changes.traffic import list_line
-from kubectl_policy.render.changes.tree import diff_tree, ending_section
-from kubectl_policy.render.output.text import Line, Span, View, to_text
+from kubectl_policy.render.output.text import Line, Segment, View, to_text
 from kubectl_policy.resolution import Source
 from tests import build
 from tests.render.changes.differences import difference
@@ -209,7 +208,7 @@ def test_long_lists_are_cut() -> None:
     assert "  and 1 more change: --show-all\n" in shown(*different, view=TERMINAL)
     assert "more" not in shown(*different[:12], view=TERMINAL)
     assert to_text([list_line([f"o{place}" for place in range(12)], TERMINAL)], 100).endswith("o10, o11\n")
-    lines = first_lines(range(14), lambda number: Line((Span(str(number)),)), "route", TERMINAL)
+    lines = first_lines(range(14), lambda number: Line((Segment(str(number)),)), "route", TERMINAL)
     assert to_text(lines, 100).endswith("11\n  and 2 more routes: --show-all\n")
 
 

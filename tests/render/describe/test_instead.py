@@ -8,7 +8,7 @@ from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.render.describe.objects import object_tree
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.wording.reasons import why_without_effect
+from kubectl_policy.render.wording.settings import why_without_effect
 from tests import build
 from tests.questions.why_not.causes import ON_GATEWAY, ON_ROUTE, ROUTE, profiled, usual
 

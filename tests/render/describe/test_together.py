@@ -8,8 +8,7 @@ import pytest
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.shared.in_force import Setting
-from kubectl_policy.render.describe.by_policy import Row
-from kubectl_policy.render.describe.together import parent_of, together, words_of
+from kubectl_policy.render.describe.rows import FieldRow, parent_of, together, words_of
 from kubectl_policy.resolution import Source
 from tests import build
 
@@ -33,7 +32,7 @@ def rows(values: Mapping[str, Json], room: int) -> list[str]:
         Setting(field=field, value=value, source=SOURCE, removed=False, defaulted=False, certain=True, instead_of=())
         for field, value in values.items()
     )
-    apart = [Row(setting=setting, positions={0}) for setting in settings]
+    apart = [FieldRow(setting=setting, positions={0}) for setting in settings]
     shared = together(apart, lambda some: bool(parent_of(some)) and len(words_of(some)) <= room)
     return [f"{row.setting.field}: {row.setting.value}" for row in shared]
 

@@ -10,7 +10,7 @@ from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import Origin
 from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.questions.explain import Explanation
-from kubectl_policy.render.explain.tree import explanation_tree
+from kubectl_policy.render.explain.statements import explanation_tree
 from kubectl_policy.render.output.text import View, to_text
 from tests.profiles.everything import KIND
 from tests.profiles.everything import profile as everything

@@ -13,7 +13,7 @@ from kubectl_policy import analyze
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 from kubectl_policy.questions.explain import Explanation, explain
-from kubectl_policy.render.explain.tree import explanation_headline
+from kubectl_policy.render.explain.statements import explanation_headline
 from kubectl_policy.render.output.encoding import as_yaml
 from kubectl_policy.render.output.text import View
 from tests import build

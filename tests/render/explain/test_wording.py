@@ -12,8 +12,7 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.profiles.controllers import EVENTS, STANDARD_STATUS, ConditionWords, Event, StatusProfile
 from kubectl_policy.profiles.profile import Variant
-from kubectl_policy.render.explain.tree import explanation_headline
-from kubectl_policy.render.explain.wording import sayings, statements
+from kubectl_policy.render.explain.statements import explanation_headline, sayings, statements
 from tests.profiles.everything import GATEWAY, ROUTE
 from tests.render.explain.kinds import FULL, answer, blank, text
 from tests.render.shown import document_of

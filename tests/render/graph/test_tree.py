@@ -14,8 +14,8 @@ from kubectl_policy.comparison import compare
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions
-from kubectl_policy.render.graph.tree.rows import Rows
-from kubectl_policy.render.graph.tree.tree import graph_tree
+from kubectl_policy.render.graph.tree import graph_tree
+from kubectl_policy.render.graph.tree_rows import TreeRows
 from kubectl_policy.render.graph.wording import graph_headline
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import View, cells, to_text
@@ -521,13 +521,13 @@ class TestFolding:
     def test_each_row_is_made_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """So that the time that it takes grows as the world does."""
         made: Counter[str] = Counter()
-        row = Rows.row
+        row = TreeRows.row
 
-        def counted(rows: Rows, head: object, *members: object, **more: object) -> object:
+        def counted(rows: TreeRows, head: object, *members: object, **more: object) -> object:
             made[head.noun] += 1  # type: ignore[attr-defined]
             return row(rows, head, *members, **more)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(Rows, "row", counted)
+        monkeypatch.setattr(TreeRows, "row", counted)
         tree_of(TWO, *routes(200))
         assert made == {"GatewayClass": 1, "Gateway": 1, "listener": 2, "HTTPRoute": 400, "rule": 400, "Service": 400}
 

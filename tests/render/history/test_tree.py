@@ -11,7 +11,7 @@ from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import Commit
 from kubectl_policy.questions.history import Change, History, SettingChange
 from kubectl_policy.questions.shared.in_force import Setting
-from kubectl_policy.render.history.tree import history_headline, history_tree
+from kubectl_policy.render.history import history_headline, history_tree
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.resolution import Source
 from tests import build

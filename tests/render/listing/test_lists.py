@@ -13,7 +13,7 @@ from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.questions.lists import Lists, list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.listing.tables import list_remarks
+from kubectl_policy.render.lists import list_remarks
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.wording.headlines import list_headline
 from tests import build

@@ -10,7 +10,7 @@ from kubectl_policy import analyze
 from kubectl_policy.errors import UsageError
 from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.listing.tables import ordered
+from kubectl_policy.render.lists import ordered
 from tests import build
 from tests.render.worlds import colourful
 

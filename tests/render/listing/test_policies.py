@@ -10,8 +10,8 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.questions.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.listing import LISTS
-from kubectl_policy.render.listing.columns import columns_of
+from kubectl_policy.render.forms import LISTS
+from kubectl_policy.render.lists import columns_of
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View
 from tests import build

@@ -8,8 +8,8 @@ import yaml
 
 from kubectl_policy.questions.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.listing import LISTS as FORMS
-from kubectl_policy.render.listing.tables import list_remarks
+from kubectl_policy.render.forms import LISTS as FORMS
+from kubectl_policy.render.lists import list_remarks
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import Line, View
 from tests.render.schema import VALIDATOR

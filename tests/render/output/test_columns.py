@@ -7,7 +7,7 @@ import time
 import pytest
 
 from kubectl_policy.render.output.columns import Column, Number, Sentence, Table, aligned, number, text_of
-from kubectl_policy.render.output.text import Line, Span, View, cells, to_text
+from kubectl_policy.render.output.text import Line, Segment, View, cells, to_text
 
 TERMINAL = View(width=40, terminal=True)
 
@@ -141,5 +141,5 @@ def test_a_row_has_its_styles() -> None:
         lines = TABLE.document(view, wide=False)
         assert to_text(lines, 200) == TABLE.text(view, wide=False)
     assert TABLE.document(View(width=29, terminal=True), wide=False)[1] == Line(
-        (Span("n      ", "value"), Span("nothing that it …   "))
+        (Segment("n      ", "value"), Segment("nothing that it …   "))
     )

@@ -11,7 +11,7 @@ import yaml
 from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.render.describe import OBJECT
+from kubectl_policy.render.forms import OBJECT_DESCRIPTION
 from kubectl_policy.render.output.encoding import plain as plain_of
 from kubectl_policy.render.output.escape import uncommanding
 from kubectl_policy.render.output.text import View
@@ -115,7 +115,7 @@ def test_a_document_has_every_source() -> None:
     assert [fate["value"] for fate in setting["insteadOf"]] == ["red", "blue"]
 
 
-@pytest.mark.parametrize("name", OBJECT.formats)
+@pytest.mark.parametrize("name", OBJECT_DESCRIPTION.formats)
 @pytest.mark.parametrize("terminal", [False, True])
 def test_no_format_lets_a_name_control_a_terminal(name: str, terminal: bool) -> None:  # noqa: FBT001 (a parameter)
     """Escape sequences, bidirectional controls and line breaks are written out in every format."""

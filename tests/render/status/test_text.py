@@ -11,7 +11,7 @@ from kubectl_policy.model import Gap, Origin
 from kubectl_policy.profiles.controllers import ConditionWords
 from kubectl_policy.questions.status.comparison import Claim, Comparison, Explanation, ObjectStatus
 from kubectl_policy.render.output.text import View
-from kubectl_policy.render.status.text import long_reason, short_reason
+from kubectl_policy.render.status import long_reason, short_reason
 from kubectl_policy.render.wording.headlines import status_headline
 from tests import build
 from tests.questions.status.reports import (

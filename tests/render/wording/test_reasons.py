@@ -12,7 +12,7 @@ from kubectl_policy.model.fields import mapping_at, mappings_at
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain import explain
-from kubectl_policy.render.explain.tree import explanation_tree
+from kubectl_policy.render.explain.statements import explanation_tree
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.implementations import manifests, places, policy_ref, without

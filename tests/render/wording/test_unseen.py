@@ -4,7 +4,7 @@ import pytest
 
 from kubectl_policy.model import Gap, Origin, Permission
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
-from kubectl_policy.render.wording.unseen import as_far_as, what_to_do
+from kubectl_policy.render.wording.blind_spots import as_far_as, what_to_do
 from tests import build
 
 FILE = BlindSpot(what="objects of any kind", reason="x", origin=Origin("a.yaml", 1))

@@ -20,7 +20,7 @@ from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_states
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
+from kubectl_policy.render.forms import BLAST_RADIUS, DIFF
 from kubectl_policy.render.output.formats import format_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from kubectl_policy.cli.options import Fields, OutputOption, PolicyKinds, Select
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.terminal import complain
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.describe import OBJECT, POLICY, SEVERAL
+from kubectl_policy.render.forms import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.history import Authors
 
 
-@shared_options(OBJECT, watches=True)
+@shared_options(OBJECT_DESCRIPTION, watches=True)
 def describe(
     call: Call,
     objects: Annotated[
@@ -69,7 +69,7 @@ def describe(
     author_of = partial(_author, analysis, authors) if authors else None
     answers = [_describe(analysis, NodeRef(subject, section), focus, call.lines, author_of) for subject in subjects]
     several = Descriptions(tuple(description for _, description in answers))
-    forms, answer = answers[0] if len(answers) == 1 else (SEVERAL, several)
+    forms, answer = answers[0] if len(answers) == 1 else (DESCRIPTIONS, several)
     call.show(forms, answer, analysis, problems=answer.problems, unseen=answer.unseen, everything=show_all)
     mention_namespaces(analysis, subjects)
     if authors:
@@ -101,7 +101,7 @@ def _describe(
         from kubectl_policy.questions.shared.fields import with_line
 
         policy = describe_policy(analysis, subject)
-        return POLICY, replace(
+        return POLICY_DESCRIPTION, replace(
             policy,
             focus=focus,
             problems=at_fields(policy.problems, lines),
@@ -112,7 +112,7 @@ def _describe(
     from kubectl_policy.questions.shared.in_force import with_lines
 
     answer = narrowed(describe(analysis, node), focus)
-    return OBJECT, replace(
+    return OBJECT_DESCRIPTION, replace(
         answer,
         problems=at_fields(answer.problems, lines),
         in_force=with_lines(answer.in_force, lines.locate, author_of),

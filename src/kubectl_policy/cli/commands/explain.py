@@ -8,7 +8,7 @@ from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import TREE_OPTIONS, OutputOption
 from kubectl_policy.cli.remarks import mention_the_rest, mention_what_was_not_applied
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.explain import EXPLANATION
+from kubectl_policy.render.forms import EXPLANATION
 
 _EXAMPLE = "for example: explain xbackendtrafficpolicy"
 

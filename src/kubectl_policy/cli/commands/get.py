@@ -20,8 +20,7 @@ from kubectl_policy.cli.options import (
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.effective import EFFECTIVE
-from kubectl_policy.render.listing import LISTS
+from kubectl_policy.render.forms import EFFECTIVE, LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,7 +105,7 @@ def get(
         incomplete = missing and bool(answer.unseen) and not allow_incomplete
         return ending(differs=exit_code and bool(answer.items), incomplete=incomplete)
     from kubectl_policy.questions.lists import Lists, Only, list_names, list_type
-    from kubectl_policy.render.listing.tables import ordered
+    from kubectl_policy.render.lists import ordered
 
     only = Only(all_kinds=all_kinds, states=states, hostname=hostname)
     # For names alone, effects are not computed.

@@ -18,7 +18,7 @@ from kubectl_policy.cli.options import (
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_with_state
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.graph import GRAPH
+from kubectl_policy.render.forms import GRAPH
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis

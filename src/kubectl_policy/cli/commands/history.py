@@ -10,7 +10,7 @@ from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import CLUSTER_OPTIONS, Fields, PolicyKinds, SelectionOption, ShowAll
 from kubectl_policy.cli.remarks import mention_the_rest
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.render.history import HISTORY
+from kubectl_policy.render.forms import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

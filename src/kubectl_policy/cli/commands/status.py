@@ -9,7 +9,7 @@ from kubectl_policy.cli.arguments import selection, split_types
 from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOption, Selector
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.status import STATUS
+from kubectl_policy.render.forms import STATUS
 
 _EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"
 

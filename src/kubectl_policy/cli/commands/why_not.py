@@ -10,7 +10,7 @@ from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import SelectionOption
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.why_not import WHY_NOT
+from kubectl_policy.render.forms import WHY_NOT
 
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
 

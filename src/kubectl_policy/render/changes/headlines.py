@@ -25,9 +25,9 @@ from kubectl_policy.render.changes.traffic import (
     passing_clauses,
     places_words,
 )
+from kubectl_policy.render.wording.blind_spots import as_far_as
 from kubectl_policy.render.wording.headlines import may_affect_more, why_idle, with_target
 from kubectl_policy.render.wording.names import count, namespace_words, who_words
-from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.questions.shared.path_phrases import path_phrases
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
-from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
+from kubectl_policy.render.output.text import Line, Segment, cells, cut, pad
 from kubectl_policy.render.wording.names import flow, kind_names, mark, sections_words, source_words
-from kubectl_policy.render.wording.reasons import assumption_lines, doubt_lines
 from kubectl_policy.render.wording.sections import BLANK
-from kubectl_policy.render.wording.settings import GAP, INDENT
+from kubectl_policy.render.wording.settings import GAP, INDENT, assumption_lines, doubt_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Source
 
 # The field, its value before, and what becomes of it.
-_Row: TypeAlias = "tuple[str, str, tuple[Span, ...]]"
+_Row: TypeAlias = "tuple[str, str, tuple[Segment, ...]]"
 _SORTS: Final[Mapping[ChangeSort, str]] = {
     "lost": "lost",
     "changed": "changed",
@@ -145,13 +144,15 @@ def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRe
     for key in sorted(groups, key=lambda key: any(shown_setters[key])):
         yield from _setters([for_all, *shown_setters[key]] if is_single else shown_setters[key])
         for name, value, third in rows[key]:
-            yield from _setting_row(name, Span(value, "beaten"), third, widths, view)
+            yield from _setting_row(name, Segment(value, "beaten"), third, widths, view)
     yield list_line(list(_object_words(change)), view, indent=2 * INDENT)
 
 
-def _setting_row(field: str, value: Span, third: tuple[Span, ...], widths: _Columns, view: View) -> Iterator[Line]:
+def _setting_row(
+    field: str, value: Segment, third: tuple[Segment, ...], widths: _Columns, view: View
+) -> Iterator[Line]:
     """A row of three columns; in two lines where the value is wider than its column."""
-    start = Span(pad(field, widths.field) + " " * GAP)
+    start = Segment(pad(field, widths.field) + " " * GAP)
     if cells(value.text) <= widths.value and widths.alongside:
         filled = replace(value, text=pad(value.text, widths.value) + " " * GAP)
         yield Line((start, filled, *third), INDENT, widths.third + INDENT)
@@ -185,9 +186,9 @@ def _setters(clauses: Iterable[str]) -> Iterator[Line]:
         yield Line(tuple(_broken_at_arrows(line, "aside")), INDENT, 2 * INDENT)
 
 
-def _broken_at_arrows(text: str, style: Style = "") -> Iterator[Span]:
+def _broken_at_arrows(text: str, style: Style = "") -> Iterator[Segment]:
     """A text that may be continued on another line before each arrow, and before who set it earlier."""
-    yield from (Span(part, style) for part in re.split(r"(?= → | was set by )", text))
+    yield from (Segment(part, style) for part in re.split(r"(?= → | was set by )", text))
 
 
 def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
@@ -200,13 +201,13 @@ def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
     named = emptied and not change.profile.own
     remark = f", no {kind} is left" if named else ""
     demand = " · security, newly enforced" if change.demanding else ""
-    danger = Span(" · security" if change.harmful else demand, "error")
+    danger = Segment(" · security" if change.harmful else demand, "error")
     number = len({changed.node.object for changed in change.objects})
     objects = f"{number:,} {'object' if number == 1 else plural('object')}"
-    lead = Span(f"{sort_words[:1].upper()}{sort_words[1:]}{where}{remark}", "heading", prose=True)
+    lead = Segment(f"{sort_words[:1].upper()}{sort_words[1:]}{where}{remark}", "heading", prose=True)
     if change.profile.own:
         kind = "the routes' own settings" if number > 1 else "the route's own settings"
-    return Line((lead, danger, Span(f"{'' if named else f' · {kind}'} · {objects}", prose=True)), 0, 2)
+    return Line((lead, danger, Segment(f"{'' if named else f' · {kind}'} · {objects}", prose=True)), 0, 2)
 
 
 def _sort_words(change: EffectChange) -> Mapping[ChangeSort, str]:
@@ -233,11 +234,11 @@ def _setter_words(field: FieldChange, subject: ObjectRef | None, targets: Target
     return f"set by {after}" if after else "", f"was set by {before}" if is_other else ""
 
 
-def _becomes(field: FieldChange, after: str, setters: Sequence[str], *, protecting: bool) -> tuple[Span, ...]:
+def _becomes(field: FieldChange, after: str, setters: Sequence[str], *, protecting: bool) -> tuple[Segment, ...]:
     """What a field changes to, who sets it and did, and whether it is one of those that protect something."""
-    spans = [Span("→ "), Span(after, "value" if field.sort != "lost" else "warning")]
+    spans = [Segment("→ "), Segment(after, "value" if field.sort != "lost" else "warning")]
     spans += [span for clause in setters for span in _broken_at_arrows(f", {clause}")]
-    spans += [Span(" (security)", "error")] if protecting and field.security else []
+    spans += [Segment(" (security)", "error")] if protecting and field.security else []
     return tuple(spans)
 
 

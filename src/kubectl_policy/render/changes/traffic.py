@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.questions.differences.traffic import RouteTraffic
-from kubectl_policy.render.output.text import Line, Span, cells, in_a_row, pad
+from kubectl_policy.render.output.text import Line, Segment, cells, in_a_row, pad
 from kubectl_policy.render.wording.names import count, namespace_words, sections_words
 from kubectl_policy.render.wording.sections import section
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, UDP_ROUTE
@@ -263,11 +263,11 @@ def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_k
     for (traffic, details), route, text in zip(shown, routes, hosts, strict=True):
         rules = [count(traffic.rules, "rule")] if isinstance(traffic, RouteTraffic) else []
         about = ", ".join([*rules, *owner_words([traffic.owner], owner_key)])
-        spans = [Span(pad(route, first) if text or about else route, "subject")]
-        spans += [Span(f"   {pad(text, second) if about else text}")] if text or about else []
-        spans += [Span(f"   {about}", "aside")] if about else []
+        spans = [Segment(pad(route, first) if text or about else route, "subject")]
+        spans += [Segment(f"   {pad(text, second) if about else text}")] if text or about else []
+        spans += [Segment(f"   {about}", "aside")] if about else []
         lines.append(Line(tuple(spans), 2, 6))
-        lines.extend(Line((Span(detail, prose=True),), 4, 6) for detail in details)
+        lines.extend(Line((Segment(detail, prose=True),), 4, 6) for detail in details)
     if len(shown) < len(rows):
         lines.append(more_line(len(rows) - len(shown), "route"))
     return lines
@@ -292,7 +292,7 @@ def _unreached(lost: TrafficOneWay, view: View) -> list[Line]:
         if not partly.issuperset(entry.by):
             hosts = ", ".join("other hostnames" if name == _ANY_HOST else name for name in entry.hostnames)
             verb = "answers" if len(entry.by) == 1 else "answer"
-            lines.append(Line((Span(f"{names(entry.by)} still {verb} {hosts}", "aside", prose=True),), 2))
+            lines.append(Line((Segment(f"{names(entry.by)} still {verb} {hosts}", "aside", prose=True),), 2))
     return lines
 
 
@@ -308,12 +308,12 @@ def list_line(items: Sequence[str], view: View, indent: int = 2, lead: str = "")
     """Things one after another; where lists are cut the first ones of many, with how many more there are."""
     shown = items[:SHOWN] if view.cuts else items
     rest = len(items) - len(shown)
-    remark = [Span(f" and {rest:,} more: {REST}", "aside", prose=True)] if rest else []
-    return Line((Span(lead), *in_a_row(shown), *remark), indent, indent + len(lead))
+    remark = [Segment(f" and {rest:,} more: {REST}", "aside", prose=True)] if rest else []
+    return Line((Segment(lead), *in_a_row(shown), *remark), indent, indent + len(lead))
 
 
 def more_line(rest: int, noun: str, indent: int = 2) -> Line:
     """How many more there are, and what shows them."""
     return Line(
-        (Span(f"and {rest:,} more {noun if rest == 1 else plural(noun)}: {REST}", "aside", prose=True),), indent
+        (Segment(f"and {rest:,} more {noun if rest == 1 else plural(noun)}: {REST}", "aside", prose=True),), indent
     )

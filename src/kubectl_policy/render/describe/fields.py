@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
-from kubectl_policy.render.describe.named import contrary_words
-from kubectl_policy.render.describe.together import parent_of, together, words_of
-from kubectl_policy.render.output.text import Line, Span, cells, pad
+from kubectl_policy.render.describe.naming import contrary_words
+from kubectl_policy.render.describe.rows import by_policy, in_force_elsewhere, parent_of, together, words_of
+from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.names import flow
-from kubectl_policy.render.wording.reasons import basis_lines, merge_not_counting
-from kubectl_policy.render.wording.settings import DEFAULT, perhaps, shortened
+from kubectl_policy.render.wording.settings import DEFAULT, basis_lines, merge_not_counting, perhaps, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.questions.shared.in_force import InForce
-    from kubectl_policy.render.describe.by_policy import Beaten, OfKind, OfSource, Replaced, Row
-    from kubectl_policy.render.describe.named import Names
-    from kubectl_policy.render.describe.places import Places
+    from kubectl_policy.render.describe.naming import Names, PathScopes
+    from kubectl_policy.render.describe.rows import Beaten, FieldRow, OfKind, OfSource, Replaced
     from kubectl_policy.render.output.text import View
     from kubectl_policy.resolution import Fate, Source
 
@@ -39,9 +36,9 @@ _SCREENFULS: Final = 500
 _WIDEST: Final = 120
 
 
-def sections_of(kinds: Iterable[Sequence[InForce]], places: Places, names: Names, view: View) -> Iterator[Line]:
+def sections_of(kinds: Iterable[Sequence[InForce]], scopes: PathScopes, names: Names, view: View) -> Iterator[Line]:
     """For each kind each policy with its fields, then what the kind's answer rests on; the lines at one margin."""
-    sections = [_Section(by_policy(kind), places, names, view) for kind in kinds]
+    sections = [_Section(by_policy(kind), scopes, names, view) for kind in kinds]
     margin = max((section.needed for section in sections), default=0)
     for section in sections:
         yield from section.lines(margin)
@@ -50,10 +47,10 @@ def sections_of(kinds: Iterable[Sequence[InForce]], places: Places, names: Names
 class _Section:
     """One kind, whose fields and values stand in common columns."""
 
-    def __init__(self, kind: OfKind, places: Places, names: Names, view: View) -> None:
-        self.kind, self.places, self.names, self.view = kind, places, names, view
+    def __init__(self, kind: OfKind, scopes: PathScopes, names: Names, view: View) -> None:
+        self.kind, self.scopes, self.names, self.view = kind, scopes, names, view
         # All of a kind is behind what the answer is about, or none of it is.
-        words = places.words(kind.positions, behind=True) if kind.groups[0].extent.passes_down else ""
+        words = scopes.words(kind.positions, behind=True) if kind.groups[0].extent.passes_down else ""
         self.behind = bool(words)
         self.on = "behind" if words.startswith("behind ") else "on"
         self.field = 0
@@ -79,7 +76,7 @@ class _Section:
             yield self._without(replaced)
         yield from basis_lines(self.kind.groups)
 
-    def _all_placed(self) -> list[dict[str, list[Row]]]:
+    def _all_placed(self) -> list[dict[str, list[FieldRow]]]:
         """The rows of each policy by place, with the column of names as wide as they need it.
 
         The fields of one thing have its name, which is shorter than theirs; the less room is left for values, the fewer
@@ -95,29 +92,29 @@ class _Section:
             placed = [
                 {
                     limits: list(together(rows, self._fits)) if self.view.cuts else rows
-                    for limits, rows in places.items()
+                    for limits, rows in scopes.items()
                 }
-                for places in apart
+                for scopes in apart
             ]
             needed = self._field_width(row for by_place in placed for rows in by_place.values() for row in rows)
             if needed <= self.field:
                 return placed
             self.field = needed
 
-    def _by_place(self, source: OfSource) -> dict[str, list[Row]]:
+    def _by_place(self, source: OfSource) -> dict[str, list[FieldRow]]:
         """The rows of a policy by where they are in force, in words; of what goes without saying first."""
-        below = self.places.below(source.targets)
-        by_place: dict[str, list[Row]] = {}
+        below = self.scopes.below(source.targets)
+        by_place: dict[str, list[FieldRow]] = {}
         for row in source.rows.values():
-            by_place.setdefault(self.places.limits(row.positions, below), []).append(row)
+            by_place.setdefault(self.scopes.limits(row.positions, below), []).append(row)
         return {limits: by_place[limits] for limits in sorted(by_place, key=bool)}
 
-    def _field_width(self, rows: Iterable[Row]) -> int:
+    def _field_width(self, rows: Iterable[FieldRow]) -> int:
         """How wide the column of names is: at a terminal a few long ones do not move the values of all others."""
         most = self.view.width * 3 // 10 if self.view.cuts else self.view.width
         return max((size for row in rows if (size := cells(row.setting.field)) <= most), default=0)
 
-    def _fits(self, rows: Sequence[Row]) -> bool:
+    def _fits(self, rows: Sequence[FieldRow]) -> bool:
         """Whether some fields are in one thing, and there is room for them in a row, beside the lines they are on."""
         # Most are far too many: these are found out first.
         parent = parent_of(rows) if len(rows) <= _MOST_TOGETHER else ""
@@ -128,24 +125,24 @@ class _Section:
         beside = cells(line) + _GAP if line else 0
         return width <= self.view.width - _ROW - max(self.field, cells(parent)) - _GAP - beside
 
-    def _source(self, source: OfSource, by_place: Mapping[str, list[Row]], margin: int) -> Iterator[Line]:
+    def _source(self, source: OfSource, by_place: Mapping[str, list[FieldRow]], margin: int) -> Iterator[Line]:
         yield self._heading_line(source, by_place, margin)
         for limits, rows in by_place.items():
             if limits and len(by_place) > 1:
-                yield Line((Span(f"{self._where(limits)}:", "aside"),), _ROW)
+                yield Line((Segment(f"{self._where(limits)}:", "aside"),), _ROW)
             for row in rows:
                 yield from self._row(row, margin)
         if not source.rows:
-            yield Line((Span("sets no field", "aside"),), _ROW)
+            yield Line((Segment("sets no field", "aside"),), _ROW)
         for replaced in source.replaced.values():
             yield self._replaced(source, replaced, _only(by_place))
 
-    def _heading(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> str:
+    def _heading(self, source: OfSource, by_place: Mapping[str, list[FieldRow]]) -> str:
         """`RetryPolicy shop/cart → rule cart`; with where it is in force, if that is the same for all that it sets."""
         heading, limits = self.names.heading(source, self.kind.groups[0]), _only(by_place)
         if self.behind:
             positions = frozenset[int]().union(*(row.positions for row in source.rows.values())) or self.kind.positions
-            behind = self.places.words(positions, behind=True)
+            behind = self.scopes.words(positions, behind=True)
             return f"{heading}, {'behind it' if heading.endswith(behind.removeprefix('behind')) else behind}"
         return f"{heading}{f', {self._where(limits)}' if limits else ''}"
 
@@ -153,26 +150,26 @@ class _Section:
         """`on rule cart only`, or `behind` it; `through HTTPRoute shop/cart only` needs no more."""
         return limits if limits.startswith("through ") else f"{self.on} {limits}"
 
-    def _heading_width(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> int:
+    def _heading_width(self, source: OfSource, by_place: Mapping[str, list[FieldRow]]) -> int:
         """How far a heading reaches, with where its policy was read."""
         return cells(self._heading(source, by_place)) + _GAP + cells(self.names.origin(source.source.object))
 
-    def _heading_line(self, source: OfSource, by_place: Mapping[str, list[Row]], margin: int) -> Line:
+    def _heading_line(self, source: OfSource, by_place: Mapping[str, list[FieldRow]], margin: int) -> Line:
         """The heading, where the policy was read, and what its controller says to the contrary."""
         policy, heading = source.source.object, self._heading(source, by_place)
-        spans = [Span(heading, "heading")]
+        spans = [Segment(heading, "heading")]
         origin = self.names.origin(policy)
         if origin:
-            spans += [Span(" " * max(margin - cells(origin) - cells(heading), _GAP)), Span(origin, "aside")]
+            spans += [Segment(" " * max(margin - cells(origin) - cells(heading), _GAP)), Segment(origin, "aside")]
         about = self.names.about.get(policy)
         if about and about.contrary:
             message = f": {about.contrary.message}" if about.contrary.message else ""
-            spans.append(Span(f"   {contrary_words(about.contrary)}{message}", "warning", prose=True))
+            spans.append(Segment(f"   {contrary_words(about.contrary)}{message}", "warning", prose=True))
         if about and about.otherwise:
-            spans.append(Span(f"   may be different: {about.otherwise}", "warning", prose=True))
+            spans.append(Segment(f"   may be different: {about.otherwise}", "warning", prose=True))
         return Line(tuple(spans), 0, _ROW + _INDENT)
 
-    def _row(self, row: Row, margin: int) -> Iterator[Line]:
+    def _row(self, row: FieldRow, margin: int) -> Iterator[Line]:
         """A field, its value, what it beat beside it or below, and at the right the line that it is written on.
 
         At a terminal this line is left out where what was beaten leaves no room for it: the heading says which file.
@@ -184,7 +181,7 @@ class _Section:
         # Where nothing is cut a value may be wider than the page, and its line stays with it.
         if line and (start + cells(line) <= self.view.width or not self.view.cuts):
             last = replace(spans[-1], text=f"{spans[-1].text}{' ' * (start - used)}")
-            spans = [*spans[:-1], last, Span(line, "aside")]
+            spans = [*spans[:-1], last, Segment(line, "aside")]
         yield Line(tuple(spans), _ROW, self.value_at)
         for under in below:
             # Below the value, if that is in its column and there is room.
@@ -193,25 +190,25 @@ class _Section:
             indent = self.value_at if aligned and has_room else _ROW + _INDENT
             yield Line(tuple(under), indent, indent + _INDENT)
 
-    def _row_width(self, row: Row) -> int:
+    def _row_width(self, row: FieldRow) -> int:
         """How far a row reaches with the line that it is written on; one without is no matter."""
         if row.setting.blame or not self.lines_of[id(row)]:
             return 0
         return _ROW + _width(self.shown[id(row)][0]) + _GAP + cells(self.lines_of[id(row)])
 
-    def _beside(self, row: Row) -> tuple[list[Span], list[list[Span]]]:
+    def _beside(self, row: FieldRow) -> tuple[list[Segment], list[list[Segment]]]:
         """A field and its value with what there is room for beside them, in columns; and what is left to be below."""
         setting, text = row.setting, self.texts[id(row)]
-        spans = [Span(pad(setting.field, self.field) + " " * _GAP), Span(text, "value")]
+        spans = [Segment(pad(setting.field, self.field) + " " * _GAP), Segment(text, "value")]
         notes = [f"({DEFAULT})"] if setting.defaulted else []
         notes += [perhaps(setting).strip()] if perhaps(setting) else []
         if notes:
-            spans.append(Span(f" {' '.join(notes)}", "aside", prose=True))
+            spans.append(Segment(f" {' '.join(notes)}", "aside", prose=True))
         below = [self._instead(row, beaten) for beaten in row.beaten.values()]
         column, line = self.value_at + self.value + _GAP, self.lines_of[id(row)]
         if setting.blame:
             # Who wrote it was asked for, and is never left out.
-            written = [Span(line, "aside")]
+            written = [Segment(line, "aside")]
             beside = self._at(column, spans, written)
             spans, below = [*spans, *beside], below if beside else [written, *below]
             column += self.widest_line + _GAP
@@ -224,13 +221,13 @@ class _Section:
         beside = self._at(column, spans, below[0]) if below else []
         return [*spans, *beside], below[1:] if beside else below
 
-    def _at(self, column: int, spans: Sequence[Span], more: Sequence[Span], kept: int = 0) -> list[Span]:
+    def _at(self, column: int, spans: Sequence[Segment], more: Sequence[Segment], kept: int = 0) -> list[Segment]:
         """More in a column of a row, or nearer if it needs the room; none if there is none beside what is kept."""
         used = _ROW + _width(spans)
         room = self.view.width - kept - used - _width(more)
-        return [Span(" " * min(max(column - used, _GAP), room)), *more] if room >= _GAP else []
+        return [Segment(" " * min(max(column - used, _GAP), room)), *more] if room >= _GAP else []
 
-    def _value(self, row: Row) -> str:
+    def _value(self, row: FieldRow) -> str:
         """A value in the room that there is, beside the line that it is written on; who wrote it may stand below."""
         setting, line = row.setting, self.lines_of[id(row)]
         if setting.removed:
@@ -239,16 +236,16 @@ class _Section:
         room = self.view.width - _ROW - max(self.field, cells(setting.field)) - _GAP - beside
         return shortened(setting.value, room, self.view)
 
-    def _instead(self, row: Row, beaten: Beaten) -> list[Span]:
+    def _instead(self, row: FieldRow, beaten: Beaten) -> list[Segment]:
         """`instead of Global, infra/defaults (the nearer policy wins)`, and where that is so if not everywhere."""
         fate = beaten.fate
-        where = self.places.limits(beaten.positions, row.positions)
+        where = self.scopes.limits(beaten.positions, row.positions)
         value = shortened(fate.value, self.view.width // 3, self.view)
         why = f"{DEFAULT}; {beaten.why}" if fate.defaulted else beaten.why
         return [
-            Span(f"{f'{self._where(where)} ' if where else ''}instead of {value},", "beaten"),
-            Span(f" {self._loser(fate.source)}", "beaten"),
-            Span(f" ({why})", "beaten", prose=True),
+            Segment(f"{f'{self._where(where)} ' if where else ''}instead of {value},", "beaten"),
+            Segment(f" {self._loser(fate.source)}", "beaten"),
+            Segment(f" ({why})", "beaten", prose=True),
         ]
 
     def _loser(self, source: Source) -> str:
@@ -260,8 +257,8 @@ class _Section:
 
     def _replaced(self, source: OfSource, replaced: Replaced, only: str) -> Line:
         """What a policy beat without setting it: the fields of another one that it replaces as a whole, or refuses."""
-        below = self.places.below(source.targets)
-        where = self.places.limits(replaced.positions, below)
+        below = self.scopes.below(source.targets)
+        where = self.scopes.limits(replaced.positions, below)
         own, fates = replaced.source.object == source.source.object, replaced.fates
         loser = self._loser(replaced.source)
         if all(fate.state == "superseded" and not fate.by_port for fate in fates):
@@ -276,14 +273,14 @@ class _Section:
             who = "no effect" if own else f"{loser} has no effect"
             words = f"{who}: {self._fields(fates)} ({replaced.why})"
         limited = f"{self._where(where)}, " if where and where != only else ""
-        return Line((Span(f"{limited}{words}", "beaten", prose=True),), _ROW, _ROW + _INDENT)
+        return Line((Segment(f"{limited}{words}", "beaten", prose=True),), _ROW, _ROW + _INDENT)
 
     def _without(self, replaced: Replaced) -> Line:
         """What was beaten by something that sets nothing here."""
         kind = self.names.kind(self.kind.groups[0])
         who = f"{kind} {self._loser(replaced.source)}"
         words = f"{who} has no effect: {self._fields(replaced.fates)} ({replaced.why})"
-        return Line((Span(words, "beaten", prose=True),), 0, _ROW)
+        return Line((Segment(words, "beaten", prose=True),), 0, _ROW)
 
     def _fields(self, fates: Sequence[Fate]) -> str:
         """The fields by name; with their values, where these stand nowhere else and there is room."""
@@ -294,7 +291,7 @@ class _Section:
         )
 
 
-def _width(spans: Iterable[Span]) -> int:
+def _width(spans: Iterable[Segment]) -> int:
     return sum(cells(span.text) for span in spans)
 
 
@@ -305,6 +302,6 @@ def _names(fates: Sequence[Fate]) -> str:
     return listed(tops if len(names) > max(len(tops), _FEW_NAMES) else names)
 
 
-def _only(by_place: Mapping[str, list[Row]]) -> str:
+def _only(by_place: Mapping[str, list[FieldRow]]) -> str:
     """Where all that a policy sets is in force, if that is the same and does not go without saying."""
     return next(iter(by_place)) if len(by_place) == 1 else ""

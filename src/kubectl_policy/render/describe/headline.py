@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
-from kubectl_policy.render.describe.places import Places
+from kubectl_policy.render.describe.naming import PathScopes
+from kubectl_policy.render.wording.blind_spots import as_far_as
 from kubectl_policy.render.wording.names import count, in_file, node_words, who_words
-from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_words
 
 if TYPE_CHECKING:
@@ -108,10 +108,10 @@ def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:
     positions = {position for group in groups for position in group.extent.positions}
     if len(positions) == len(answer.paths):
         return ""
-    places = Places(answer)
-    if places.numbered(positions):
+    scopes = PathScopes(answer)
+    if scopes.numbered(positions):
         return f", on {len(positions)} of its {len(answer.paths)} paths"
-    return f", on {places.limits(positions, range(len(answer.paths)))}"
+    return f", on {scopes.limits(positions, range(len(answer.paths)))}"
 
 
 def _unattached(causes: Sequence[Unattached]) -> str:
@@ -143,7 +143,7 @@ def _around(answer: ObjectDescription) -> list[str]:
     if kind in ROUTES:
         return [*_hostnames(answer.requests.hostnames), *_of_route(answer)]
     if kind in WITH_LISTENERS:
-        sections = () if answer.subject.section else Places(answer).sections
+        sections = () if answer.subject.section else PathScopes(answer).sections
         listeners = [_named([node.section for node in sections])] if sections else []
         return [
             *listeners,
@@ -164,10 +164,10 @@ def _is_led_to_by_nothing(answer: ObjectDescription) -> bool:
 
 def _of_route(answer: ObjectDescription) -> Iterator[str]:
     """`2 rules on listener https of Gateway infra/public`."""
-    places = Places(answer)
-    rules = "" if answer.subject.section else count(len(places.sections), "rule")
-    where = _listeners(places.listeners)
-    others = [obj for obj in places.routes if obj != answer.subject.object]
+    scopes = PathScopes(answer)
+    rules = "" if answer.subject.section else count(len(scopes.sections), "rule")
+    where = _listeners(scopes.listeners)
+    others = [obj for obj in scopes.routes if obj != answer.subject.object]
     few = len(others) <= _MOST_CAUSES
     parents = listed([str(each) for each in others]) if few else count(len(others), "route")
     through = f"through {parents}" if others else ""

@@ -9,19 +9,19 @@ from msgspec.structs import replace
 
 from kubectl_policy.render.describe.fields import sections_of
 from kubectl_policy.render.describe.headline import object_headline, told_causes
-from kubectl_policy.render.describe.named import Names
+from kubectl_policy.render.describe.naming import Names, PathScopes
 from kubectl_policy.render.describe.overview import by_kind, overview
-from kubectl_policy.render.describe.places import Places
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.output.text import Line, Span, in_a_row
+from kubectl_policy.render.output.text import Line, Segment, in_a_row
 from kubectl_policy.render.wording.names import flow, mark, node_words, source_words
-from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.sections import (
     BLANK,
+    describing,
     events_section,
     expected_section,
     failing_section,
     headline_line,
+    next_section,
     not_looked_into_section,
     problems_section,
     references_section,
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
 
 def object_tree(answer: ObjectDescription, view: View) -> Document:
     """The answer about an object in the order of thought that every command keeps."""
-    places, names = Places(answer), Names(answer)
-    short = tuple(overview(answer, places, names, view))
+    scopes, names = PathScopes(answer), Names(answer)
+    short = tuple(overview(answer, scopes, names, view))
     kinds = by_kind(answer.in_force)
     return (
         headline_line(object_headline(answer)),
         *failing_section(answer.failing),
         *((BLANK, *short) if short else ()),
-        *_paths(answer, places, view),
+        *_paths(answer, scopes, view),
         *((BLANK,) if kinds else ()),
-        *sections_of(kinds, places, names, view),
+        *sections_of(kinds, scopes, names, view),
         *references_section(answer.mentions.referred_to_by, answer.subject.object),
         *section("Does not apply", _not_applying(answer)),
         *unseen_section(answer.unseen),
@@ -74,10 +74,10 @@ def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
             yield problem
 
 
-def _paths(answer: ObjectDescription, places: Places, view: View) -> tuple[Line, ...]:
+def _paths(answer: ObjectDescription, scopes: PathScopes, view: View) -> tuple[Line, ...]:
     """The paths, where some words name them by their numbers, or where routes lead to the route."""
-    numbered = any(places.numbered(group.extent.positions) for group in answer.in_force)
-    is_delegated = len(places.routes) > 1 and answer.subject.object in places.routes
+    numbered = any(scopes.numbered(group.extent.positions) for group in answer.in_force)
+    is_delegated = len(scopes.routes) > 1 and answer.subject.object in scopes.routes
     if not (numbered or is_delegated):
         return ()
     from kubectl_policy.render.wording.paths import path_lines  # noqa: PLC0415 (few answers have them)
@@ -104,9 +104,9 @@ def _not_applying(answer: ObjectDescription) -> Iterator[Line]:
             lead = f" → {target}: " if target else ": "
         else:
             lead = "" if entry.message.startswith(target) else f"{target}: "
-        reason = Span(f" [{entry.reason}]" if entry.reason else "")
+        reason = Segment(f" [{entry.reason}]" if entry.reason else "")
         message = "it is not attached there" if is_said else entry.message
-        yield Line((*in_a_row(policies), Span(lead), Span(message, prose=True), reason), 2)
+        yield Line((*in_a_row(policies), Segment(lead), Segment(message, prose=True), reason), 2)
 
 
 class _SettingRow(Struct, frozen=True):

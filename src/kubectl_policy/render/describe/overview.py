@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.describe.by_policy import who
-from kubectl_policy.render.output.text import Line, Span, cells, pad
+from kubectl_policy.render.describe.rows import who
+from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.names import count
-from kubectl_policy.render.wording.reasons import why_beaten, why_without_effect
+from kubectl_policy.render.wording.settings import why_beaten, why_without_effect
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.shared.in_force import InForce
-    from kubectl_policy.render.describe.named import Names
-    from kubectl_policy.render.describe.places import Places
+    from kubectl_policy.render.describe.naming import Names, PathScopes
     from kubectl_policy.render.output.text import View
     from kubectl_policy.resolution import Fate, Source
 
 _GAP: Final = 2
 _INDENT: Final = 2
-# At a terminal so many places are shown, and so many others are named on a line.
+# At a terminal so many scopes are shown, and so many others are named on a line.
 _MOST_PLACES: Final = 12
 _MOST_OTHERS: Final = 2
 # What limits or ends requests, by the names of fields: time-outs, retries, limits of rates and of connections.
@@ -52,7 +51,7 @@ class _Entry(Struct, frozen=True, kw_only=True):
         return cells(self.summary) + cells(self.sources) + cells(self.doubt)
 
 
-def overview(answer: ObjectDescription, places: Places, names: Names, view: View) -> Iterator[Line]:
+def overview(answer: ObjectDescription, scopes: PathScopes, names: Names, view: View) -> Iterator[Line]:
     """A heading for each place, the narrowest first, and under it a line for each kind, security first."""
     by_place: dict[tuple[bool, bool, tuple[int, ...]], list[_Entry]] = {}
     for of_kind in by_kind(answer.in_force):
@@ -74,17 +73,17 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
     is_route = answer.subject.object.group_kind in ROUTES
     most = _MOST_PLACES if view.cuts else len(ordered)
     for behind, everywhere, positions in ordered[:most]:
-        heading = places.words(positions, behind=behind)
+        heading = scopes.words(positions, behind=behind)
         alone = everywhere and not behind and len(by_place) == 1
-        tail = _backends(places, positions) if alone or places.is_one_section(positions) else ""
+        tail = _backends(scopes, positions) if alone or scopes.is_one_section(positions) else ""
         tail += "" if answer.requests.carries_traffic else ", if it were attached" if is_route else ", if requests came"
         if heading:
-            yield Line((Span(heading, "subject"), Span(tail, prose=True)), 0, 4)
+            yield Line((Segment(heading, "subject"), Segment(tail, prose=True)), 0, 4)
         for entry in sorted(by_place[behind, everywhere, positions], key=lambda entry: entry.rank):
             yield from _lines(entry, widths, view)
     if len(ordered) > most:
         left = count(len(ordered) - most, "more place")
-        yield Line((Span(f"and {left} where it differs; --show-all shows them", "aside"),))
+        yield Line((Segment(f"and {left} where it differs; --show-all shows them", "aside"),))
 
 
 def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
@@ -97,10 +96,10 @@ def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
 
 def _likeness(group: InForce) -> object:
     """All that a reader is told of a group, but on which paths it is so, and by way of which targets."""
-    places = {source: place for place, source in enumerate(group.contest.order)}
+    scopes = {source: place for place, source in enumerate(group.contest.order)}
 
     def told(fate: Fate, why: str) -> object:
-        return fate.field, fate.value, places.get(fate.source, fate.source), fate.defaulted, why
+        return fate.field, fate.value, scopes.get(fate.source, fate.source), fate.defaulted, why
 
     at = group.extent.at[0]
     return (
@@ -108,7 +107,7 @@ def _likeness(group: InForce) -> object:
         [(source.object, source.overrides, source.filter) for source in group.contest.order],
         [
             (
-                *(setting.field, setting.value, places.get(setting.source, setting.source), setting.removed),
+                *(setting.field, setting.value, scopes.get(setting.source, setting.source), setting.removed),
                 *(setting.certain, setting.defaulted),
                 [told(fate, why_beaten(fate, setting.source, group)) for fate in setting.instead_of],
             )
@@ -118,8 +117,8 @@ def _likeness(group: InForce) -> object:
     )
 
 
-def _backends(places: Places, positions: Sequence[int]) -> str:
-    backends = places.backends(positions)
+def _backends(scopes: PathScopes, positions: Sequence[int]) -> str:
+    backends = scopes.backends(positions)
     if not backends:
         return ""
     return f" ▸ {', '.join(backends) if len(backends) <= _MOST_OTHERS else count(len(backends), 'backend')}"
@@ -208,19 +207,19 @@ def _shortened(summary: str, room: int) -> str:
 
 def _lines(entry: _Entry, widths: tuple[int, int], view: View) -> Iterator[Line]:
     kind_width, summary_width = widths
-    warning = (Span(f"; {entry.warning}", "warning", prose=True),) if entry.warning else ()
-    doubt = (Span(entry.doubt, "aside"),) if entry.doubt else ()
-    start = Span(pad(entry.kind, kind_width) + " " * _GAP)
+    warning = (Segment(f"; {entry.warning}", "warning", prose=True),) if entry.warning else ()
+    doubt = (Segment(entry.doubt, "aside"),) if entry.doubt else ()
+    start = Segment(pad(entry.kind, kind_width) + " " * _GAP)
     hang = _INDENT + kind_width + _GAP
     room = view.width - hang - _GAP - entry.width
     if room >= 0:
         # In a column as far as there is room for it.
         gap = " " * (min(max(summary_width - cells(entry.summary), 0), room) + _GAP)
-        summary = Span(entry.summary, "value")
-        yield Line((start, summary, Span(gap), Span(entry.sources), *doubt, *warning), _INDENT, hang)
+        summary = Segment(entry.summary, "value")
+        yield Line((start, summary, Segment(gap), Segment(entry.sources), *doubt, *warning), _INDENT, hang)
     else:
         words = _shortened(entry.summary, view.width - hang) if view.cuts else entry.summary
-        yield Line((start, Span(words, "value", prose=True)), _INDENT, hang)
+        yield Line((start, Segment(words, "value", prose=True)), _INDENT, hang)
         # It is continued before an arrow or after a comma, never within a name.
-        sources = (Span(text) for text in re.split(r"(?= → )|(?<=[,;])(?= )", entry.sources))
+        sources = (Segment(text) for text in re.split(r"(?= → )|(?<=[,;])(?= )", entry.sources))
         yield Line((*sources, *doubt, *warning), hang, hang + _INDENT)

@@ -10,7 +10,7 @@ from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.output.text import Line, Span, cells, in_a_row, pad
+from kubectl_policy.render.output.text import Line, Segment, cells, in_a_row, pad
 from kubectl_policy.render.wording.headlines import fully_enforced, policy_headline, with_target
 from kubectl_policy.render.wording.names import (
     attachment_words,
@@ -21,20 +21,31 @@ from kubectl_policy.render.wording.names import (
     sections_words,
     source_spans,
 )
-from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.paths import path_lines
-from kubectl_policy.render.wording.reasons import assumption_lines, doubt_lines, merging_words, note_lines
 from kubectl_policy.render.wording.sections import (
     BLANK,
+    describing,
     events_section,
     expected_places_section,
     headline_line,
+    next_section,
     problems_section,
     reported_section,
     section,
     unseen_section,
 )
-from kubectl_policy.render.wording.settings import GAP, INDENT, blame_words, default_spans, shortened, without_keys
+from kubectl_policy.render.wording.settings import (
+    GAP,
+    INDENT,
+    assumption_lines,
+    blame_words,
+    default_spans,
+    doubt_lines,
+    merging_words,
+    note_lines,
+    shortened,
+    without_keys,
+)
 from kubectl_policy.topology.references import section_noun
 
 if TYPE_CHECKING:
@@ -112,7 +123,7 @@ class _Fields:
         certain = [" ".join(filter(None, ("in effect", ", ".join(parts))))] if parts else []
         return ", ".join([*certain, *maybe]) + target
 
-    def beaten_by(self, outcome: _Outcome) -> Iterator[tuple[Span, ...]]:
+    def beaten_by(self, outcome: _Outcome) -> Iterator[tuple[Segment, ...]]:
         """A line of words for where controllers ignore the field, and for each group of policies that beats it."""
         field = outcome.field
         yield from self._ignored(field)
@@ -121,23 +132,23 @@ class _Fields:
             # That a policy on a route beats another one on that route goes without saying.
             limited = where and not any(f"{node_words(beater.target)} only".endswith(where) for beater in beaters)
             yield (
-                Span(f"{'in part ' if is_partly else ''}{self._verb(field, beaters)}", "beaten"),
+                Segment(f"{'in part ' if is_partly else ''}{self._verb(field, beaters)}", "beaten"),
                 *(
                     span
                     for number, beater in enumerate(beaters)
                     for span in self._beater(beater, " and " if number else " ", positions)
                 ),
-                Span(f" on {where}" if limited else "", "beaten"),
+                Segment(f" on {where}" if limited else "", "beaten"),
             )
 
-    def _beater(self, beater: Source, lead: str, positions: Iterable[int]) -> tuple[Span, ...]:
+    def _beater(self, beater: Source, lead: str, positions: Iterable[int]) -> tuple[Segment, ...]:
         """Who beats a field; of objects that say something themselves, one stands for all."""
         ends = {self.answer.paths[position][-1] for position in positions}
         if _is_itself(beater) and len(ends) > 1:
-            return (Span(f"{lead}what these {plural(beater.object.kind)} say themselves", "beaten"),)
+            return (Segment(f"{lead}what these {plural(beater.object.kind)} say themselves", "beaten"),)
         return source_spans(beater, lead, "beaten")
 
-    def _ignored(self, field: FieldOutcome) -> Iterator[tuple[Span, ...]]:
+    def _ignored(self, field: FieldOutcome) -> Iterator[tuple[Segment, ...]]:
         """The lines for where controllers do not look at a field, or look at what is said of the port instead."""
         port_field = self.answer.profile.port_field
         entry = port_field is not None and field.field.startswith(f"{port_field.field}[")
@@ -151,7 +162,7 @@ class _Fields:
         for words, positions in (*by_words.items(), (instead, field.port_entry_on)):
             where = self.which.words(positions) if 0 < len(positions) < len(self.answer.paths) else ""
             if positions:
-                yield (Span(f"{words}{f' on {where}' if where else ''}", "beaten", prose=True),)
+                yield (Segment(f"{words}{f' on {where}' if where else ''}", "beaten", prose=True),)
 
     def _verb(self, field: FieldOutcome, beaters: tuple[Source, ...]) -> str:
         profile = self.answer.profile
@@ -174,23 +185,23 @@ class _Fields:
         room = view.width - 2 * INDENT - field - GAP
         values = [shortened(outcome.field.value, room, view) for outcome in self.outcomes]
         value = max((size for size in map(cells, values) if size <= _WIDEST_VALUE), default=0)
-        by_fate: dict[object, tuple[str, list[tuple[Span, ...]], list[tuple[FieldOutcome, str]]]] = {}
+        by_fate: dict[object, tuple[str, list[tuple[Segment, ...]], list[tuple[FieldOutcome, str]]]] = {}
         for outcome, text in zip(self.outcomes, values, strict=True):
             effect, beaten = self.in_effect(outcome), list(self.beaten_by(outcome))
             key = effect, tuple("".join(span.text for span in spans) for spans in beaten)
             by_fate.setdefault(key, (effect, beaten, []))[2].append((outcome.field, text))
         for effect, beaters, together in by_fate.values():
             nowhere = not (together[0][0].effective_on or together[0][0].undecided_on)
-            yield Line((Span(effect, "beaten" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
+            yield Line((Segment(effect, "beaten" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
             shown = beaters[:_MOST_BEATERS] if view.cuts else beaters
             yield from (Line(spans, 2 * INDENT, 3 * INDENT) for spans in shown)
             if len(beaters) > len(shown):
                 left = count(len(beaters) - len(shown), "more policy")
-                yield Line((Span(f"and by {left}; --show-all shows them", "aside"),), 2 * INDENT)
+                yield Line((Segment(f"and by {left}; --show-all shows them", "aside"),), 2 * INDENT)
             for declared, text in together:
                 yield self._row(declared, text, (field, value), nowhere=nowhere)
         for phrase in self.displaced():
-            yield Line((Span(phrase, "beaten", prose=True),), INDENT, 2 * INDENT)
+            yield Line((Segment(phrase, "beaten", prose=True),), INDENT, 2 * INDENT)
         yield from assumption_lines(self.answer.profile, self.answer.assumed)
         yield from doubt_lines(self.answer.doubts)
         yield from note_lines(self.answer.profile)
@@ -198,12 +209,12 @@ class _Fields:
     def _row(self, field: FieldOutcome, value: str, widths: tuple[int, int], *, nowhere: bool) -> Line:
         """A field, its value, the line of the file that it is written on, and who wrote it, if that was asked."""
         name, wide = widths
-        spans = [Span(pad(field.field, name) + " " * GAP), Span(value, "" if nowhere else "value")]
+        spans = [Segment(pad(field.field, name) + " " * GAP), Segment(value, "" if nowhere else "value")]
         spans += default_spans(field)
         origin = field.origin if field.origin != self.answer.origin else None
         written = " ".join(filter(None, (f":{origin.line}" if origin else "", blame_words(field))))
         if written:
-            spans.append(Span(f"{' ' * (max(wide - cells(value), 0) + GAP)}{written}", "aside"))
+            spans.append(Segment(f"{' ' * (max(wide - cells(value), 0) + GAP)}{written}", "aside"))
         return Line(tuple(spans), 2 * INDENT, 2 * INDENT + name + GAP)
 
     def displaced(self) -> Iterator[str]:
@@ -236,8 +247,8 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
     paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered else ()
     merging = merging_words(answer.strategies, answer.profile)
     kind = f"{answer.policy.group_kind}{mark(answer.profile, 'being a policy')}"
-    origin = Span(in_file(answer.origin, "   {}"), "aside")
-    heading = Span(kind, "heading"), Span(f" · {merging}" if merging else "", prose=True), origin
+    origin = Segment(in_file(answer.origin, "   {}"), "aside")
+    heading = Segment(kind, "heading"), Segment(f" · {merging}" if merging else "", prose=True), origin
     body = tuple(fields.lines(view))
     return (
         headline_line(policy_headline(answer)),
@@ -265,9 +276,9 @@ def _targets(answer: PolicyDescription) -> Iterator[Line]:
     # Of the only target, the headline has just said what is wrong with it.
     told = len(places) == 1 and answer.targets[0].state != "attached"
     for attachment, place in zip(answer.targets, places, strict=True):
-        state = Span(attachment.state, "" if attachment.state == "attached" else "warning")
+        state = Segment(attachment.state, "" if attachment.state == "attached" else "warning")
         message = f": {attachment.message}" if attachment.message and not told else ""
-        yield Line((Span(f"{pad(place, width)}   "), state, Span(message, prose=True)), 2)
+        yield Line((Segment(f"{pad(place, width)}   "), state, Segment(message, prose=True)), 2)
 
 
 def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
@@ -282,7 +293,7 @@ def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
         shown = refs[:_MOST] if view.cuts else refs
         names = in_a_row([f"{ref.qualified_name}{_sections(sections[ref])}" for ref in shown], lead=" ")
         more = f", and {len(refs) - len(shown):,} more; --show-all shows them" if len(refs) > len(shown) else ""
-        yield Line((Span(f"{count(len(refs), kind)}:", "subject"), *names, Span(more, "aside")), 2, 4)
+        yield Line((Segment(f"{count(len(refs), kind)}:", "subject"), *names, Segment(more, "aside")), 2, 4)
 
 
 def _sections(nodes: Sequence[NodeRef]) -> str:

@@ -10,7 +10,7 @@ from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.load import profile_file
 from kubectl_policy.profiles.reading import write
-from kubectl_policy.render.explain.tree import REMEDIES
+from kubectl_policy.render.explain.statements import REMEDIES
 from kubectl_policy.render.output.encoding import as_yaml
 from kubectl_policy.render.output.escape import visible
 

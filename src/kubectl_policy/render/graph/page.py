@@ -26,7 +26,7 @@ from kubectl_policy.render.graph.wording import (
 )
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.wording.names import flow, source_words
-from kubectl_policy.render.wording.reasons import why_beaten, why_without_effect
+from kubectl_policy.render.wording.settings import why_beaten, why_without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

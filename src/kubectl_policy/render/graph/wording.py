@@ -10,8 +10,8 @@ from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import NAMESPACE, listed, names
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
+from kubectl_policy.render.wording.blind_spots import as_far_as
 from kubectl_policy.render.wording.names import count, kind_counts, kind_names
-from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, section_words
 
 if TYPE_CHECKING:

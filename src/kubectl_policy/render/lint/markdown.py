@@ -17,8 +17,8 @@ from kubectl_policy.render.lint.wording import (
 )
 from kubectl_policy.render.output.escape import code, inert
 from kubectl_policy.render.output.text import cut
+from kubectl_policy.render.wording.blind_spots import what_to_do
 from kubectl_policy.render.wording.names import count
-from kubectl_policy.render.wording.unseen import what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,8 +9,8 @@ from kubectl_policy.render.lint.places import path_of, region_of, replaced, uri_
 from kubectl_policy.render.lint.wording import sentence, world_words, worst_first
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import cut
+from kubectl_policy.render.wording.blind_spots import what_to_do
 from kubectl_policy.render.wording.names import count
-from kubectl_policy.render.wording.unseen import what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

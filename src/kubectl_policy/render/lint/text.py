@@ -17,7 +17,7 @@ from kubectl_policy.render.lint.wording import (
     worst_first,
 )
 from kubectl_policy.render.output.encoding import as_yaml
-from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.output.text import Line, Segment
 from kubectl_policy.render.wording.names import count
 from kubectl_policy.render.wording.sections import BLANK, section, unseen_section
 
@@ -42,7 +42,7 @@ def lint_text(report: Report, view: View) -> Document:
     """All findings; at a terminal, those of many objects together and the first ones, unless all are asked for."""
     body = lint_body(report, view)
     style: Style = "title" if report.findings or not report.complete else ""
-    last = Line((Span(lint_headline(report, hints=not view.everything), style, prose=True),), 0, 2)
+    last = Line((Segment(lint_headline(report, hints=not view.everything), style, prose=True),), 0, 2)
     return (*body, *([BLANK] if body else []), last)
 
 
@@ -81,7 +81,7 @@ def _block(group: Sequence[Finding], manifests: set[str], view: View) -> Iterato
     if len(group) == 1:
         yield _line(first, view)
     else:
-        said = Span(message_words(first), prose=True)
+        said = Segment(message_words(first), prose=True)
         yield Line(_words([*_lead(first, first.severity_), said], view), 0, _NOTE)
     for note in notes(first):
         yield _aside(note, _NOTE, view)
@@ -89,7 +89,7 @@ def _block(group: Sequence[Finding], manifests: set[str], view: View) -> Iterato
             yield from _manifest(first, manifests, view)
     if len(group) > 1:
         for finding in group[:_SHOWN_ALIKE]:
-            spans = [*_where(finding), Span(subject_words(finding), "subject")]
+            spans = [*_where(finding), Segment(subject_words(finding), "subject")]
             yield Line(_words(spans, view), _NOTE, _NOTE + 2)
         left = len(group) - _SHOWN_ALIKE
         if left > 0:
@@ -103,22 +103,22 @@ def _line(finding: Finding, view: View, word: str = "", more: str = "") -> Line:
     """
     subject = subject_words(finding)
     spans = [*_where(finding), *_lead(finding, word or finding.severity_)]
-    spans += [Span(f"{subject}:", "subject")] if subject else []
-    spans.append(Span(message_words(finding), prose=True))
-    spans += [Span(more, "aside", prose=True)] if more else []
+    spans += [Segment(f"{subject}:", "subject")] if subject else []
+    spans.append(Segment(message_words(finding), prose=True))
+    spans += [Segment(more, "aside", prose=True)] if more else []
     indent = _TITLED if word else 0
     return Line(_words(spans, view), indent, indent + _NOTE)
 
 
-def _lead(finding: Finding, word: str) -> tuple[Span, Span]:
-    return Span(word, _STYLES.get(word, "aside")), Span(f"{rule_words(finding)}:", "aside")
+def _lead(finding: Finding, word: str) -> tuple[Segment, Segment]:
+    return Segment(word, _STYLES.get(word, "aside")), Segment(f"{rule_words(finding)}:", "aside")
 
 
-def _where(finding: Finding) -> tuple[Span, ...]:
-    return (Span(f"{finding.origin}:"),) if finding.origin else ()
+def _where(finding: Finding) -> tuple[Segment, ...]:
+    return (Segment(f"{finding.origin}:"),) if finding.origin else ()
 
 
-def _words(spans: Sequence[Span], view: View) -> tuple[Span, ...]:
+def _words(spans: Sequence[Segment], view: View) -> tuple[Segment, ...]:
     """Spans with spaces between them; a line for programs, which look for the beginning of each, is never continued."""
     if view.terminal:
         return (*spans[:1], *(replace(span, text=f" {span.text}") for span in spans[1:]))
@@ -126,7 +126,7 @@ def _words(spans: Sequence[Span], view: View) -> tuple[Span, ...]:
 
 
 def _aside(text: str, indent: int, view: View) -> Line:
-    return Line((Span(text, "aside", prose=view.terminal),), indent, indent + 2)
+    return Line((Segment(text, "aside", prose=view.terminal),), indent, indent + 2)
 
 
 def _manifest(finding: Finding, known: set[str], view: View) -> Iterator[Line]:
@@ -135,7 +135,7 @@ def _manifest(finding: Finding, known: set[str], view: View) -> Iterator[Line]:
     text = as_yaml(dict(manifest), unicode=view.unicode) if manifest else ""
     if text and text not in known:
         known.add(text)
-        yield from (Line((Span(line, "value"),), _NOTE + 2, _NOTE + 4) for line in text.split("\n"))
+        yield from (Line((Segment(line, "value"),), _NOTE + 2, _NOTE + 4) for line in text.split("\n"))
 
 
 def _withheld(report: Report, view: View) -> Iterator[tuple[Line, ...]]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import SEVERITIES
 from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.wording.blind_spots import as_far_as
 from kubectl_policy.render.wording.names import count, in_file
-from kubectl_policy.render.wording.unseen import as_far_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,18 +1,22 @@
-"""Rows as aligned columns, in kubectl's style, what can stand in a cell, and what of it fits a terminal."""
+"""Tables of rows in aligned columns, in kubectl's style: cells, what of them fits a terminal, and the order of rows."""
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.render.output.escape import visible
-from kubectl_policy.render.output.text import Line, Span, cells
+from kubectl_policy.render.output.text import Line, Segment, cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from kubectl_policy.model import Json
     from kubectl_policy.render.output.text import Document, Style, View
 
 # Of several entries in a cell so many are shown where not all fit: two, as kubectl does with hosts, else one.
@@ -85,15 +89,15 @@ class Table(Struct, Generic[_Row], frozen=True):
         """The lines of `text` with their styles."""
         columns, remark = self._shown(view, wide=wide)
         header: list[Style] = ["title"] if view.headers else []
-        spans: list[list[Span]] = []
+        spans: list[list[Segment]] = []
         for column in self.columns:
             if column.title in columns:
                 styles: list[Style] = [*header, *(column.style(row) if column.style else "" for row in self.rows)]
                 # A line can be continued before a span that begins with a space: so a cell ends with its gap.
                 padded = (f"{cell}{_GAP}" for cell in _padded(columns[column.title]))
-                spans.append([Span(cell, style) for cell, style in zip(padded, styles, strict=True)])
+                spans.append([Segment(cell, style) for cell, style in zip(padded, styles, strict=True)])
         lines = (Line(line) for line in zip(*spans, strict=True))
-        return (*lines, *(Line((Span(words, "aside", prose=True),)) for words in remark))
+        return (*lines, *(Line((Segment(words, "aside", prose=True),)) for words in remark))
 
     def csv(self, view: View) -> str:
         """Every column as comma-separated values, for programs; nothing if there is no row.
@@ -228,3 +232,58 @@ def _padded(column: Sequence[str]) -> list[str]:
 
 def _harmless(cell: str) -> str:
     return visible(cell) or NONE
+
+
+class _Listed(Protocol):
+    """An object in a list, as it was read."""
+
+    @property
+    def raw(self) -> Mapping[str, Json]: ...
+
+
+_ListedRow = TypeVar("_ListedRow", bound=_Listed)
+_DIGITS: Final = r"([0-9]{1,18})"
+
+
+def in_order(columns: Iterable[Column[Any]], rows: Sequence[_ListedRow], by: str) -> tuple[_ListedRow, ...]:
+    """Sort rows by a column (`affects`, `known-by`) or a field (`.metadata.name`); equal ones keep their order.
+
+    An object without the field comes first. Raises `UsageError` for a column that does not exist, and for a field that
+    none of the objects has.
+    """
+    by_title = {column.title: column for column in columns}
+    column = by_title.get(by.upper().replace("-", " "))
+    if column:
+        return tuple(sorted(rows, key=lambda row: _cell_key(column.cell(row))))
+    path = _path(by)
+    if not path or (rows and all(path.get(row.raw) is None for row in rows)):
+        problem = "none of the listed objects has this field" if path else "there is no such column"
+        hint = f"sort by a field such as .metadata.name, or by {', '.join(by_title)}"
+        raise UsageError(f'cannot sort by "{by}": {problem}', hint)
+    return tuple(sorted(rows, key=lambda row: _value_key(path.get(row.raw))))
+
+
+def _path(text: str) -> FieldPath | None:
+    """Parse a path that has a dot, in braces or without, as kubectl takes both; None for anything else."""
+    try:
+        return FieldPath.parse(text.removeprefix("{").removesuffix("}")) if "." in text else None
+    except ValueError:
+        return None
+
+
+def _cell_key(cell: Cell) -> tuple[float, tuple[str | int, ...]]:
+    return (cell.value, ()) if isinstance(cell, Number) else (0, _natural(text_of(cell, whole=True)))
+
+
+def _value_key(value: Json) -> tuple[int, float, tuple[str | int, ...]]:
+    """Sort key of a field: absent values first, then numbers, then the rest as text."""
+    if value is None:
+        return 0, 0, ()
+    if isinstance(value, int | float):
+        return 1, value, ()
+    return 2, 0, _natural(value if isinstance(value, str) else repr(value))
+
+
+def _natural(text: str) -> tuple[str | int, ...]:
+    """Split text so that numbers in it count as numbers: `route-9` before `route-10`, as kubectl sorts."""
+    return tuple(int(part) if index % 2 else part for index, part in enumerate(re.split(_DIGITS, text)))

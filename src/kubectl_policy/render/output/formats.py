@@ -128,18 +128,18 @@ def _json(value: object) -> Iterator[str]:
 
 
 def _summary(forms: Forms[Any], answer: object, _: View) -> Document:
-    from kubectl_policy.render.output.text import Line, Span  # noqa: PLC0415 (`--help` does without)
+    from kubectl_policy.render.output.text import Line, Segment  # noqa: PLC0415 (`--help` does without)
 
     # Not prose: it is one line however long it is.
-    return (Line((Span(forms.summary(answer)),)),)
+    return (Line((Segment(forms.summary(answer)),)),)
 
 
 def _names(forms: Forms[Any], answer: object, view: View) -> Document:
     """`kind.group/name`, as other commands take it; `kind.group/namespace/name` where there are several namespaces."""
-    from kubectl_policy.render.output.text import Line, Span  # noqa: PLC0415 (`--help` does without)
+    from kubectl_policy.render.output.text import Line, Segment  # noqa: PLC0415 (`--help` does without)
 
     names = ((ref, ref.qualified_name if view.namespaces else ref.name) for ref in forms.names(answer))
-    return tuple(Line((Span(f"{str(ref.group_kind).lower()}/{name}"),)) for ref, name in names)
+    return tuple(Line((Segment(f"{str(ref.group_kind).lower()}/{name}"),)) for ref, name in names)
 
 
 def drawn(dot: str, form: str) -> str | bytes:

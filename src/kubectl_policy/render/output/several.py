@@ -12,7 +12,7 @@ from kubectl_policy.render.output.columns import NOTHING, Column, Table, aligned
 from kubectl_policy.render.output.encoding import as_yaml, envelope, json_pieces, plain
 from kubectl_policy.render.output.escape import code
 from kubectl_policy.render.output.formats import format_of
-from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.output.text import Line, Segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,14 +68,14 @@ def _trees(answers: Answers, _: str) -> Document:
     lines: list[Line] = []
     for answer in answers.answered:
         shown = cast("Document", answer.shown)
-        lines += (*((Line(),) if lines else ()), Line((Span(f"Context {answer.context}", "title"),)), *shown)
+        lines += (*((Line(),) if lines else ()), Line((Segment(f"Context {answer.context}", "title"),)), *shown)
     return tuple(lines)
 
 
 def _lines(answers: Answers, _: str) -> Document:
     """Return the lines of answers that have one line each, with their contexts."""
     return tuple(
-        Line((Span(f"{answer.context}: "), *line.spans))
+        Line((Segment(f"{answer.context}: "), *line.spans))
         for answer in answers.answered
         for line in cast("Document", answer.shown)
     )

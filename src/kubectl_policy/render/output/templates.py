@@ -38,7 +38,7 @@ _STEP: Final = re.compile(
 _ESCAPES: Final[Mapping[str, str]] = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-class _Text(Struct, frozen=True):
+class _Literal(Struct, frozen=True):
     """Text that is shown as it is."""
 
     text: str
@@ -56,7 +56,7 @@ class _Range(Struct, frozen=True):
 
     text: str
     path: Path
-    inner: tuple[_Text | _Values | _Range, ...]
+    inner: tuple[_Literal | _Values | _Range, ...]
 
 
 class Template:
@@ -79,7 +79,7 @@ class Template:
         return [] if shown.strip() else list(dict.fromkeys(_lacking(self._parts, [document], "")))
 
 
-def _pieces(text: str) -> Iterator[str | _Text]:
+def _pieces(text: str) -> Iterator[str | _Literal]:
     """The text outside of braces, and what stands within each pair of them."""
     end = 0
     for match in _BRACES.finditer(text):
@@ -89,20 +89,20 @@ def _pieces(text: str) -> Iterator[str | _Text]:
     yield _outside(text[end:])
 
 
-def _outside(text: str) -> _Text:
+def _outside(text: str) -> _Literal:
     if "{" in text or "}" in text:
         raise UsageError("a brace in -o jsonpath is not closed, or not opened", _HINT)
-    return _Text(text)
+    return _Literal(text)
 
 
 def _parts(
-    pieces: Sequence[str | _Text], *, inside: bool
-) -> tuple[tuple[_Text | _Values | _Range, ...], Sequence[str | _Text]]:
+    pieces: Sequence[str | _Literal], *, inside: bool
+) -> tuple[tuple[_Literal | _Values | _Range, ...], Sequence[str | _Literal]]:
     """The parts up to the `end` of a range, if they are inside one, and the pieces from there on."""
-    parts: list[_Text | _Values | _Range] = []
+    parts: list[_Literal | _Values | _Range] = []
     while pieces:
         piece, pieces = pieces[0], pieces[1:]
-        if isinstance(piece, _Text):
+        if isinstance(piece, _Literal):
             parts.append(piece)
         elif piece == "end":
             return tuple(parts), pieces if inside else [piece]
@@ -111,7 +111,7 @@ def _parts(
             path = piece.removeprefix("range ").strip()
             parts.append(_Range(path, compiled(path), inner))
         elif quoted := _QUOTED.fullmatch(piece):
-            parts.append(_Text(_unquoted(quoted[1])))
+            parts.append(_Literal(_unquoted(quoted[1])))
         else:
             parts.append(_Values(piece, compiled(piece)))
     if inside:
@@ -123,9 +123,9 @@ def _unquoted(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
 
 
-def _evaluated(parts: Iterable[_Text | _Values | _Range], document: Json) -> Iterator[str]:
+def _evaluated(parts: Iterable[_Literal | _Values | _Range], document: Json) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, _Text):
+        if isinstance(part, _Literal):
             yield part.text
         elif isinstance(part, _Values):
             yield " ".join(map(_shown, part.path.findall(document)))
@@ -134,10 +134,10 @@ def _evaluated(parts: Iterable[_Text | _Values | _Range], document: Json) -> Ite
                 yield from _evaluated(part.inner, cast("Json", found))
 
 
-def _lacking(parts: Iterable[_Text | _Values | _Range], roots: Sequence[Json], at: str) -> Iterator[str]:
+def _lacking(parts: Iterable[_Literal | _Values | _Range], roots: Sequence[Json], at: str) -> Iterator[str]:
     """Which fields of paths are in none of some values, which are `at` a path."""
     for part in parts:
-        if not isinstance(part, _Text):
+        if not isinstance(part, _Literal):
             yield from _lacked(part.text, roots, at or "the document")
         if isinstance(part, _Range):
             within = [cast("Json", found) for root in roots for found in part.path.findall(root)]
@@ -182,7 +182,7 @@ def _shown(found: object) -> str:
     return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
 
 
-class _Step(Struct, frozen=True):
+class _PathStep(Struct, frozen=True):
     """A step of a path as it was written and as RFC 9535 writes it, and the `name` if it is that of a field."""
 
     text: str
@@ -190,7 +190,7 @@ class _Step(Struct, frozen=True):
     name: str = ""
 
 
-def _steps(path: str) -> Iterator[_Step]:
+def _steps(path: str) -> Iterator[_PathStep]:
     """The steps of a path, of which one that goes deep has the one after it in it. Raises `UsageError` for none."""
     rest, deep = path.strip().removeprefix("$").removeprefix("@"), ""
     while rest and rest != ".":
@@ -205,10 +205,12 @@ def _steps(path: str) -> Iterator[_Step]:
         standard = match["brackets"] or ("[*]" if match["star"] or name == "*" else f"[{json.dumps(name)}]")
         text = match[0] if match["brackets"] or match[0].startswith(".") else f".{match[0]}"
         is_field = name not in {"", "*"} and not deep
-        yield _Step(f"{deep}{text.removeprefix('.') if deep else text}", f"{deep}{standard}", name if is_field else "")
+        yield _PathStep(
+            f"{deep}{text.removeprefix('.') if deep else text}", f"{deep}{standard}", name if is_field else ""
+        )
         deep = ""
     if deep:
-        yield _Step(deep, deep)
+        yield _PathStep(deep, deep)
 
 
 def compiled(path: str) -> Path:

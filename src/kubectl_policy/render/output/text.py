@@ -21,7 +21,7 @@ _OWN_SYMBOLS: Final = str.maketrans("▸→·…", "    ")
 _PIECES: Final = r" *[^ ]+| +"
 
 
-class Span(Struct, frozen=True, gc=False):
+class Segment(Struct, frozen=True, gc=False):
     """A piece of a line. Prose may be broken at its spaces; anything else (names, values) stays in one piece."""
 
     text: str
@@ -35,7 +35,7 @@ class Line(Struct, frozen=True, gc=False):
     A line can be continued before a span that begins with a space, and within prose.
     """
 
-    spans: tuple[Span, ...] = ()
+    spans: tuple[Segment, ...] = ()
     indent: int = 0
     hang: int = 4
 
@@ -76,11 +76,12 @@ class View(Struct, frozen=True):
         return self.terminal and not self.everything
 
 
-def in_a_row(words: Sequence[str], style: Style = "", lead: str = "") -> list[Span]:
+def in_a_row(words: Sequence[str], style: Style = "", lead: str = "") -> list[Segment]:
     """Words with commas between them, after a lead; a line can be continued before each but the first."""
     last = len(words) - 1
     return [
-        Span(f"{' ' if place else lead}{word}{',' if place < last else ''}", style) for place, word in enumerate(words)
+        Segment(f"{' ' if place else lead}{word}{',' if place < last else ''}", style)
+        for place, word in enumerate(words)
     ]
 
 
@@ -112,13 +113,13 @@ def cut(text: str, width: int) -> str:
     return shown + "…"
 
 
-def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Span, ...]]:
+def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Segment, ...]]:
     """The lines as they will be shown, each at most `width` cells wide unless a single piece is wider than that.
 
     Every text goes through `visible` here, so that no renderer can forget it.
     """
     for line in document:
-        row = [Span(" " * line.indent)] if line.indent and line.spans else []
+        row = [Segment(" " * line.indent)] if line.indent and line.spans else []
         if line.indent + sum([cells(span.text) for span in line.spans]) <= width:
             # Most lines need not be continued.
             yield (*row, *map(_shown, line.spans))
@@ -130,7 +131,7 @@ def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Span, ...]]:
                 yield tuple(row)
                 first = replace(run[0], text=run[0].text.lstrip(" "))
                 size -= len(run[0].text) - len(first.text)
-                row, used = [Span(" " * line.hang), first, *run[1:]], line.hang + size
+                row, used = [Segment(" " * line.hang), first, *run[1:]], line.hang + size
             else:
                 row += run
                 used += size
@@ -138,21 +139,21 @@ def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Span, ...]]:
         yield tuple(row)
 
 
-def _shown(span: Span) -> Span:
+def _shown(span: Segment) -> Segment:
     text = visible(span.text)
-    return span if text is span.text else Span(text, span.style)
+    return span if text is span.text else Segment(text, span.style)
 
 
-def _runs(spans: Iterable[Span]) -> Iterator[list[Span]]:
+def _runs(spans: Iterable[Segment]) -> Iterator[list[Segment]]:
     """The spans in groups that stay together: each group but the first begins with a space."""
-    run: list[Span] = []
+    run: list[Segment] = []
     for span in spans:
         text = visible(span.text)
         for piece in re.findall(_PIECES, text) if span.prose else [text]:
             if piece.startswith(" ") and run:
                 yield run
                 run = []
-            run.append(span if piece is span.text else Span(piece, span.style))
+            run.append(span if piece is span.text else Segment(piece, span.style))
     if run:
         yield run
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
+from kubectl_policy.render.wording.blind_spots import as_far_as
 from kubectl_policy.render.wording.names import (
     attachment_words,
     count,
@@ -21,7 +22,6 @@ from kubectl_policy.render.wording.names import (
     node_words,
     of_all,
 )
-from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, listed, plural, with_article
 from kubectl_policy.model.refs import is_unnamed
-from kubectl_policy.render.output.text import Span
+from kubectl_policy.render.output.text import Segment
 from kubectl_policy.topology.references import ROUTES, depth_of, section_noun, section_words
 
 if TYPE_CHECKING:
@@ -92,17 +92,19 @@ Targets: TypeAlias = "Mapping[Source, Sequence[NodeRef]]"
 ONE_TARGET: Final[Targets] = MappingProxyType({})
 
 
-def source_spans(source: Source, lead: str = "", style: Style = "", targets: Targets = ONE_TARGET) -> tuple[Span, ...]:
+def source_spans(
+    source: Source, lead: str = "", style: Style = "", targets: Targets = ONE_TARGET
+) -> tuple[Segment, ...]:
     """`RetryPolicy baker/resilience → Namespace baker`; of an object's own field, `HTTPRoute baker/baker itself`.
 
     Of a source with several `targets` all of these.
     """
     if source.object == source.target.object:
         section = f", {section_words(source.target)}" if source.target.section else ""
-        return (Span(f"{lead}{source.object} itself{section}", style),)
+        return (Segment(f"{lead}{source.object} itself{section}", style),)
     words = [node_words(target) for target in targets.get(source, ())] or [node_words(source.target)]
     how = source_filter_words(source)
-    return Span(f"{lead}{source.object}", style), Span(f" → {listed(words, MOST_TARGETS)}{how}", style)
+    return Segment(f"{lead}{source.object}", style), Segment(f" → {listed(words, MOST_TARGETS)}{how}", style)
 
 
 def source_words(source: Source, targets: Targets = ONE_TARGET) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.render.output.text import Line, Span, cells, pad
+from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.names import count
 from kubectl_policy.topology.references import WITH_PORTS, section_words
 
@@ -44,7 +44,7 @@ def path_lines(paths: Sequence[Path], subject: NodeRef, view: View, *, numbered:
     lines = _block(shown, numbers, own, 0) if _fits(shown, view) else _blocks(entries, own, view)
     if len(rows) > len(shown):
         left = count(len(rows) - len(shown), "more line")
-        lines.append(Line((Span(f"and {left} of paths; --show-all shows all {len(paths)}", "aside"),), INDENT))
+        lines.append(Line((Segment(f"and {left} of paths; --show-all shows all {len(paths)}", "aside"),), INDENT))
     return tuple(lines)
 
 
@@ -89,7 +89,7 @@ def _block(rows: Sequence[tuple[str, ...]], leads: Sequence[str], own: str, skip
     for row, lead in zip(rows, leads, strict=True):
         last = len(row) - 1
         spans = [
-            Span(
+            Segment(
                 (_ARROW if place else "") + (pad(cell, widths[place]) if alike and place < last else cell),
                 "subject" if cell == own else "",
             )

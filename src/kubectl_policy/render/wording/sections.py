@@ -1,14 +1,15 @@
-"""The parts that text answers share: what was reported, what is expected, what could not be seen, problems."""
+"""Sections that several answers have: problems, reports, references, events, blind spots, next commands."""
 
 from __future__ import annotations
 
-from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.wording.names import in_file, node_words
-from kubectl_policy.render.wording.unseen import what_to_do
+from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.text import Line, Segment
+from kubectl_policy.render.wording.blind_spots import what_to_do
+from kubectl_policy.render.wording.names import count, in_file, node_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.failing_routes import FailingRoute
     from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, ReferenceRole
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
-    from kubectl_policy.render.output.text import Style
+    from kubectl_policy.render.output.text import Style, View
 
 BLANK: Final = Line()
 _WORDS: Final[dict[str, tuple[str, Style]]] = {
@@ -33,13 +34,13 @@ _WORDS: Final[dict[str, tuple[str, Style]]] = {
 
 def headline_line(text: str) -> Line:
     """The sentence that an answer opens with, as its first line."""
-    return Line((Span(text, "title", prose=True),), 0, 2)
+    return Line((Segment(text, "title", prose=True),), 0, 2)
 
 
 def section(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
     """Return a titled part after a blank line; nothing at all if it has no lines."""
     body = tuple(lines)
-    return (BLANK, Line((Span(title, "heading"),)), *body) if body else ()
+    return (BLANK, Line((Segment(title, "heading"),)), *body) if body else ()
 
 
 def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
@@ -47,16 +48,16 @@ def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
     lines: list[Line] = []
     for (about, controller), conditions in groupby(reported, lambda condition: (condition.about, condition.controller)):
         label = about + (f" (by {controller})" if controller else "")
-        spans = [Span(f"{label}:" if label else "")]
+        spans = [Segment(f"{label}:" if label else "")]
         for place, condition in enumerate(conditions):
             lead = ", " if place else " " if label else ""
-            spans.append(Span(f"{lead}{condition.type} {condition.status}", prose=True))
+            spans.append(Segment(f"{lead}{condition.type} {condition.status}", prose=True))
             # A reason that repeats the type ("Accepted True, Accepted") tells nothing.
             details = [condition.reason] if condition.reason not in {"", condition.type} else []
             details += [condition.message] if condition.status != "True" and condition.message else []
-            spans += [Span(f" ({': '.join(details)})", prose=True)] if details else []
+            spans += [Segment(f" ({': '.join(details)})", prose=True)] if details else []
             if condition.stale:
-                spans.append(Span(" [stale: not of the object's present generation]", "warning", prose=True))
+                spans.append(Segment(" [stale: not of the object's present generation]", "warning", prose=True))
         lines.append(Line(tuple(span for span in spans if span.text), 2))
     return section("Reported in the status, not computed", lines)
 
@@ -72,7 +73,7 @@ def expected_places_section(expected: Sequence[AncestorStatus]) -> tuple[Line, .
     """What the controllers of a policy's kind should report on it: a line for each place."""
     lines: list[Line] = []
     for status in expected:
-        label = (Span(f"{node_words(status.ancestor)}: "),) if status.ancestor else ()
+        label = (Segment(f"{node_words(status.ancestor)}: "),) if status.ancestor else ()
         lines.append(Line((*label, *_conditions(status.conditions)), 2, 4))
     return section("Its controllers should report", lines)
 
@@ -81,10 +82,10 @@ _WELL: Final = frozenset({"Accepted", "Enforced"})
 _DONE: Final = frozenset({"Attached", "Programmed", "ResolvedRefs"})
 
 
-def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Span]:
+def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Segment]:
     said: set[str] = set()
     for number, condition in enumerate(conditions):
-        yield Span(f"{', ' if number else ''}{condition.type} {condition.status}", prose=True)
+        yield Segment(f"{', ' if number else ''}{condition.type} {condition.status}", prose=True)
         named = condition.reason != condition.type
         # That all is well needs no reason, and one message will do for several conditions.
         if condition.status == "True" and (condition.type in _WELL or (condition.type in _DONE and not named)):
@@ -93,7 +94,7 @@ def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Span]:
         said.add(condition.message)
         words = ": ".join(filter(None, [condition.reason if named else "", message]))
         if words:
-            yield Span(f" ({words})", prose=True)
+            yield Segment(f" ({words})", prose=True)
 
 
 _WITHOUT: Final[Mapping[Without, str]] = {
@@ -118,7 +119,7 @@ def _reference(reference: SettingsReference, subject: ObjectRef) -> Line:
     verb = verb if reference.guessed else "selects" if selects else "refers to"
     what = "it" if obj.qualified_name == subject.qualified_name else str(obj)
     words = f" {verb} {what} ({reference.field}{whose}); {_WITHOUT[reference.without]}"
-    return Line((Span(str(reference.policy), "subject"), Span(words, prose=True)), 2, 4)
+    return Line((Segment(str(reference.policy), "subject"), Segment(words, prose=True)), 2, 4)
 
 
 def failing_section(failing: Iterable[FailingRoute]) -> tuple[Line, ...]:
@@ -127,7 +128,7 @@ def failing_section(failing: Iterable[FailingRoute]) -> tuple[Line, ...]:
     for route in failing:
         rules = "" if route.whole else f" ({listed([rule.section for rule in route.rules])})"
         words = f"{rules}: {route.policy} is not valid: {route.message}"
-        lines.append(Line((Span(str(route.route), "subject"), Span(words, prose=True)), 2, 4))
+        lines.append(Line((Segment(str(route.route), "subject"), Segment(words, prose=True)), 2, 4))
     return section("Requests that get an error response", lines)
 
 
@@ -148,8 +149,8 @@ def not_looked_into_section(references: Iterable[NotLookedInto]) -> tuple[Line, 
     for (obj, sort), alike in by_object.items():
         by = dict.fromkeys(f"{_WHAT[sort]} {node_words(reference.by)}" for reference in alike)
         fields = ", ".join(dict.fromkeys(reference.field for reference in alike))
-        lead = Span(f"{obj}{in_file(alike[0].origin, ' ({})')}:")
-        lines.append(Line((lead, Span(f" {listed(list(by))}", prose=True), Span(f" ({fields})", "aside")), 2, 4))
+        lead = Segment(f"{obj}{in_file(alike[0].origin, ' ({})')}:")
+        lines.append(Line((lead, Segment(f" {listed(list(by))}", prose=True), Segment(f" ({fields})", "aside")), 2, 4))
     return section("Not looked into", lines)
 
 
@@ -161,8 +162,8 @@ def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
         details += [f"from {event.from_}"] if event.from_ else []
         details += [f"{event.count} times"] if event.count > 1 else []
         details += [f"last at {event.last}"] if event.last else []
-        lead = Span(f"{', '.join(details)}:", "warning" if event.type == "Warning" else "", prose=True)
-        lines.append(Line((lead, Span(f" {event.message}", prose=True)), 2))
+        lead = Segment(f"{', '.join(details)}:", "warning" if event.type == "Warning" else "", prose=True)
+        lines.append(Line((lead, Segment(f" {event.message}", prose=True)), 2))
     return section("Events", lines)
 
 
@@ -171,8 +172,8 @@ def unseen_section(unseen: Sequence[BlindSpot]) -> tuple[Line, ...]:
     lines: list[Line] = []
     for thing in unseen:
         where = in_file(thing.origin, " ({})")
-        remedy = Span(f" {thing.reason}. {what_to_do(thing)}", prose=True)
-        lines.append(Line((Span(f"{thing.what}{where}:"), remedy), 2))
+        remedy = Segment(f" {thing.reason}. {what_to_do(thing)}", prose=True)
+        lines.append(Line((Segment(f"{thing.what}{where}:"), remedy), 2))
     return section("Could not be seen", lines)
 
 
@@ -192,4 +193,39 @@ def problem_line(diagnostic: Diagnostic) -> Line:
     word, style = _WORDS[diagnostic.severity]
     where = in_file(diagnostic.origin, " {}")
     message = f" {diagnostic.message}" + (f" [{diagnostic.reason}]" if diagnostic.reason else "")
-    return Line((Span(word, style), Span(f"{where}:"), Span(message, prose=True)), 2)
+    return Line((Segment(word, style), Segment(f"{where}:"), Segment(message, prose=True)), 2)
+
+
+Command: TypeAlias = tuple[str, ...]
+
+
+def next_section(commands: Iterable[Command], view: View) -> tuple[Line, ...]:
+    """At most two commands that lead on, with the options of the present one, ready to paste; at a terminal only."""
+    if not view.terminal:
+        return ()
+    import shlex  # noqa: PLC0415 (only a terminal needs it)
+
+    texts = (shlex.join(visible(word) for word in (*command, *view.options)) for command in islice(commands, 2))
+    return section("Next", (Line((Segment(f"{view.program} {text}", "command"),), 2) for text in texts))
+
+
+def describing(ref: ObjectRef, *options: str) -> Command:
+    """The command that describes an object."""
+    namespace = ("-n", ref.namespace) if ref.namespace else ()
+    return ("describe", f"{ref.kind.lower()}/{ref.name}", *namespace, *options)
+
+
+def nothing_found(namespace: str, elsewhere: Sequence[str], noun: str) -> list[str]:
+    """What kubectl says of an empty list, and where there is something."""
+    return [f"No resources found{f' in {namespace} namespace.' if namespace else ''}", *elsewhere_hint(elsewhere, noun)]
+
+
+def elsewhere_hint(elsewhere: Sequence[str], noun: str) -> list[str]:
+    """Where there is something, if nothing was found here: `elsewhere` has a namespace for each such object."""
+    if not elsewhere:
+        return []
+    namespaces = sorted(set(elsewhere))
+    one = len(namespaces) == 1
+    where = f"namespace {namespaces[0]}: add -n {namespaces[0]}" if one else f"{len(namespaces)} namespaces: add -A"
+    verb = "is" if len(elsewhere) == 1 else "are"
+    return [f"hint: there {verb} {count(len(elsewhere), noun)} in {where}"]

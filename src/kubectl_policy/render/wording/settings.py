@@ -1,21 +1,26 @@
-"""Settings in answers: values in one line, what is said beside them, and which fields only repeat a key."""
+"""Phrases about settings: values in one line, and why a declared value is not in force."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from kubectl_policy.render.output.text import Span, cells, cut
-from kubectl_policy.render.wording.names import flow
+from kubectl_policy.model.kinds import NAMESPACE, listed, plural
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.questions.shared.reasons import merge_does_not_count
+from kubectl_policy.render.output.text import Line, Segment, cells, cut
+from kubectl_policy.render.wording.names import flow, source_words
+from kubectl_policy.topology.references import ROUTES, layer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Json
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.describe.policies import FieldOutcome
-    from kubectl_policy.questions.shared.in_force import Setting
+    from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.render.output.text import View
-    from kubectl_policy.resolution import Fate
+    from kubectl_policy.resolution import Fate, Source
 
 INDENT: Final = 2
 GAP: Final = 3
@@ -44,9 +49,9 @@ def perhaps(setting: Setting) -> str:
     return "" if setting.certain else " (may hold)"
 
 
-def default_spans(field: Setting | FieldOutcome) -> tuple[Span, ...]:
+def default_spans(field: Setting | FieldOutcome) -> tuple[Segment, ...]:
     """What distinguishes a field that its policy leaves out from one that somebody wrote; nothing for the latter."""
-    return (Span(f" ({DEFAULT})", "aside", prose=True),) if field.defaulted else ()
+    return (Segment(f" ({DEFAULT})", "aside", prose=True),) if field.defaulted else ()
 
 
 def without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
@@ -83,3 +88,216 @@ def _object(item: Mapping[str, Json]) -> str:
     words = [f"[{name}]"] if isinstance(name, str) else []
     words += [f"{key} {flow(child)}" for key, child in rest[:1]]
     return " ".join(words) + (" …" if len(rest) > 1 else "")
+
+
+_INDENT: Final = 2
+_ASSUMPTIONS: Final = {
+    "being a policy": "it is a policy kind, because of its name and its target references",
+    "class": "its policies reach what is below their target",
+}
+_BY_LABEL: Final = (
+    "its policies change only their target, as its label Direct says, though they target Gateways and routes"
+)
+_MERGING: Final = {
+    "direct": "of two on one target the older stands and the other is refused",
+    "inherited": "a policy that does not say how it merges gives way to a nearer one as a whole",
+}
+_DOUBTS: Final = {
+    "age unknown": "creationTimestamp is missing, so policies on one target are ordered by name instead of by age",
+    "combination unknown": "how policies of this kind combine is not known, and these set no field in common: all of"
+    " them may hold, or only one policy",
+    "fold direction": "GEP-713 can be read in two ways here, which differ; this is the reading from the leaf upwards",
+}
+_PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})
+
+
+def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
+    """Why another value is in force, in plain words, from the fate and from who won."""
+    if fate.state == "rejected":
+        alone = group.contest.same_level == "one-applies" and winner.target == fate.source.target
+        return f"refused: {_first(group, (winner,))} applies" if alone else "conflict: refused"
+    if fate.state == "unheeded":
+        return _why_ignored(fate, group)
+    if winner.object == winner.target.object:
+        return _own_wins(fate, winner, group)
+    return _by_filter(winner, fate.source) or _by_level(winner, fate.source, group)
+
+
+def _own_wins(fate: Fate, winner: Source, group: InForce) -> str:
+    """Why a value of the target object's own is in force: `the route's own timeout wins`."""
+    if fate.source == winner:
+        return "another of its own settings counts instead"
+    around = (words for field, words in group.contest.own_words.items() if f"{fate.field}.".startswith(f"{field}."))
+    is_route = winner.object.group_kind in ROUTES
+    return f"the {'route' if is_route else winner.object.kind}'s own {next(around, 'setting')} wins"
+
+
+def _by_level(winner: Source, loser: Source, group: InForce) -> str:
+    """Why a policy wins against another one by where the two are attached and by their order there."""
+    together = winner.target == loser.target
+    if winner.overrides and not (together and loser.overrides):
+        return "overridden from above" if _above(winner, loser) else "an override beats a default"
+    if not together:
+        return _chosen_above(winner, loser, group) or "the nearer policy wins"
+    if group.contest.weights.get(winner.object, 0) != group.contest.weights.get(loser.object, 0):
+        return "the heavier policy goes first"
+    first_wins = group.contest.same_level == "first-wins" or winner.overrides
+    if group.profile.order_field or "age unknown" in group.combination.doubts:
+        return f"the {'first' if first_wins else 'last'} by {_order(group)} wins"
+    return f"the {'older' if first_wins else 'newer'} policy wins"
+
+
+def _above(winner: Source, loser: Source) -> bool:
+    """Whether an override comes from further up than what it beats: another override does not give way to one below."""
+    above, below = winner.target, loser.target
+    if above.object == below.object:
+        return bool(below.section) and not above.section
+    kinds = above.object.group_kind, below.object.group_kind
+    return loser.overrides or NAMESPACE in kinds or layer_of(kinds[0]) <= layer_of(kinds[1])
+
+
+def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
+    """Why a policy of a route wins against one of a route that it leads to, where its route has chosen so."""
+    order, sources = group.contest.order, {winner, loser}
+    known = sources <= set(order) and all(source.target.object.group_kind in ROUTES for source in sources)
+    if not group.profile.route_choice or not known or order.index(winner) > order.index(loser):
+        return ""
+    return "the route above wins, by its annotation"
+
+
+def _why_ignored(fate: Fate, group: InForce) -> str:
+    """Why controllers do not look at a field of a policy that counts."""
+    if not group.profile.counts(fate.field):
+        return f"it does not count on {plural(group.extent.at[0].object.kind)}"
+    port_field = group.profile.port_field
+    target = fate.source.target
+    altogether = any(
+        not part.fields and any(level.includes(target) for level in part.levels) for part in group.profile.ignored
+    )
+    if port_field and not altogether and fate.field.startswith(f"{port_field.field}["):
+        return "it is for another port"
+    return "controllers ignore it here"
+
+
+def why_without_effect(fate: Fate, group: InForce) -> str:
+    """Why a declared field has no effect where nothing stands for it: its whole spec was replaced, or refused.
+
+    Of one that is refused, by whom is left out: that stands beside it.
+    """
+    if fate.state == "unheeded":
+        return _why_ignored(fate, group)
+    if fate.by_port and group.profile.port_field:
+        return f"{group.profile.port_field.field} has an entry for this port, which stands instead"
+    if fate.state != "rejected":
+        return _why_replaced(fate, group)
+    same_target = all(beater.target == fate.source.target for beater in fate.superseded_by)
+    if group.contest.same_level == "one-applies" and same_target:
+        return f"refused: of several on one target {_first(group, fate.superseded_by)} applies"
+    elsewhere = all(beater.target != fate.source.target for beater in fate.superseded_by)
+    if elsewhere and group.profile.refusal == "everywhere":
+        names = listed([source_words(beater) for beater in fate.superseded_by])
+        return f"refused on all of its targets, for {names}"
+    return "refused for the conflict"
+
+
+def _why_replaced(fate: Fate, group: InForce) -> str:
+    own = [beater for beater in fate.superseded_by if beater.object == beater.target.object]
+    if own:
+        return _own_wins(fate, own[0], group)
+    names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
+    several, why = len(fate.superseded_by) > 1, merge_not_counting(fate, group)
+    if fate.source in group.contest.members:
+        return f"{names} {'set' if several else 'sets'} what stands instead"
+    words = f"all of it gives way to {names}" if several else f"{names} replaces all of it"
+    return f"{words}; {why}" if why else words
+
+
+def merge_not_counting(fate: Fate, group: InForce) -> str:
+    """Why a policy replaces another one as a whole although it says that it merges; empty if it does not."""
+    if fate.source in group.contest.members:
+        return ""
+    return merge_does_not_count(fate.source, fate.superseded_by, group.contest.strategy_of, group.profile)
+
+
+def _by_filter(winner: Source, loser: Source) -> str:
+    """Why a policy wins, or loses, that a filter of a rule names, against another one on that rule or its route."""
+    if winner.target.object != loser.target.object or not (winner.filter or loser.filter):
+        return ""
+    if winner.filter and loser.filter:
+        return f"the {'earlier' if winner.filter < loser.filter else 'later'} filter wins"
+    if winner.filter and (winner.target == loser.target or winner.overrides):
+        return "a filter's policy comes first"
+    return "a filter's policy comes first, and the last one wins" if winner.target == loser.target else ""
+
+
+def _first(group: InForce, winners: Iterable[Source]) -> str:
+    """What the policy is that applies where one alone does."""
+    if any(winner.filter for winner in winners):
+        return "the first that a filter names"
+    undecided = group.profile.order_field or "age unknown" in group.combination.doubts
+    return f"the first by {_order(group)}" if undecided else "the oldest"
+
+
+def _order(group: InForce) -> str:
+    """What the order of policies on one target goes by."""
+    age = "name" if "age unknown" in group.combination.doubts else "age"
+    return f"{group.profile.order_field} and {age}" if group.profile.order_field else age
+
+
+def merging_words(strategies: Collection[MergeStrategy], profile: PolicyKindProfile, *, merges: bool = True) -> str:
+    """How policies of a kind merge; empty where none ever does, which is what the strategy None means.
+
+    Where the policy itself chooses to merge, also with what; `merges` says whether there is anything to merge with.
+    """
+    words = [strategy.value.lower() for strategy in strategies if strategy is not MergeStrategy.NONE]
+    if profile.chooser == "challenger" and merges and _PATCHING.intersection(strategies):
+        above = "the closest policy above it" if profile.merges_with == "closest" else "the policies above it"
+        words[-1] += f" with {above}" + (f" ({profile.strategy_field})" if profile.strategy_field else "")
+    return ", ".join(words)
+
+
+def basis_lines(groups: Sequence[InForce]) -> Iterator[Line]:
+    """What an answer about a policy kind rests on: guesses, doubts of all groups, limits of what is known of the kind.
+
+    `groups` are all of one kind, at least one. Doubts that not all of them have come first.
+    """
+    profile = groups[0].profile
+    common = [
+        doubt for doubt in groups[0].combination.doubts if all(doubt in group.combination.doubts for group in groups)
+    ]
+    for group in groups:
+        yield from doubt_lines(doubt for doubt in group.combination.doubts if doubt not in common)
+    assumed = tuple(
+        choice for choice in profile.assumed if any(choice in group.combination.assumed for group in groups)
+    )
+    yield from assumption_lines(profile, assumed)
+    yield from doubt_lines(common)
+    yield from note_lines(profile, in_full=bool(assumed))
+
+
+def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind: str = "") -> Iterator[Line]:
+    """What an answer takes a policy kind for that nobody says; with the name of the kind where it is not plain."""
+    if assumed:
+        of_class = _BY_LABEL if profile.policy_class == "direct" else _ASSUMPTIONS["class"]
+        meanings = {**_ASSUMPTIONS, "class": of_class, "merge strategy": _MERGING[profile.policy_class]}
+        named = listed([meanings.get(choice, choice) for choice in assumed])
+        why = "because its profile does not say" if profile.known_by == "profile" else "because no profile covers it"
+        yield _aside(f"assumed{f' of {kind}' if kind else ''}, {why}: {named}")
+
+
+def doubt_lines(doubts: Iterable[str]) -> Iterator[Line]:
+    """What an answer rests on without knowing it, in plain words."""
+    for doubt in doubts:
+        yield _aside(f"in doubt: {_DOUBTS.get(doubt, doubt)}")
+
+
+def note_lines(profile: PolicyKindProfile, *, in_full: bool = True) -> Iterator[Line]:
+    """What no field of a profile can say: where answers may be wrong and, `in_full`, whatever else is to be known."""
+    if profile.approximate:
+        yield _aside(f"not everything about {profile.group_kind.kind} is computed: {profile.notes}")
+    elif profile.notes and in_full:
+        yield _aside(f"note: {profile.notes}")
+
+
+def _aside(text: str) -> Line:
+    return Line((Segment(text, "aside", prose=True),), _INDENT, 2 * _INDENT)

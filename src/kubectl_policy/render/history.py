@@ -1,4 +1,4 @@
-"""The history of an object's effective settings as text: a block for each commit, what changed first."""
+"""`history` as text: the changes of effective settings, commit by commit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
+from kubectl_policy.render.output.text import Line, Segment, cells, cut, pad
 from kubectl_policy.render.wording.names import count, flow, itself_words, node_words
 from kubectl_policy.render.wording.sections import BLANK, headline_line
 from kubectl_policy.render.wording.settings import SHORT_ID
@@ -60,10 +60,10 @@ def history_tree(answer: History, view: View) -> Document:
 def _commit_line(change: Change) -> Line:
     commit = change.commit
     if commit is None:
-        return Line((Span("not committed yet", "heading"),))
+        return Line((Segment("not committed yet", "heading"),))
     about = " ".join(filter(None, (commit.when.partition("T")[0], commit.author)))
-    subject = Span(f"  {commit.subject}" if commit.subject else "", prose=True)
-    return Line((Span(commit.id[:SHORT_ID], "heading"), Span(f"  {about}", "aside"), subject), 0, _INDENT)
+    subject = Segment(f"  {commit.subject}" if commit.subject else "", prose=True)
+    return Line((Segment(commit.id[:SHORT_ID], "heading"), Segment(f"  {about}", "aside"), subject), 0, _INDENT)
 
 
 def _event_lines(change: Change, subject: NodeRef) -> Iterator[Line]:
@@ -83,7 +83,7 @@ def _event_lines(change: Change, subject: NodeRef) -> Iterator[Line]:
 
 
 def _line(text: str, style: Style = "") -> Line:
-    return Line((Span(text, style, prose=True),), _INDENT, _ROW)
+    return Line((Segment(text, style, prose=True),), _INDENT, _ROW)
 
 
 def _settings(change: Change, subject: NodeRef, view: View) -> Iterator[Line]:
@@ -94,12 +94,12 @@ def _settings(change: Change, subject: NodeRef, view: View) -> Iterator[Line]:
         shown = shown[:_MOST]
     field = max((cells(setting.field) for setting in shown), default=0)
     for kind, of_kind in groupby(shown, lambda setting: setting.policy_kind):
-        yield Line((Span(kind.kind, "heading"),), _INDENT)
+        yield Line((Segment(kind.kind, "heading"),), _INDENT)
         for setting in of_kind:
             yield _row(setting, subject, field, view, is_new=change.sort == "appeared")
     if len(shown) < len(change.settings):
         rest = count(len(change.settings) - len(shown), "more setting")
-        yield Line((Span(f"and {rest}; --show-all shows all {len(change.settings)}", "aside"),), _INDENT)
+        yield Line((Segment(f"and {rest}; --show-all shows all {len(change.settings)}", "aside"),), _INDENT)
 
 
 def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, is_new: bool) -> Line:
@@ -107,17 +107,17 @@ def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, is_
     old, new = change.before, change.after
     values = _value(new, view) if is_new else f"{_value(old, view)} → {_value(new, view)}"
     where = listed([section_words(replace(subject, section=section)) for section in change.sections])
-    spans = [Span(pad(change.field, field) + " " * _GAP), Span(values, "value")]
+    spans = [Segment(pad(change.field, field) + " " * _GAP), Segment(values, "value")]
     if where:
-        spans.append(Span(f"   on {where}", prose=True))
+        spans.append(Segment(f"   on {where}", prose=True))
     setting = new or old
     if setting:
         # The commit stands above.
         origin = setting.origin
         position = f", {origin.source.rpartition(':')[2]}:{origin.line}" if origin else ""
-        spans.append(Span(f"   {_name(setting, subject)}{position}", "aside"))
+        spans.append(Segment(f"   {_name(setting, subject)}{position}", "aside"))
     if old and new and old.source.object != new.source.object:
-        spans.append(Span(f"   was set by {_name(old, subject)}", "beaten", prose=True))
+        spans.append(Segment(f"   was set by {_name(old, subject)}", "beaten", prose=True))
     return Line(tuple(spans), _ROW, _ROW + _GAP)
 
 

@@ -1,29 +1,119 @@
-"""What is below each node of a picture, as rows of a tree: its policies, what is in force there, and where it leads."""
+"""The branches of a tree: for each node its policies, what is in force there, and the nodes below it."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.graph.tree.rows import ARROW, REFUSED, Head, Rows
-from kubectl_policy.render.graph.tree.wins import Wins
+from kubectl_policy.questions.graph.picture import GraphLink
+from kubectl_policy.render.graph.tree_rows import ARROW, REFUSED, Head, TreeRows, Wins
 from kubectl_policy.render.graph.wording import drawn_kinds, node_details, policy_state, presence_words
 from kubectl_policy.render.wording.names import attachment_words, filter_words, node_words, sections_words
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
-from kubectl_policy.topology.references import ROUTES, section_noun, section_words
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, depth_of, section_noun, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.questions.graph.picture import GraphLink, GraphPolicy, LinkState, Mark, Picture, Win
-    from kubectl_policy.render.graph.tree.links import TreeLinks
-    from kubectl_policy.render.graph.tree.rows import Row
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.graph.picture import GraphPolicy, LinkState, Mark, Picture, Win
+    from kubectl_policy.render.graph.tree_rows import TreeRow
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution.enforcement import EnforcementState
     from kubectl_policy.topology import Path
+
+_WITH_SECTIONS: Final = frozenset({*WITH_LISTENERS, *ROUTES})
+_DIGITS: Final = re.compile(r"([0-9]+)")
+
+
+class TreeLinks:
+    """The links and the policies of a picture, by its nodes."""
+
+    def __init__(self, picture: Picture) -> None:
+        """Find them all."""
+        self.nodes = {node.ref: node for node in picture.nodes}
+        # What a node leads to, or would if it was there: its own sections first, then by kind and name.
+        self.below: defaultdict[NodeRef, list[GraphLink]] = defaultdict(list)
+        # The routes that name a node as their parent and that it refuses, and what is no longer below it.
+        self.refused_at: defaultdict[NodeRef, list[GraphLink]] = defaultdict(list)
+        # What a route names as its parents and is not attached to, or no longer.
+        self.refused_by: defaultdict[NodeRef, list[GraphLink]] = defaultdict(list)
+        # What is below something.
+        self.entered: set[NodeRef] = set()
+        # What routes of a mesh have as their parents: paths start there, whatever else leads there.
+        self.fronts: set[ObjectRef] = set()
+        # The policies that name a node, or a section of it that is not drawn, each with that reference; those that no
+        # longer name it have None.
+        self.policies: defaultdict[NodeRef, list[tuple[GraphPolicy, Attachment | None]]] = defaultdict(list)
+        # The policies of which nothing is drawn that they refer to.
+        self.elsewhere: list[GraphPolicy] = []
+        for link in picture.links:
+            self._add(link)
+        for policy in picture.policies:
+            self._place(policy)
+        for node in self.nodes:
+            # Sections that there are not, and that policies name: they belong where they were looked for.
+            whole = NodeRef(node.object)
+            if (
+                node.object.group_kind in _WITH_SECTIONS
+                and node.section
+                and node not in self.entered
+                and whole in self.nodes
+            ):
+                self._add(GraphLink(parent=whole, child=node, relation=section_noun(node.object.group_kind)))
+        for links in self.below.values():
+            if len(links) > 1:
+                links.sort(key=_place_of)
+
+    def _add(self, link: GraphLink) -> None:
+        # Of what is gone, all that it led to is told as it was.
+        is_gone = link.mark == "removed" and "removed" not in {
+            self.nodes[link.child].mark,
+            self.nodes[link.parent].mark,
+        }
+        if is_gone or (link.state == "refused" and link.child.object.group_kind in ROUTES and not link.past):
+            self.refused_at[link.parent].append(link)
+            self.refused_by[link.child].append(link)
+            return
+        self.below[link.parent].append(link)
+        self.entered.add(link.child)
+        if link.relation == "backend":
+            # Rules lead to ports, which the tree tells with what has them.
+            self.entered.add(NodeRef(link.child.object))
+        elif link.relation == "mesh-route":
+            self.fronts.add(link.parent.object)
+
+    def _place(self, policy: GraphPolicy) -> None:
+        named = [(attachment.target, attachment) for attachment in policy.targets if attachment.target]
+        is_drawn = False
+        for target, attachment in (*named, *((target, None) for target in policy.former)):
+            node = next((end for end in (target, NodeRef(target.object)) if end in self.nodes), None)
+            if node:
+                is_drawn = is_drawn or attachment is not None
+                self.policies[node].append((policy, attachment))
+        if not is_drawn:
+            self.elsewhere.append(policy)
+
+
+def _place_of(link: GraphLink) -> tuple[object, ...]:
+    """Where a link comes among those from the same node; numbers in names count as such."""
+    child = link.child
+    kind = child.object.group_kind
+    names = (child.object.namespace, child.object.name, child.section)
+    is_other = child.object != link.parent.object
+    return is_other, depth_of(kind), kind, tuple(map(_natural, names))
+
+
+def _natural(name: str) -> tuple[tuple[int, str], ...]:
+    # Digits by how many there are: names may have more of them than there are numbers.
+    pieces = re.split(_DIGITS, name)
+    return tuple((len(piece.lstrip("0")), piece) if place % 2 else (0, piece) for place, piece in enumerate(pieces))
+
 
 # Where routes refer to routes, input decides how deep the tree is, and how often a route is in it.
 _DEEPEST: Final = 60
@@ -52,7 +142,7 @@ class Branches:
         asked = picture.asked
         # What leads to something may be in the picture with some of its rules only, but not what it is made of.
         self._has_some_rules = bool(asked.namespace or asked.only_affected or (asked.subjects and asked.up))
-        self.rows = Rows()
+        self.rows = TreeRows()
         # What has a row by now, and what is attached to nothing, which is told elsewhere.
         self.seen: set[NodeRef] = set()
         self.unattached: frozenset[NodeRef] = frozenset()
@@ -63,8 +153,8 @@ class Branches:
         link: GraphLink | None = None,
         above: Path = (),
         said: frozenset[Win] = frozenset(),
-        lines: Iterable[Row] = (),
-    ) -> Row:
+        lines: Iterable[TreeRow] = (),
+    ) -> TreeRow:
         """A node on a branch, with `lines` and all that is below it; what was `said` to be in force above still is."""
         # A section below its own object needs no name but its own.
         is_inside = bool(node.section and link and link.parent.object == node.object)
@@ -153,7 +243,7 @@ class Branches:
 
     def _told(
         self, node: NodeRef, links: Sequence[GraphLink], above: Path, said: frozenset[Win]
-    ) -> tuple[dict[NodeRef, list[Row]], frozenset[Win]]:
+    ) -> tuple[dict[NodeRef, list[TreeRow]], frozenset[Win]]:
         """What is in force at a node and is not `said` yet, there and at what it leads to; and what is said by now.
 
         What is so at all of its sections is told at the node.
@@ -175,11 +265,11 @@ class Branches:
         rows[node] += [self._win_row(win, node, where) for win in common if win not in said]
         return rows, said.union(common, [win for win in own if not win.scope])
 
-    def _win_row(self, win: Win, place: NodeRef, where: str = "") -> Row:
+    def _win_row(self, win: Win, place: NodeRef, where: str = "") -> TreeRow:
         head, members = self._wins.head(win, place, where, is_gone=self._links.nodes[place].mark == "removed")
         return self.rows.row(head, *members)
 
-    def _policy_rows(self, node: NodeRef, *, is_inside: bool) -> Iterator[Row]:
+    def _policy_rows(self, node: NodeRef, *, is_inside: bool) -> Iterator[TreeRow]:
         """The policies on a node; on a backend as well, if it is told with its port."""
         for policy, attachment in self._links.policies[node]:
             yield self._policy_row(policy, attachment, is_inside=is_inside)
@@ -187,7 +277,7 @@ class Branches:
             for policy, attachment in self._links.policies[NodeRef(node.object)]:
                 yield self._policy_row(policy, attachment, is_inside=True)
 
-    def _policy_row(self, policy: GraphPolicy, attachment: Attachment | None, *, is_inside: bool) -> Row:
+    def _policy_row(self, policy: GraphPolicy, attachment: Attachment | None, *, is_inside: bool) -> TreeRow:
         if attachment is None:
             head = Head("policy", self._names[policy.ref.group_kind], notes=("no longer on this",), mark="removed")
             return self.rows.row(head, (policy.ref.qualified_name, ""))
@@ -196,14 +286,14 @@ class Branches:
         scope = f"{filter_words(attachment)}{section}"
         return self._of_policy(policy, attachment, scope, is_shared=len(policy.targets) > 1)
 
-    def policy_elsewhere(self, policy: GraphPolicy) -> Row:
+    def policy_elsewhere(self, policy: GraphPolicy) -> TreeRow:
         """A policy of which nothing is drawn that it refers to: to what it does, and why it is not attached there."""
         failing = next((each for each in policy.targets if each.state != "attached"), None)
         targets = [attachment_words(each) for each in policy.targets if each.target]
         scope = f" → {listed(targets, _NAMED)}" if targets else ""
         return self._of_policy(policy, failing, scope, is_shared=False)
 
-    def _of_policy(self, policy: GraphPolicy, attachment: Attachment | None, scope: str, *, is_shared: bool) -> Row:
+    def _of_policy(self, policy: GraphPolicy, attachment: Attachment | None, scope: str, *, is_shared: bool) -> TreeRow:
         """How far a policy is enforced or, of a reference that fails, why it does."""
         words, why, reason = policy_state(policy), "", ""
         is_fine = ENFORCEMENT[policy.state].in_force and not policy.contrary
@@ -226,7 +316,7 @@ class Branches:
         )
         return self.rows.row(head, (policy.ref.qualified_name, ""), why=why, is_shared=is_shared)
 
-    def why_unattached(self, route: NodeRef) -> Iterator[Row]:
+    def why_unattached(self, route: NodeRef) -> Iterator[TreeRow]:
         """Why a route is attached to nothing: a line for each parent that it names."""
         refused = self._links.refused_by[route]
         if not refused:
@@ -242,7 +332,7 @@ class Branches:
             by = "refused: " if str(link.parent.object) in message else f"refused by {parent}: "
             yield self.rows.row(Head("line", lead=by, reason=link.reason, tone="error"), why=message)
 
-    def _refused(self, link: GraphLink) -> Row:
+    def _refused(self, link: GraphLink) -> TreeRow:
         """A route that names a node as its parent, which refuses it; or what is no longer below a node."""
         child, is_refused, is_told = link.child, link.mark != "removed", link.child in self.unattached
         head = Head(

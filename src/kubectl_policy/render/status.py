@@ -1,4 +1,4 @@
-"""Computed against reported, for people: what disagrees first, both sides and what would explain it; and as rows."""
+"""`status` as text and a table: reported conditions next to computed ones, disagreements first."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.output.text import Line, Segment
 from kubectl_policy.render.wording.headlines import status_headline
 from kubectl_policy.render.wording.names import count, in_file, node_words
-from kubectl_policy.render.wording.next_commands import describing, next_section
-from kubectl_policy.render.wording.sections import BLANK, headline_line, section, unseen_section
+from kubectl_policy.render.wording.sections import (
+    BLANK,
+    describing,
+    headline_line,
+    next_section,
+    section,
+    unseen_section,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -123,7 +129,7 @@ def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]
     if whole or len(shown) <= _SHOWN:
         return chain(*shown)
     rest = f"and {count(len(shown) - _SHOWN, 'more object')}: --show-all shows them"
-    return chain(*shown[:_SHOWN], (Line((Span(rest, "aside", prose=True),), 2, 4),))
+    return chain(*shown[:_SHOWN], (Line((Segment(rest, "aside", prose=True),), 2, 4),))
 
 
 def _block(status: ObjectStatus, place: Place, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
@@ -133,8 +139,8 @@ def _block(status: ObjectStatus, place: Place, wanted: Callable[[Comparison], bo
         return ()
     guessed = " (assumed to be a policy)" if "being a policy" in status.assumed else ""
     subject = (
-        Span(str(status.resource.ref), "subject"),
-        Span(f"{guessed}{in_file(status.resource.origin, ' ({})')}", "aside"),
+        Segment(str(status.resource.ref), "subject"),
+        Segment(f"{guessed}{in_file(status.resource.origin, ' ({})')}", "aside"),
     )
     return (Line(subject, 2, 4), *(line for comparison in chosen for line in _compared(status, comparison, place)))
 
@@ -147,22 +153,22 @@ def _compared(status: ObjectStatus, comparison: Comparison, place: Place) -> Ite
     """Both sides of a comparison, what was not seen, and what would explain a disagreement."""
     claims = {"reported": comparison.reported, "computed": comparison.computed}
     sides = [(label, claim_words(claim), claim.message if claim else "") for label, claim in claims.items()]
-    yield Line((Span(_where(comparison)),), 4, 6)
+    yield Line((Segment(_where(comparison)),), 4, 6)
     for label, words, why in (*sides, *(("unseen", thing.what, thing.reason) for thing in comparison.unseen)):
-        detail = (Span(f": {why}", prose=True),) if why else ()
-        yield Line((Span(f"{label:<11}"), Span(words, prose=True), *detail), 6, 17)
+        detail = (Segment(f": {why}", prose=True),) if why else ()
+        yield Line((Segment(f"{label:<11}"), Segment(words, prose=True), *detail), 6, 17)
     if comparison.explanation:
         style: Style = "aside" if comparison.explanation == "none" else "warning"
-        yield Line((Span("why        "), Span(long_reason(status, comparison, place), style, prose=True)), 6, 17)
+        yield Line((Segment("why        "), Segment(long_reason(status, comparison, place), style, prose=True)), 6, 17)
 
 
 def _name(status: ObjectStatus) -> Line:
-    return Line((Span(str(status.resource.ref)),), 2, 4)
+    return Line((Segment(str(status.resource.ref)),), 2, 4)
 
 
 def _listed(status: ObjectStatus, texts: Iterable[str]) -> tuple[Line, ...]:
     """An object with a line for each text; nothing if there is none."""
-    lines = tuple(Line((Span(text, prose=True),), 4, 6) for text in texts)
+    lines = tuple(Line((Segment(text, prose=True),), 4, 6) for text in texts)
     return (_name(status), *lines) if lines else ()
 
 
@@ -170,23 +176,23 @@ def _not_compared(report: StatusReport) -> Iterator[Line]:
     others = Counter(place.controller for status in report.items for place in status.other_controllers)
     for controller, number in others.items():
         text = f" {count(number, 'entry')} of another controller"
-        yield Line((Span(f"{controller or '(no controllerName)'}:"), Span(text, prose=True)), 2, 4)
+        yield Line((Segment(f"{controller or '(no controllerName)'}:"), Segment(text, prose=True)), 2, 4)
     types = Counter(comparison.type for _, comparison in report.comparisons if comparison.verdict == "UnknownType")
     for type_, number in types.items():
         text = f" reported {count(number, 'time')}; when it is due is not known here"
-        yield Line((Span(f"{type_ or '(no type)'}:"), Span(text, prose=True)), 2, 4)
+        yield Line((Segment(f"{type_ or '(no type)'}:"), Segment(text, prose=True)), 2, 4)
 
 
 def _asides(report: StatusReport, view: View) -> Iterator[Line]:
     if report.place == "the input" and report.items and not any(status.has_status for status in report.items):
         yield BLANK
-        yield Line((Span(_SILENT, "aside", prose=True),), 0, 2)
+        yield Line((Segment(_SILENT, "aside", prose=True),), 0, 2)
         kinds = ",".join(f"{names.plural}.{names.group_kind.group}".rstrip(".") for names in report.names)
         command = f"kubectl get gatewayclasses,{kinds} -A -o yaml | {view.program} status -A --offline -"
-        yield Line((Span(command, "command"),), 2, 4)
+        yield Line((Segment(command, "command"),), 2, 4)
     if any(comparison.explanation == "none" for _, comparison in report.comparisons):
         yield BLANK
-        yield Line((Span(_UNEXPLAINED.format(place=report.place), "aside", prose=True),), 0, 0)
+        yield Line((Segment(_UNEXPLAINED.format(place=report.place), "aside", prose=True),), 0, 0)
 
 
 def claim_words(claim: Claim | None, nothing: str = "nothing") -> str:

@@ -1,4 +1,4 @@
-"""The columns of lists: of policies, of policy kinds, and of the objects that policies affect, by their sort."""
+"""`get` as tables: the columns of policies, policy kinds and other objects, and remarks next to them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from msgspec.structs import replace
 
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kinds import SERVICE, listed
 from kubectl_policy.questions.object_rows import ListenerRow
-from kubectl_policy.render.output.columns import Column, Number, Sentence, number
-from kubectl_policy.render.wording.names import attachment_words, filter_words, kind_names, mark
+from kubectl_policy.render.output.columns import Column, Number, Sentence, Table, in_order, number, text_of
+from kubectl_policy.render.wording.blind_spots import missing
+from kubectl_policy.render.wording.headlines import list_headline
+from kubectl_policy.render.wording.names import attachment_words, count, filter_words, kind_names, mark
+from kubectl_policy.render.wording.sections import nothing_found
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.references import section_noun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.questions.lists import AnyRow
+    from kubectl_policy.questions.lists import AnyRow, Lists
     from kubectl_policy.questions.object_rows import (
         BackendRow,
         GatewayClassRow,
@@ -28,8 +31,9 @@ if TYPE_CHECKING:
     )
     from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
     from kubectl_policy.questions.shared.reported import ReportedCondition
-    from kubectl_policy.questions.shared.selection import Listing, ListType, RowSort
-    from kubectl_policy.render.output.text import Style
+    from kubectl_policy.questions.shared.selection import LeftOutKind, Listing, ListType, RowSort
+    from kubectl_policy.render.output.columns import Cell
+    from kubectl_policy.render.output.text import Style, View
 
 UNKNOWN: Final = Number(-1, "<unknown>")
 
@@ -330,3 +334,67 @@ def _object_columns(type_: ListType, rows: Sequence[ObjectRow]) -> tuple[Column[
         else column
         for column in columns
     )
+
+
+# So many kinds are named of what a list leaves out.
+_KINDS: Final = 4
+
+
+def list_tables(lists: Lists, view: View) -> list[Table[Any]]:
+    """A table for each type; a namespace only if the view shows them, and kinds where there are several types."""
+    tables: list[Table[Any]] = []
+    for listing in cast("Sequence[Listing[AnyRow]]", lists.lists):
+        columns = columns_of(listing)
+        shown = columns if view.namespaces or not listing.type.namespaced else columns[1:]
+        tables.append(Table(shown if len(lists.lists) == 1 else tuple(map(_with_kind, shown)), listing.rows))
+    return tables
+
+
+def _with_kind(column: Column[ObjectRow]) -> Column[ObjectRow]:
+    """Names with their kind, as kubectl shows them next to others."""
+    if column.title != "NAME":
+        return column
+
+    def cell(row: ObjectRow) -> Cell:
+        return f"{str(row.ref.group_kind).lower()}/{text_of(column.cell(row), whole=True)}"
+
+    return replace(column, cell=cell)
+
+
+def ordered(listing: Listing[AnyRow], by: str) -> Listing[AnyRow]:
+    """Sort a list by a column (`affects`, `known-by`) or a field (`.metadata.name`); "" keeps its order.
+
+    Raises `UsageError` as `in_order` does.
+    """
+    return replace(listing, rows=in_order(columns_of(listing), listing.rows, by)) if by else listing
+
+
+def _left_out_words(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
+    """How many objects a list of policies leaves out, by their kinds, and what shows them or says why."""
+    for other in (True, False):
+        kinds = sorted((left for left in left_out if left.policies is other), key=lambda left: -left.number)
+        most = _KINDS if len(kinds) <= _KINDS else _KINDS - 1
+        rest = len(kinds) - most
+        more = [f"others of {count(rest, 'kind')}"] if rest > 0 else []
+        names = listed([*(count(left.number, left.kind.kind) for left in kinds[:most]), *more])
+        if kinds and other:
+            yield f"left out, as no policies of Gateways, routes or backends: {names}; --all-kinds shows them"
+        elif kinds:
+            yield f"not taken for policies, though they refer to targets: {names}; explain says why"
+
+
+def list_remarks(lists: Lists, *, empty: bool) -> list[str]:
+    """Next to tables: what kubectl says of empty lists, where else there is something, and what cannot be known.
+
+    Of an empty list next to others nothing is said.
+    """
+    lines: list[str] = []
+    for listing in lists.lists:
+        if empty:
+            lines += nothing_found(listing.namespace, listing.elsewhere, listing.type.noun)
+        if empty or listing.rows or listing.unseen:
+            lines += _left_out_words(listing.left_out)
+        if listing.unseen:
+            lines.append(list_headline(listing))
+            lines.append(f"hint: a number that ends with + may be higher; -o yaml says what {missing(listing.place)}")
+    return list(dict.fromkeys(lines))

@@ -1,4 +1,4 @@
-"""A matrix as a table, and the sentences next to it: a column for each kind or field, with what is in force."""
+"""`get effective` as a table: a column for each policy kind or field, with the values in force."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
+from kubectl_policy.render.wording.blind_spots import as_far_as, missing
 from kubectl_policy.render.wording.names import count, either, flow, itself_words, namespace_words, node_words
-from kubectl_policy.render.wording.next_commands import nothing_found
-from kubectl_policy.render.wording.unseen import as_far_as, missing
+from kubectl_policy.render.wording.sections import nothing_found
 from kubectl_policy.topology.references import ROUTES, section_words
 
 if TYPE_CHECKING:

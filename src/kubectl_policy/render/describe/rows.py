@@ -1,24 +1,27 @@
-"""What is in force of a kind, by the policy that sets it: each setting once, with the paths on which it is so."""
+"""Rows of settings, grouped by the policy that sets them; neighbouring fields joined into one row."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import groupby, takewhile
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from kubectl_policy.render.wording.reasons import why_beaten, why_without_effect
-from kubectl_policy.render.wording.settings import without_keys
+from kubectl_policy.render.wording.names import flow
+from kubectl_policy.render.wording.settings import why_beaten, why_without_effect, without_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.resolution import Fate, Source
 
-
 # What makes two of something the same for a reader; a value, which may be of any sort, by its text.
 _Key = tuple[object, ...]
+# Whether some rows have room in one.
+_Fits: TypeAlias = "Callable[[Sequence[FieldRow]], bool]"
 
 
 def who(source: Source) -> tuple[ObjectRef, bool, bool]:
@@ -34,7 +37,7 @@ class Beaten(Struct, kw_only=True):
     positions: set[int] = field(default_factory=set[int])
 
 
-class Row(Struct, kw_only=True):
+class FieldRow(Struct, kw_only=True):
     """A setting, the positions of the paths on which it is in force, and what it beat there."""
 
     setting: Setting
@@ -63,14 +66,14 @@ class OfSource(Struct, kw_only=True):
 
     source: Source
     targets: dict[NodeRef, None] = field(default_factory=dict["NodeRef", None])
-    rows: dict[_Key, Row] = field(default_factory=dict[_Key, Row])
+    rows: dict[_Key, FieldRow] = field(default_factory=dict[_Key, FieldRow])
     replaced: dict[_Key, Replaced] = field(default_factory=dict[_Key, Replaced])
     """What it beat without setting it."""
 
     def add(self, setting: Setting, group: InForce) -> None:
         """Add a setting in force on the paths of a group."""
         key = (setting.field, repr(setting.value), setting.removed, setting.certain, setting.defaulted)
-        row = self.rows.setdefault(key, Row(setting=setting))
+        row = self.rows.setdefault(key, FieldRow(setting=setting))
         row.positions.update(group.extent.positions)
         for fate in setting.instead_of:
             why = why_beaten(fate, setting.source, group)
@@ -133,3 +136,59 @@ def in_force_elsewhere(kind: OfKind, fates: Iterable[Fate]) -> bool:
         for row in source.rows.values()
     }
     return all((who(fate.source), fate.field, repr(fate.value)) in shown for fate in fates)
+
+
+def together(rows: Sequence[FieldRow], fits: _Fits) -> Iterator[FieldRow]:
+    """Rows, those side by side that are in one thing as one: `backOff   baseInterval 100ms, maxInterval 1s`."""
+    for alone, run in groupby(rows, lambda row: _alone(row.setting, row)):
+        if alone:
+            yield from run
+            continue
+        waiting: list[FieldRow] = []
+        for unit in _units(list(run), fits):
+            if waiting and not fits([*waiting, *unit]):
+                yield _one(waiting)
+                waiting = []
+            waiting += unit
+        yield _one(waiting)
+
+
+def _units(rows: Sequence[FieldRow], fits: _Fits, depth: int = 1) -> Iterator[list[FieldRow]]:
+    """Rows by what they are in; what does not fit into a row as a whole by what it holds, and so on."""
+    for _, group in groupby(rows, lambda row: row.setting.field.split(".")[:depth]):
+        unit = list(group)
+        if len(unit) == 1 or fits(unit):
+            yield unit
+        elif len({row.setting.field for row in unit}) > 1:
+            yield from _units(unit, fits, depth + 1)
+        else:
+            yield from ([row] for row in unit)
+
+
+def parent_of(rows: Sequence[FieldRow]) -> str:
+    """What all of some fields are in: `retry.perRetry`; empty if there is nothing."""
+    steps = (row.setting.field.split(".")[:-1] for row in rows)
+    common = takewhile(lambda names: len(set(names)) == 1, zip(*steps, strict=False))
+    return ".".join(names[0] for names in common)
+
+
+def words_of(rows: Sequence[FieldRow]) -> str:
+    """`baseInterval 100ms, maxInterval 1s`: the fields by their names in what they are in, with their values."""
+    parent = parent_of(rows)
+    return ", ".join(f"{row.setting.field.removeprefix(f'{parent}.')} {flow(row.setting.value)}" for row in rows)
+
+
+def _one(rows: Sequence[FieldRow]) -> FieldRow:
+    first = rows[0]
+    if len(rows) == 1:
+        return first
+    setting = replace(first.setting, field=parent_of(rows), value=words_of(rows))
+    return replace(first, setting=setting, together=tuple(row.setting for row in rows))
+
+
+def _alone(setting: Setting, row: FieldRow) -> bool:
+    """Whether a field needs a row of its own: something is to be said of it, or its value is no plain one."""
+    values = setting.value if isinstance(setting.value, list) else [setting.value]
+    plain = all(isinstance(value, str | int | float) for value in values)
+    said = row.beaten or setting.defaulted or setting.removed or not setting.certain or setting.blame
+    return bool(said or not plain)

@@ -1,4 +1,4 @@
-"""Why a policy has no effect on an object, for people: the reason, further ones, and the edits that help."""
+"""`why-not` as text: the reasons why a policy has no effect on an object, and edits that would give it one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
-from kubectl_policy.render.output.text import Line, Span, cells
+from kubectl_policy.render.output.text import Line, Segment, cells
 from kubectl_policy.render.wording.headlines import reason_words, why_not_headline
 from kubectl_policy.render.wording.names import count, in_file, kind_counts, namespace_words, node_words
-from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.paths import path_lines
-from kubectl_policy.render.wording.reasons import assumption_lines
-from kubectl_policy.render.wording.sections import BLANK, headline_line, section, unseen_section
+from kubectl_policy.render.wording.sections import (
+    BLANK,
+    describing,
+    headline_line,
+    next_section,
+    section,
+    unseen_section,
+)
+from kubectl_policy.render.wording.settings import assumption_lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -65,10 +71,10 @@ def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: PathPhrases, vi
     for reason in reasons[:most]:
         scope = which.words(reason.positions) if answer.effect.in_force else ""
         where = f"{scope}: " if scope else ""
-        yield Line((Span(f"{where}{reason_words(reason)}", prose=True),), 2)
+        yield Line((Segment(f"{where}{reason_words(reason)}", prose=True),), 2)
     if len(reasons) > most:
         left = f"and {count(len(reasons) - most, 'more reason')}; -o yaml shows all {len(reasons)}"
-        yield Line((Span(left, "aside"),), 2)
+        yield Line((Segment(left, "aside"),), 2)
 
 
 def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
@@ -76,19 +82,21 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
         if answer.obstacle:
             yield BLANK
             yield Line(
-                (Span("No single change would do it:", "heading"), Span(f" {answer.obstacle}.", prose=True)), 0, 2
+                (Segment("No single change would do it:", "heading"), Segment(f" {answer.obstacle}.", prose=True)), 0, 2
             )
         return
     several = len(answer.edits) > 1
     heading = "Changes any of which would make it effective (checked), the one with the fewest side effects first:"
     yield BLANK
-    yield Line((Span(heading if several else "Change that would make it effective (checked):", "heading", prose=True),))
+    yield Line(
+        (Segment(heading if several else "Change that would make it effective (checked):", "heading", prose=True),)
+    )
     for number, offered in enumerate(answer.edits, 1):
         indent = 5 if several else 2
         lead = {"change": "", "create": "a new ", "delete": "delete "}[offered.action]
         where = in_file(offered.origin, " ({})")
-        label = (Span(f"{number}. "),) if several else ()
-        yield Line((*label, Span(f"{lead}{offered.object}", "subject"), Span(where, "aside")), 2)
+        label = (Segment(f"{number}. "),) if several else ()
+        yield Line((*label, Segment(f"{lead}{offered.object}", "subject"), Segment(where, "aside")), 2)
         yield from _lines(offered, view, indent)
         yield from _side_effects(offered, answer.place, indent)
 
@@ -124,7 +132,7 @@ def _side_effects(offered: Offered, place: Place, indent: int) -> Iterator[Line]
 
 
 def _told(sentence: str, indent: int, style: Style = "aside") -> Line:
-    return Line((Span(sentence, style, prose=True),), indent, indent + 2)
+    return Line((Segment(sentence, style, prose=True),), indent, indent + 2)
 
 
 def _objects(refs: Collection[ObjectRef]) -> str:
@@ -140,7 +148,7 @@ def _lines(edit: Edit, view: View, indent: int) -> Iterator[Line]:
         for text in as_yaml(plain(edit.after.raw), unicode=view.unicode).split("\n"):
             yield _marked("+", text, indent)
     for context, changes in groupby(edit.changes, key=lambda change: change.path.parent):
-        yield Line((Span(f"{context}:"),), indent)
+        yield Line((Segment(f"{context}:"),), indent)
         for change in changes:
             for mark, values in (("-", change.removed), ("+", change.added)):
                 for value in values:
@@ -150,7 +158,7 @@ def _lines(edit: Edit, view: View, indent: int) -> Iterator[Line]:
 
 def _marked(mark: str, text: str, indent: int) -> Line:
     style: Style = "value" if mark == "+" else "beaten"
-    return Line((Span(f"{mark} {text}", style),), indent)
+    return Line((Segment(f"{mark} {text}", style),), indent)
 
 
 def _written(path: FieldPath, value: Json, view: View, indent: int) -> list[str]:
