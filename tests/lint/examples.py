@@ -15,9 +15,8 @@ from msgspec.structs import replace
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.comparison import compare
 from kubectl_policy.lint.linted import Linted
-from kubectl_policy.lint.linting import findings_in
+from kubectl_policy.lint.linting import findings_in, suppress, unused_in
 from kubectl_policy.lint.settings import LintSettings, Requirement
-from kubectl_policy.lint.suppressing import suppress, unused_in
 from kubectl_policy.model import Diagnostic, Gap, Origin
 from kubectl_policy.model.snapshot import Permission
 from kubectl_policy.profiles.reading import read

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from kubectl_policy.lint.finding import Finding, Related
-from kubectl_policy.lint.rules.policies.attachment import (
+from kubectl_policy.lint.rules.policies.unreached_targets import (
     backend_policy_unreferenced,
     foreign_controller,
     target_gateway_no_routes,

@@ -10,20 +10,17 @@ from msgspec.structs import replace
 from kubectl_policy import Implementation, analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.linted import Linted
-from kubectl_policy.lint.rules import rules_of
-from kubectl_policy.lint.rules.references import backends, serving
-from kubectl_policy.lint.rules.references.backends import (
-    backend_kind_unsupported,
-    backend_not_found,
-    backend_port_missing,
-    mirror_backend_invalid,
-    ref_not_permitted,
-)
-from kubectl_policy.lint.rules.references.serving import (
+from kubectl_policy.lint.rules import backends, rules_of
+from kubectl_policy.lint.rules.backends import (
     all_weights_zero,
     app_protocol_mismatch,
+    backend_kind_unsupported,
     backend_no_endpoints,
+    backend_not_found,
+    backend_port_missing,
     duplicate_backendref,
+    mirror_backend_invalid,
+    ref_not_permitted,
     weight_single_backend,
 )
 from kubectl_policy.lint.settings import LintSettings
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, Resource
 
-RULES: Final = rules_of(backends, serving)
+RULES: Final = rules_of(backends)
 R: Final = build.ref("HTTPRoute", "r")
 FIRST: Final = "spec.rules[0].backendRefs[0]"
 MIRROR: Final = "spec.rules[0].filters[0].requestMirror.backendRef"

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy.lint.rules.listeners.certificates import cert_ref_missing, wildcard_depth
+from kubectl_policy.lint.rules.certificates import cert_ref_missing, wildcard_depth
 from tests.lint.front import HTTPS, gateway, listener_set, route
 from tests.lint.shop import found, said
 

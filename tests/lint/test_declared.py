@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.lint.rules.policies.declared import (
+from kubectl_policy.lint.rules.policies.target_references import (
     deprecated_targetref_singular,
     duplicate_target,
     multiple_targetrefs_unsupported,

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.lint.linted import Linted
 from kubectl_policy.lint.rules import rules_of
-from kubectl_policy.lint.rules.effects import losing
-from kubectl_policy.lint.rules.effects.losing import (
+from kubectl_policy.lint.rules.policies import conflicts
+from kubectl_policy.lint.rules.policies.conflicts import (
     default_taken_away,
     fully_overridden,
     override_shadows_lower,
@@ -51,7 +51,7 @@ def rate(target: str, spec: str, section: str = "", name: str = "") -> str:
 def by_rule(*manifests: str, complete: bool = True) -> dict[str, list[str]]:
     """What each of the rules of the module finds for certain, if anything."""
     world = Linted(analyze(snapshot_of("".join(manifests), complete=complete)), LintSettings(), lambda _: True)
-    every = {rule.name: said(rule.check(world)) for rule in rules_of(losing)}
+    every = {rule.name: said(rule.check(world)) for rule in rules_of(conflicts)[2:]}
     return {name: findings for name, findings in every.items() if findings}
 
 

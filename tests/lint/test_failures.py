@@ -9,11 +9,11 @@ from typing import Final, get_args
 import pytest
 
 from kubectl_policy import InputOptions, analyze, load_manifests
-from kubectl_policy.lint import failures as failing
-from kubectl_policy.lint.failures import Concern, Failure
 from kubectl_policy.lint.linted import Linted
 from kubectl_policy.lint.rules import rules_of
-from kubectl_policy.lint.rules.policies import attachment, declared, refused, targets
+from kubectl_policy.lint.rules.policies import failures as failing
+from kubectl_policy.lint.rules.policies import target_references, targets, unreached_targets, validity
+from kubectl_policy.lint.rules.policies.failures import Concern, Failure
 from kubectl_policy.lint.settings import LintSettings
 from tests import build
 from tests.lint.policies import CLASS, GATEWAY, kinds, known
@@ -21,7 +21,7 @@ from tests.lint.policies import CLASS, GATEWAY, kinds, known
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 # What rules of other groups find: what policies refer to beside their targets.
 ELSEWHERE: Final[set[Concern]] = {"need not met"}
-MODULES: Final = (targets, declared, attachment, refused)
+MODULES: Final = (targets, target_references, unreached_targets, validity)
 
 
 def test_each_concern_is_that_of_one_rule(monkeypatch: pytest.MonkeyPatch) -> None:

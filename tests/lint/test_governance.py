@@ -6,13 +6,8 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy.lint.rules.teams.governance import (
-    cross_team_influence,
-    owner_label_missing,
-    retry_amplification,
-    timeout_inversion,
-    wide_blast_radius,
-)
+from kubectl_policy.lint.rules.requirements import cross_team_influence, owner_label_missing, wide_blast_radius
+from kubectl_policy.lint.rules.routes.retries import retry_amplification, timeout_inversion
 from kubectl_policy.lint.settings import LintSettings
 from tests.lint.shop import found, gateway, kuadrant, limits, policy, route, said, service
 

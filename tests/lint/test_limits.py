@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import TargetLevel
 from kubectl_policy.lint.finding import Finding, Related
-from kubectl_policy.lint.rules.policies.limits import (
+from kubectl_policy.lint.rules.policies.validity import (
     ancestor_limit,
     filter_and_policy_double,
     target_contended,

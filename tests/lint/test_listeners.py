@@ -6,10 +6,10 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy.lint.rules.listeners.distinct import (
+from kubectl_policy.lint.rules.certificates import insecure_frontend_validation
+from kubectl_policy.lint.rules.listeners import (
     duplicate_cert_across_gateways,
     gateway_host_port_overlap,
-    insecure_frontend_validation,
     listeners_not_distinct,
     overlapping_tls_hostnames,
     protocol_conflict,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy.lint.rules.matching.matching import (
+from kubectl_policy.lint.rules.routes.matching import (
     header_name_duplicate,
     no_rule_for_listener_host,
     path_asterisk_literal,

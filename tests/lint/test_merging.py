@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.linted import Linted
-from kubectl_policy.lint.rules.effects.merging import (
+from kubectl_policy.lint.rules.policies.merging import (
     context_dependent_backend,
     duplicate_spec,
     multiple_strategies,

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy.lint.rules.matching.redirects import (
+from kubectl_policy.lint.rules.routes.redirects import (
     http_without_redirect,
     redirect_and_rewrite,
     redirect_loop,

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.linted import Linted
-from kubectl_policy.lint.rules.references.others import (
+from kubectl_policy.lint.rules.references import (
     ca_and_wellknown,
     ca_ref_invalid,
     extensionref_not_found,
@@ -17,8 +17,9 @@ from kubectl_policy.lint.rules.references.others import (
     parameters_not_found,
     policy_side_ref_missing,
     policy_side_ref_needs_grant,
+    refgrant_too_broad,
+    refgrant_unused,
 )
-from kubectl_policy.lint.rules.references.permissions import refgrant_too_broad, refgrant_unused
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API

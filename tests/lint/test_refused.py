@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.lint.rules.policies.refused import (
+from kubectl_policy.lint.rules.policies.validity import (
     extension_unused,
     filter_unsupported,
     no_target,

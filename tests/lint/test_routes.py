@@ -11,10 +11,12 @@ from kubectl_policy import analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.linted import Linted
 from kubectl_policy.lint.rules import rules_of
-from kubectl_policy.lint.rules.references.backends import backend_not_found
-from kubectl_policy.lint.rules.routes import parents as routes
-from kubectl_policy.lint.rules.routes import unreached
+from kubectl_policy.lint.rules.backends import backend_not_found
+from kubectl_policy.lint.rules.listeners import gatewayclass_missing, listener_kind_impossible, listenerset_not_allowed
+from kubectl_policy.lint.rules.routes import parents
 from kubectl_policy.lint.rules.routes.parents import (
+    attached_nowhere,
+    default_gateway_implicit,
     mesh_consumer_route,
     not_allowed_kind,
     not_allowed_namespace,
@@ -22,15 +24,8 @@ from kubectl_policy.lint.rules.routes.parents import (
     parent_port_no_listener,
     parent_section_not_found,
     parentrefs_not_distinct,
-    tlsroute_wrong_listener,
-)
-from kubectl_policy.lint.rules.routes.unreached import (
-    attached_nowhere,
-    default_gateway_implicit,
-    gatewayclass_missing,
-    listener_kind_impossible,
-    listenerset_not_allowed,
     route_cycle,
+    tlsroute_wrong_listener,
 )
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL
@@ -43,7 +38,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, ObjectRef, Resource, Snapshot
 
-RULES: Final = rules_of(routes, unreached)
+RULES: Final = (*rules_of(parents), gatewayclass_missing, listener_kind_impossible, listenerset_not_allowed)
 CLASS: Final = build.gateway_class()
 ROUTE: Final = build.route("r")
 R: Final = build.ref("HTTPRoute", "r")

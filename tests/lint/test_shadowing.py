@@ -9,8 +9,8 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.lint.linted import Linted
 from kubectl_policy.lint.rules import rules_of
-from kubectl_policy.lint.rules.matching import shadowing
-from kubectl_policy.lint.rules.matching.shadowing import (
+from kubectl_policy.lint.rules.routes import shadowing
+from kubectl_policy.lint.rules.routes.shadowing import (
     catch_all_shadowed_by_host,
     literal_start,
     match_duplicate,

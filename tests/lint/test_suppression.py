@@ -11,17 +11,16 @@ from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.lint.linted import Linted
-from kubectl_policy.lint.linting import findings_in
+from kubectl_policy.lint.linting import Judged, findings_in, suppress, unused_in
 from kubectl_policy.lint.rules import RULES
+from kubectl_policy.lint.rules.suppressions import suppressions_of
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.lint.suppressing import Judged, suppress, unused_in
-from kubectl_policy.lint.suppression import suppressions_of
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.sources import Lines
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.suppression import Suppression
+    from kubectl_policy.lint.rules.suppressions import Suppression
     from kubectl_policy.model import Resource
 
 # A route of which the parent is not there, on line 10.

@@ -6,11 +6,11 @@ from functools import cached_property
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from kubectl_policy.lint.facts.competition import Competition
-from kubectl_policy.lint.facts.losses import Losses
-from kubectl_policy.lint.facts.refusals import refusals
-from kubectl_policy.lint.facts.reported import Reported
+from kubectl_policy.lint.competition import Competition
 from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, Related
+from kubectl_policy.lint.losses import Losses
+from kubectl_policy.lint.refusals import refusals
+from kubectl_policy.lint.reported_status import Reported
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.comparison import StateComparison
-    from kubectl_policy.lint.facts.refusals import Refusal
+    from kubectl_policy.lint.refusals import Refusal
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.model import GroupKind, Json, NodeRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment

@@ -111,10 +111,9 @@ def lint(
     del paths, filename  # The call has them.
     from datetime import UTC, datetime
 
-    from kubectl_policy.cli.linting.outputs import parse_outputs, summarise, write_file, write_files
     from kubectl_policy.cli.linting.project import find_project
     from kubectl_policy.cli.linting.reading import Reader
-    from kubectl_policy.cli.linting.reporting import Linting
+    from kubectl_policy.cli.linting.reporting import Linting, parse_outputs, summarise, write_file, write_files
 
     output, files = parse_outputs(format_ or (), call.output, is_single=call.collected is None)
     if call.collected is not None and (format_ or baseline or write_baseline):

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kubectl_policy.cli.config import PathName
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.lint.rules.input.suppressions import misspelt
+from kubectl_policy.lint.rules.suppressions import misspelt
 from kubectl_policy.lint.settings import Level, LintSettings, Requirement, Threshold
 from kubectl_policy.model import Origin, Severity
 from kubectl_policy.model.fields import mapping_at

@@ -1,22 +1,26 @@
-"""The report about linted worlds: findings with their lines, and which of them are new."""
+"""Report on linted worlds: findings with their lines, which of them are new, and files with them."""
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_policy.errors import SourceError
+from kubectl_policy.errors import PolicyError, SourceError, UsageError
 from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
 from kubectl_policy.lint.linting import found_in
 from kubectl_policy.lint.report import Checkout, Report, Scope
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.model import FieldPath, Origin
+from kubectl_policy.render.lint import LINT
+from kubectl_policy.render.output.formats import render
+from kubectl_policy.render.output.text import View, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kubectl_policy.cli.linting.project import Project
     from kubectl_policy.cli.linting.reading import ToLint
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.linting import Found
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.sources import Lines
+
+# In characters: lines of files are not wrapped.
+_WIDTH = 10_000
 
 
 class Linting:
@@ -150,3 +157,54 @@ class FindingLines:
             for origin in self._exact
             if origin.line <= len(lines_of(origin.source))
         }
+
+
+def parse_outputs(formats: Iterable[str], output: str, *, is_single: bool = True) -> tuple[str, Mapping[str, str]]:
+    """Return the format of standard output, by default that of `--output`, and the formats of files by their paths.
+
+    In a GitHub workflow, text has annotations as well, unless several clusters are linted. Raise `UsageError` for an
+    unknown format.
+    """
+    in_workflow = is_single and output == LINT.formats[0] and os.environ.get("GITHUB_ACTIONS") == "true"
+    shown, files = "github" if in_workflow else output, dict[str, str]()
+    for text in formats:
+        name, is_file, path = text.partition("=")
+        if name not in LINT.formats or (is_file and not path):
+            hint = f"write FORMAT or FORMAT=FILE, of {', '.join(LINT.formats)}"
+            raise UsageError(f"invalid value for '--format': '{text}'", hint)
+        if is_file:
+            files[path] = name
+        else:
+            shown = name
+    return shown, files
+
+
+def write_files(report: Report, files: Mapping[str, str]) -> None:
+    """Write a report into files, each in its format. Raises `PolicyError` for one that cannot be written."""
+    for path, name in files.items():
+        shown = render(LINT, report, name, View(width=_WIDTH))
+        if isinstance(shown, tuple):
+            shown = to_text(shown, _WIDTH)
+        write_file(path, shown if isinstance(shown, str) else "".join(map(str, shown)))
+
+
+def write_file(path: str, text: str) -> None:
+    """Write a file. Raises `PolicyError` if it cannot be written."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise PolicyError(f"cannot write {path}: {reason}", "name a file in a folder that is there") from error
+
+
+def summarise(report: Report) -> None:
+    """Append the findings to the summary of a GitHub step, if its environment names the file."""
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if file:
+        from kubectl_policy.render.lint.github import github_summary
+
+        try:
+            with Path(file).open("a", encoding="utf-8") as opened:
+                opened.write(github_summary(report))
+        except OSError as error:
+            raise PolicyError(f"cannot write {file}: {error.strerror}", "GITHUB_STEP_SUMMARY names it") from error

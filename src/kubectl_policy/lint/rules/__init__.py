@@ -4,16 +4,28 @@ from types import ModuleType
 from typing import Final
 
 from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.rules import definitions
-from kubectl_policy.lint.rules.effects import conflicts, losing, merging
-from kubectl_policy.lint.rules.input import suppressions, visibility, written
-from kubectl_policy.lint.rules.listeners import certificates, distinct
-from kubectl_policy.lint.rules.matching import matching, redirects, shadowing
-from kubectl_policy.lint.rules.policies import attachment, declared, limits, refused, targets
-from kubectl_policy.lint.rules.references import backends, others, permissions, serving
-from kubectl_policy.lint.rules.routes import hostnames, parents, unreached
-from kubectl_policy.lint.rules.status import drift, trouble
-from kubectl_policy.lint.rules.teams import changes, coverage, governance
+from kubectl_policy.lint.rules import (
+    backends,
+    certificates,
+    changes,
+    conditions,
+    definitions,
+    inputs,
+    listeners,
+    references,
+    requirements,
+    status,
+    suppressions,
+)
+from kubectl_policy.lint.rules.policies import (
+    conflicts,
+    merging,
+    target_references,
+    targets,
+    unreached_targets,
+    validity,
+)
+from kubectl_policy.lint.rules.routes import hostnames, matching, parents, redirects, retries, shadowing
 
 
 def rules_of(*groups: ModuleType) -> tuple[Rule, ...]:
@@ -23,8 +35,8 @@ def rules_of(*groups: ModuleType) -> tuple[Rule, ...]:
 
 
 RULES: Final = rules_of(
-    *(visibility, written, suppressions, targets, declared, attachment, limits, refused),
-    *(conflicts, losing, merging, trouble, drift, parents, unreached, hostnames),
-    *(backends, serving, permissions, others, distinct, certificates),
-    *(matching, shadowing, redirects, definitions, coverage, governance, changes),
+    *(inputs, suppressions, definitions, status, conditions, requirements, changes),
+    *(backends, references, listeners, certificates),
+    *(targets, target_references, unreached_targets, validity, conflicts, merging),
+    *(parents, hostnames, matching, shadowing, redirects, retries),
 )

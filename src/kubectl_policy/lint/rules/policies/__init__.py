@@ -1,1 +1,1 @@
-"""Policies and their targets."""
+"""Rules about policies: their targets, attachments, conflicts and merging."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.failures import failures, holding, right_groups
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.linted import nearest, similar
 from kubectl_policy.lint.rule import lint_rule
+from kubectl_policy.lint.rules.policies.failures import failures, holding, right_groups
 from kubectl_policy.model.fields import strings_at, value_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.lint.failures import Failure
     from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.rules.policies.failures import Failure
     from kubectl_policy.model import NodeRef, ObjectRef, Resource, Severity
 
 _NOT_FOUND: Final = "TargetNotFound"

@@ -1,1 +1,1 @@
-"""Routes, and what they are attached to."""
+"""Rules about routes: their parents, hostnames, matches, redirects and retries."""

@@ -16,8 +16,8 @@ from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, WITH_LIST
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.facts.refusals import Refusal
     from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.refusals import Refusal
     from kubectl_policy.model import GroupKind, NodeRef, Resource
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.gateway.listeners import Listener

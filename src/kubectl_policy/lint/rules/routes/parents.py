@@ -1,26 +1,36 @@
-"""GWP4xxx: routes and the Gateways, ListenerSets and Services that they name as their parents."""
+"""GWP4001 to GWP4005, GWP4008, GWP4012 to GWP4015, GWP4017 and GWP4018: routes and their parents."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.attachment.references import may_be_more
 from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, some
 from kubectl_policy.lint.linted import similar
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.rules.routes.unreached import impossible_kinds
+from kubectl_policy.lint.rules.listeners import impossible_kinds
+from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.unknown import is_unknown
+from kubectl_policy.model.unknown import is_unfilled, is_unknown
+from kubectl_policy.model.world import grouped
+from kubectl_policy.questions.shared.reasons import binding_reason
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import LISTENER_SETS, TLS_ROUTE, parent_refs
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES, TLS_ROUTE, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.lint.facts.refusals import Refusal
     from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.refusals import Refusal
+    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.topology.references import ParentRef
+
+# What refuses a route at the reference itself, so that a rule finds it there; anything else is wrong elsewhere.
+_FOUND_THERE: Final = frozenset(
+    {"listener-missing", "listener-port", "listener-kind", "listener-namespace", "listener-hostname"}
+)
 
 
 @lint_rule("GWP4001", "error", "closed world")
@@ -211,3 +221,142 @@ def _other_section(world: Linted, parent: ParentRef) -> Fix | None:
         if parent.section in world.topology.sections(listener_set):
             return Fix(words=f"{listener_set} has that listener: name it as the parent")
     return similar(parent.section, world.topology.sections(parent.object))
+
+
+@lint_rule("GWP4013", "error", "closed world")
+def attached_nowhere(world: Linted) -> Iterator[Finding]:
+    """A route is attached to nothing, so that no request reaches it.
+
+    It names no parent and no other route delegates to it, or what it names does not take it for a reason that is not of
+    its own making. Where one of its references is wrong by itself, the rule about that says so, and this one nothing;
+    nor where the cause is found at an object that is linted as well, such as a route that would delegate to it.
+
+    Source: ParentReference.SectionName, "the Route MUST be considered detached" (Gateway API,
+    apis/v1/shared_types.go).
+    """
+    of_route = grouped((refused.route, refused) for refused in world.refusals)
+    for route in world.routes:
+        uses_defaults = text_at(route.raw, "spec.useDefaultGateways") not in {"", "None"}
+        if world.relations.is_unattached(route.ref) and not uses_defaults:
+            yield from _nowhere(world, route, of_route.get(route, ()))
+
+
+@lint_rule("GWP4018", "error")
+def route_cycle(world: Linted) -> Iterator[Finding]:
+    """Routes delegate to each other in a circle.
+
+    A request would go round for ever, so that controllers do not follow the reference that closes the circle: requests
+    that would go that way get an error response.
+
+    Source: the delegation of kgateway, which refuses cycles (kgateway-dev/kgateway,
+    pkg/kgateway/translator/httproute/delegation.go).
+    """
+    for circle in world.topology.cycles():
+        routes = tuple(dict.fromkeys(node.object for node in circle))
+        fields = ((route, field) for route, field in sorted(world.relations.delegations.circling) if route in routes)
+        own = ((route, "") for route in routes)
+        subject, field = next((each for each in (*fields, *own) if world.is_linted(each[0])), (routes[0], ""))
+        yield Finding(
+            subject=subject,
+            field=field,
+            message=f"a request would loop: {' → '.join(map(str, (*routes, routes[0])))}",
+            related=tuple(world.related(route, "on the circle") for route in routes if route != subject),
+        )
+
+
+def _nowhere(world: Linted, route: Resource, refused: Sequence[Refusal]) -> Iterator[Finding]:
+    circles = world.relations.delegations.order.circles
+    if any(route.ref in circle for circle in circles.values()):
+        return
+    if not refused and not world.relations.bindings(route.ref):
+        yield from _without_parents(world, route)
+    for each in refused:
+        if each.sort in _FOUND_THERE or world.index.presence(each.parent) != "present":
+            return
+    for binding in world.relations.bindings(route.ref):
+        why = binding_reason(world.analysis, binding)
+        holder = binding.listener.object if binding.listener else why.object
+        delegating = binding.parent.group_kind in ROUTES
+        if delegating and (
+            world.relations.is_unattached(binding.parent) or _is_found_above(world, route, binding.parent)
+        ):
+            continue
+        if delegating or not world.is_linted(holder):
+            field, message = f"spec.parentRefs[{binding.parent_index}]", f"{binding.message}; no request reaches it"
+            related = (world.related(binding.parent),)
+            yield Finding(subject=route.ref, field=field, message=message, reason=binding.reason, related=related)
+            return
+
+
+def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
+    """That a route names no parent, and that no route delegates to it; or why those that do so do not count."""
+    delegations, kind = world.relations.delegations_to(route.ref), route.ref.group_kind
+    for each in delegations:
+        # What is wrong with the other one is found there.
+        above = each.parent.object
+        if (not each.reason and world.relations.is_unattached(above)) or _is_found_above(world, route, above):
+            return
+    if delegations:
+        message, above = f"{delegations[0].message}; no request reaches it", delegations[0].parent.object
+        yield Finding(
+            subject=route.ref,
+            message=message,
+            reason=delegations[0].reason,
+            related=(world.related(above, "delegates to it"),),
+        )
+    elif kind == HTTP_ROUTE and (
+        may_be_more(world.index, [HTTP_ROUTE])
+        or world.topology.possible.leads_from_routes(route.ref)
+        or world.once(_delegates_otherwise)
+    ):
+        message = f"it names no parent, and no route in {world.index.place} is known to delegate to it"
+        yield world.unknown(route, "spec.parentRefs", message)
+    else:
+        nor = ", and no route delegates to it" if kind == HTTP_ROUTE else ""
+        message = f"it names no parent{nor}: no request reaches it"
+        yield Finding(subject=route.ref, field="spec.parentRefs", message=message)
+
+
+def _is_found_above(world: Linted, route: Resource, above: ObjectRef) -> bool:
+    """Whether a reference of another route that would delegate to a route is found to lead nowhere."""
+    refs = world.relations.delegations.refs.get(above, ())
+    fields = {each.ref.field for each in refs if route.ref in {*each.children, *each.strangers}}
+    broken = (each.ref.field for each in world.relations.backends(above) if each.state == "broken")
+    return world.is_linted(above) and not fields.isdisjoint(broken)
+
+
+def _delegates_otherwise(world: Linted) -> bool:
+    """Whether a route has a backend of a kind that may stand for routes, as some implementations have it."""
+    relations, index = world.relations, world.index
+    strange = relations.kinds_of_backends - ({*index.kinds, *index.group_kinds} - {*ROUTES})
+    known = {(route, each.ref.field) for route, refs in relations.delegations.refs.items() for each in refs}
+    every = ((ref.object.group_kind, (route, ref.field)) for route, ref in relations.forwards) if strange else ()
+    return any(kind in strange and place not in known for kind, place in every)
+
+
+@lint_rule("GWP4015", "info")
+def default_gateway_implicit(world: Linted) -> Iterator[Finding]:
+    """A route attaches to default Gateways, without naming them.
+
+    Which Gateways these are may change without any change of the route, so that one that is protected by policies of
+    its Gateway should name that instead. Attachments of this kind, which are experimental, are not looked at here.
+
+    Source: CommonRouteSpec.UseDefaultGateways and GatewaySpec.DefaultScope (Gateway API, apis/v1/shared_types.go and
+    gateway_types.go); GEP-3793.
+    """
+    for route in world.routes:
+        scope = text_at(route.raw, "spec.useDefaultGateways")
+        if scope and scope != "None" and not is_unfilled(scope):
+            gateways = world.index.of_kind(GATEWAY)
+            defaults = [each for each in gateways if text_at(each.raw, "spec.defaultScope") == scope]
+            now = (
+                f"now {some([str(each.ref) for each in defaults])}"
+                if defaults
+                else f"of which there is none in {world.index.place}"
+            )
+            yield Finding(
+                subject=route.ref,
+                field="spec.useDefaultGateways",
+                message=f"it attaches to every Gateway with the default scope {scope}, {now}",
+                related=tuple(world.related(each.ref, "", "spec.defaultScope") for each in defaults[:MOST_RELATED]),
+            )

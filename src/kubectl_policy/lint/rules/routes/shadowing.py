@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.facts.competition import hostname_field
-from kubectl_policy.lint.facts.matches import PREFIX, REGULAR_EXPRESSION
+from kubectl_policy.lint.competition import PREFIX, REGULAR_EXPRESSION, hostname_field
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
@@ -20,8 +19,7 @@ from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.facts.competition import LeftToOther, LostMatch, Place
-    from kubectl_policy.lint.facts.matches import RouteMatch
+    from kubectl_policy.lint.competition import LeftToOther, LostMatch, Place, RouteMatch
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
 

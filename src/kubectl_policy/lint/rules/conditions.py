@@ -6,7 +6,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.rules.status.trouble import (
+from kubectl_policy.lint.rules.status import (
     NOT_SERVING,
     as_computed,
     by_place,
@@ -25,9 +25,9 @@ from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.lint.facts.reported import ReportedClaim
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.reported_status import ReportedClaim
     from kubectl_policy.model import GroupKind, ObjectRef
 
 # By which a controller says of any object, also of a policy, that something of it is not as it should be.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.facts.losses import sort_of, there
 from kubectl_policy.lint.finding import Finding, some
+from kubectl_policy.lint.losses import sort_of, there
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, same_json, value_at

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.failures import failures, finding_about
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
+from kubectl_policy.lint.rules.policies.failures import failures, finding_about
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.lint.failures import Failure
     from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.rules.policies.failures import Failure
     from kubectl_policy.model import Resource
     from kubectl_policy.profiles import PolicyKindProfile
 

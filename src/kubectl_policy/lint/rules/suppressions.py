@@ -1,4 +1,4 @@
-"""What people do not want to hear of, as they say it beside the objects: in annotations and in comments."""
+"""GWP0007, GWP0008 and GWP0012: suppressions in annotations and comments."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lazy import pattern
+from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import mapping_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.lint.report import How
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import ObjectRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment
 
 _OURS: Final = "policy.kubectl.dev/"
@@ -26,7 +28,6 @@ LISTED: Final = f"{_OURS}ignore"
 REASON: Final = f"{LISTED}-reason"
 SINGLE: Final = f"ignore.{_OURS}"
 _ANNOTATIONS: Final = FieldPath(("metadata", "annotations"))
-
 _UNTIL: Final = pattern(r"(?:^|(?<=[\s,;]))(\()?until=([^\s,;)]*)(?(1)\)?)")
 _DATE: Final = pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _IGNORE: Final = pattern(r"ignore(?![^\s:])")
@@ -35,6 +36,9 @@ _RULES: Final = pattern(r"[\s,;]+")
 _RULE: Final = pattern(r"([^\s,;:]+)(?:[ \t]*[,;][ \t]*|[ \t]+(?=GWP[0-9])|(?=[\s:]|\Z))")
 # What may stand around a reason, between it and the rest.
 _AROUND: Final = " \t\r\n,;:-\N{EN DASH}\N{EM DASH}"
+# Of what stands where a rule is expected, so much is shown.
+_LONGEST: Final = 40
+_DIGITS: Final = str.maketrans("OIL", "011")
 
 
 class Suppression(Struct, frozen=True, kw_only=True):
@@ -149,3 +153,94 @@ def _without_date(text: str) -> tuple[str, date | None, str]:
     except ValueError:
         until = None
     return rest, until, "" if until else f"until={found[2]}"
+
+
+@lint_rule("GWP0007", "info")
+def suppression_unused(world: Linted) -> Iterator[Finding]:
+    """A suppression has nothing to suppress, or has ended.
+
+    What it was for is put right, or is on another line now. If it stays, it hides the next mistake of that sort. One
+    that has ended (`until=2026-12-31` is over) suppresses nothing any more, nor does one whose date is none. It is not
+    reported for rules that are not checked, nor in manifests for those that need what controllers report.
+
+    Source: ruff's RUF100 and mypy's `unused-ignore`, which report the same of comments in Python.
+    """
+    # What has nothing to suppress is known once all other rules were checked: see `suppressing`.
+    for suppression in world.once(suppressions_of):
+        if suppression.names and not suppression.holds(world.settings.today):
+            dated = f"was until {suppression.until}" if suppression.until else f"has no date in {suppression.undated}"
+            remedy = "remove it, or give it a later date" if suppression.until else "write until=YYYY-MM-DD"
+            yield said_of(suppression, f"the suppression of {_names(suppression)} {dated}, and counts no more", remedy)
+
+
+@lint_rule("GWP0008", "warning")
+def unknown_rule_id(world: Linted) -> Iterator[Finding]:
+    """A suppression, or the config file, names a rule that does not exist.
+
+    What is meant is reported all the same or, if it was to be selected, is not checked: then this is an error. It is
+    found whichever rules are selected, as a name that is misspelt selects nothing.
+
+    Source: istioctl analyze, which warns of the codes of messages that it does not know.
+    """
+    settings = world.settings
+    for name in dict.fromkeys((*settings.selected, *settings.ignored, *settings.severities)):
+        if instead := misspelt(name):
+            severity: Severity | None = "error" if name in settings.selected else None
+            origin = settings.written.get(name)
+            fix = Fix(words=instead)
+            yield Finding(subject=None, message=_no_rule(name), fix=fix, severity=severity, origin=origin)
+    for suppression in world.once(suppressions_of):
+        for name in suppression.names:
+            if instead := misspelt(name):
+                yield said_of(suppression, _no_rule(name), instead)
+        if not suppression.names:
+            yield said_of(suppression, "the suppression names no rule", "write the id of a rule, such as GWP1001")
+
+
+@lint_rule("GWP0012", "error", "configuration")
+def suppression_without_reason(world: Linted) -> Iterator[Finding]:
+    """A suppression gives no reason, although each has to give one.
+
+    Nobody can tell whether it is still needed. It is found if the config file says `require-reason: true`, or with
+    `--require-reason`; what is suppressed stays so.
+
+    Source: `require-description` of eslint-comments, which asks the same of comments in JavaScript.
+    """
+    for suppression in world.once(suppressions_of) if world.settings.require_reason else ():
+        if suppression.names and not suppression.reason:
+            listed = suppression.how == "annotation" and LISTED in suppression.field
+            where = f"in the annotation {REASON}" if listed else "behind it"
+            yield said_of(suppression, f"{_names(suppression)} is suppressed without a reason", f"write it {where}")
+
+
+def said_of(suppression: Suppression, message: str, remedy: str) -> Finding:
+    """What is wrong with a suppression, where it is written."""
+    return Finding(
+        subject=suppression.subject,
+        message=message,
+        field=suppression.field,
+        fix=Fix(words=remedy),
+        origin=suppression.origin,
+    )
+
+
+def misspelt(name: str) -> str:
+    """Which rule may be meant by a name that no rule has, or where to look; empty if one is called so."""
+    from kubectl_policy.lint.rules import RULES  # noqa: PLC0415 (the rule above is one of them)
+
+    if any(rule.is_called(name) for rule in RULES):
+        return ""
+    names = [rule.name for rule in RULES]
+    # Of letters that look like digits, an id has none; of two ids, neither is more like a third one.
+    written = (name.upper().translate(_DIGITS), name.lower().replace("_", "-"))
+    near = next((each for each in written if each in {*names, *(rule.id for rule in RULES)}), "")
+    near = near or nearest(name, names)
+    return f"did you mean {near}?" if near else "docs/rules.md lists all rules"
+
+
+def _no_rule(name: str) -> str:
+    return f'there is no rule "{name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"}"'
+
+
+def _names(suppression: Suppression) -> str:
+    return ", ".join(name[:_LONGEST] for name in suppression.names)

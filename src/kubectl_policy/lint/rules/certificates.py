@@ -1,14 +1,14 @@
-"""GWP6004 and GWP6007: the certificates of listeners, as far as they can be judged without looking into Secrets."""
+"""GWP6004, GWP6007 and GWP6012: certificates of listeners, as far as they can be judged without reading Secrets."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.facts.competition import hostname_field
-from kubectl_policy.lint.finding import Finding
+from kubectl_policy.lint.competition import hostname_field
+from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.fields import each_mapping, mapping_at, strings_at, text_at
+from kubectl_policy.model.fields import each_mapping, items_at, mapping_at, strings_at, text_at
 from kubectl_policy.model.unknown import is_unknown_hostname
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import (
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _CERTIFICATE: Final = GroupKind("cert-manager.io", "Certificate")
 _ISSUERS: Final = frozenset({"cert-manager.io/issuer", "cert-manager.io/cluster-issuer"})
 _CLIENT: Final = "spec.tls.backend.clientCertificateRef"
+_INSECURE: Final = "AllowInsecureFallback"
 
 
 @lint_rule("GWP6004", "error", "closed world")
@@ -167,3 +168,27 @@ def _certificates(world: Linted) -> Mapping[ObjectRef, Sequence[Resource]]:
         (ObjectRef(SECRET, each.ref.namespace, text_at(each.raw, "spec.secretName")), each)
         for each in world.index.of_kind(_CERTIFICATE)
     )
+
+
+@lint_rule("GWP6012", "warning", guards=True)
+def insecure_frontend_validation(world: Linted) -> Iterator[Finding]:
+    """A Gateway lets clients in whose certificates are missing or not valid.
+
+    With `AllowInsecureFallback`, whether a client is who it says is left to the backends. The API calls that a
+    significant security risk, for tests or for a time. Use `AllowValidOnly`, which is the default.
+
+    Source: FrontendTLSValidation.Mode (Gateway API, apis/v1/gateway_types.go);
+    GatewayConditionInsecureFrontendValidationMode.
+    """
+    for gateway in world.of_kind(GATEWAY):
+        fields = ["spec.tls.frontend.default.validation.mode"]
+        ports = items_at(gateway.raw, "spec.tls.frontend.perPort")
+        fields += [f"spec.tls.frontend.perPort[{place}].tls.validation.mode" for place in range(len(ports))]
+        for field in fields:
+            if text_at(gateway.raw, field) == _INSECURE:
+                yield Finding(
+                    subject=gateway.ref,
+                    field=field,
+                    message="clients get in without a valid certificate: only the backends can refuse them",
+                    fix=Fix(words="write AllowValidOnly", value="AllowValidOnly"),
+                )

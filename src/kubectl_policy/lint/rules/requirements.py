@@ -1,23 +1,26 @@
-"""GWP9001 and GWP9002: what a team wants to be in force for its routes, and within which bounds."""
+"""GWP9001, GWP9002, and GWP9005 to GWP9007: what the config file requires, and owners of policies."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final, cast
 
-from kubectl_policy.lint.finding import Finding, some
+from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of, mapping_at, value_at
+from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.questions.blind_spots.answers import blind_spots_in_settings
 from kubectl_policy.questions.blind_spots.unknowns import unknown_parents
-from kubectl_policy.questions.shared.effects import covered_paths
+from kubectl_policy.questions.differences.serving import owner, routes_behind
+from kubectl_policy.questions.shared.effects import affected_nodes, covered_paths, policy_outcomes
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.questions.shared.selection import is_called
 from kubectl_policy.resolution import plain
-from kubectl_policy.topology.references import GATEWAY, hostnames_of
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
+from kubectl_policy.topology.references import GATEWAY, ROUTES, hostnames_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,12 +30,14 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Resource
     from kubectl_policy.questions.shared.in_force import EffectiveEntry
     from kubectl_policy.resolution import Resolution
+    from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
     from kubectl_policy.validation.expressions import Result, Seen
 
 # What an expression may call beside the settings; without these it is the same wherever the same policies meet.
 _SURROUNDINGS: Final = re.compile(r"\b(?:route|gateway|listener)\b")
 _MOST_NAMED: Final = 3
+_MAX_RELATED: Final = 10
 
 
 @lint_rule("GWP9001", "error", "configuration", guards=True)
@@ -227,3 +232,85 @@ def _out_of_bounds(
             *(world.related(route, "affected") for route in routes[:_MOST_NAMED]),
         ),
     )
+
+
+@lint_rule("GWP9005", "info", "configuration")
+def wide_blast_radius(world: Linted) -> Iterator[Finding]:
+    """A policy affects many routes, so that a change of it wants a second look.
+
+    From how many routes on is said in the config file (`widest`). Counted are routes for which a setting of the policy
+    is in force, or that are behind the Gateways and listeners at which it takes effect.
+
+    `blast-radius` tells what deleting it would change.
+
+    Source: GEP-713, "How many things does this policy affect?".
+    """
+    least = world.settings.widest
+    for policy, enforcement in world.enforcements if least else ():
+        routes = _routes(world, enforcement)
+        if len(routes) >= least:
+            namespaces = {route.namespace for route in routes}
+            where = f"in {len(namespaces)} namespaces" if len(namespaces) > 1 else f"in namespace {min(namespaces)}"
+            message = f"affects {len(routes):,} routes {where}: {some(routes)}"
+            yield Finding(subject=policy.ref, message=message)
+
+
+@lint_rule("GWP9006", "info", "configuration")
+def cross_team_influence(world: Linted) -> Iterator[Finding]:
+    """A policy of one team changes what routes of other teams do.
+
+    Owners are told by a label or annotation that the config file names (`owner`), of the objects or of their Namespace.
+    Those of the routes may not know of the policy, and may not be allowed to read it. It is an info: platform teams
+    have such policies for good reasons.
+
+    Source: GEP-713, "Gateway API personas and the discoverability problem".
+    """
+    key = world.settings.owner
+    owners: dict[ObjectRef, str] = {}
+    for policy, enforcement in world.enforcements if key else ():
+        ours = owner(world.index, policy.ref, key)
+        others = [route for route in _routes(world, enforcement) if ours]
+        for route in others:
+            if route not in owners:
+                owners[route] = owner(world.index, route, key)
+        theirs = [route for route in others if owners[route] not in {"", ours}]
+        if theirs:
+            teams = sorted({owners[route] for route in theirs})
+            yield Finding(
+                subject=policy.ref,
+                message=f"is owned by {ours}, and affects {some(theirs)} of {some(teams)}",
+                related=tuple(world.related(route, f"owned by {owners[route]}") for route in theirs[:_MAX_RELATED]),
+            )
+
+
+@lint_rule("GWP9007", "info", "closed world", "configuration")
+def owner_label_missing(world: Linted) -> Iterator[Finding]:
+    """A policy says nothing of who owns it, nor does its Namespace.
+
+    Whoever is on call when it does harm has nobody to ask. The label or annotation is named in the config file
+    (`owner`). Where the Namespace was not read, it may say it.
+
+    Source: GEP-713, "Gateway API personas and the discoverability problem".
+    """
+    key = world.settings.owner
+    for policy in world.policies if key else ():
+        if not owner(world.index, policy.ref, key):
+            home = ObjectRef(NAMESPACE, "", policy.ref.namespace)
+            known = not policy.ref.namespace or world.index.get(home) or world.has_all(NAMESPACE)
+            yield Finding(
+                subject=policy.ref,
+                field="metadata",
+                message=f"has no label or annotation {key}" + ("" if known else f", and {home} was not read"),
+                certain=bool(known),
+                fix=Fix(words=f"add the label {key}"),
+            )
+
+
+def _routes(world: Linted, enforcement: Enforcement) -> list[ObjectRef]:
+    """The routes that a policy affects, sorted: on their own paths, or behind what it affects."""
+    if not ENFORCEMENT[enforcement.state].in_force:
+        return []
+    outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
+    found = {node.object for effective in outcomes for node in effective.path if node.object.group_kind in ROUTES}
+    profile = world.registry.known(enforcement.policy.group_kind)
+    return sorted(found or {each.route for each in routes_behind(world.analysis, affected_nodes(enforcement, profile))})

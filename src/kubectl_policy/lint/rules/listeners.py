@@ -1,31 +1,31 @@
-"""GWP6001 to GWP6003 and GWP6009 to GWP6012: listeners and Gateways that others overlap, and what they let in."""
+"""GWP4009, GWP4016, GWP4019, GWP6001 to GWP6003, GWP6010 and GWP6011: Gateways, ListenerSets and their listeners."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model.fields import each_text, items_at, text_at
+from kubectl_policy.model.fields import each_text, items_at
+from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.gateway.conflicts import conflicts_among
 from kubectl_policy.topology.gateway.hostnames import around, comparable
-from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import GATEWAY
+from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, listener_words
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.gateway.conflicts import Conflict
     from kubectl_policy.topology.gateway.listeners import Listener
 
 # MaxItems of GatewaySpec.Listeners and of ListenerSetSpec.Listeners.
 _MOST_LISTENERS: Final = 64
-_INSECURE: Final = "AllowInsecureFallback"
 
 
 @lint_rule("GWP6001", "error")
@@ -158,30 +158,6 @@ def too_many_listeners(world: Linted) -> Iterator[Finding]:
             )
 
 
-@lint_rule("GWP6012", "warning", guards=True)
-def insecure_frontend_validation(world: Linted) -> Iterator[Finding]:
-    """A Gateway lets clients in whose certificates are missing or not valid.
-
-    With `AllowInsecureFallback`, whether a client is who it says is left to the backends. The API calls that a
-    significant security risk, for tests or for a time. Use `AllowValidOnly`, which is the default.
-
-    Source: FrontendTLSValidation.Mode (Gateway API, apis/v1/gateway_types.go);
-    GatewayConditionInsecureFrontendValidationMode.
-    """
-    for gateway in world.of_kind(GATEWAY):
-        fields = ["spec.tls.frontend.default.validation.mode"]
-        ports = items_at(gateway.raw, "spec.tls.frontend.perPort")
-        fields += [f"spec.tls.frontend.perPort[{place}].tls.validation.mode" for place in range(len(ports))]
-        for field in fields:
-            if text_at(gateway.raw, field) == _INSECURE:
-                yield Finding(
-                    subject=gateway.ref,
-                    field=field,
-                    message="clients get in without a valid certificate: only the backends can refuse them",
-                    fix=Fix(words="write AllowValidOnly", value="AllowValidOnly"),
-                )
-
-
 @lint_rule("GWP6009", "warning")
 def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
     """Two Gateways at one address have the same certificate for different hostnames.
@@ -262,3 +238,78 @@ def _shared_addresses(world: Linted) -> Mapping[str, Sequence[ObjectRef]]:
 def _listeners(world: Linted, gateway: ObjectRef) -> Sequence[Listener]:
     owners = (gateway, *world.gateways.admitted(gateway))
     return [listener for owner in owners for listener in world.gateways.listeners(owner)]
+
+
+@lint_rule("GWP4009", "error")
+def listenerset_not_allowed(world: Linted) -> Iterator[Finding]:
+    """A ListenerSet names a Gateway that does not take it.
+
+    Its listeners serve nothing, and no route that names it is attached. Without `allowedListeners` a Gateway takes no
+    ListenerSets at all; whoever owns the Gateway has to let their namespace in.
+
+    Source: GatewaySpec.AllowedListeners, "The default value is to allow no ListenerSets" (Gateway API,
+    apis/v1/gateway_types.go); ListenerSetReasonNotAllowed.
+    """
+    for listener_set in world.of_kind(*LISTENER_SETS):
+        gateway = world.gateways.gateway_of(listener_set.ref)
+        if gateway is None or world.index.get(gateway) is None:
+            continue
+        admitted = world.gateways.admits(gateway, listener_set.ref)
+        if admitted is None:
+            message = f"whether {gateway} takes ListenerSets of namespace {listener_set.ref.namespace} is unknown"
+            yield world.unknown(listener_set, "spec.parentRef", message)
+        elif not admitted:
+            yield Finding(
+                subject=listener_set.ref,
+                field="spec.parentRef",
+                message=f"{gateway} does not take it (spec.allowedListeners), so that its listeners serve nothing",
+                reason="NotAllowed",
+                related=(world.related(gateway, "the parent", "spec.allowedListeners"),),
+                fix=Fix(words=f"let namespace {listener_set.ref.namespace} in, by spec.allowedListeners of {gateway}"),
+            )
+
+
+@lint_rule("GWP4016", "error", "closed world")
+def gatewayclass_missing(world: Linted) -> Iterator[Finding]:
+    """A Gateway names a GatewayClass that does not exist.
+
+    No controller acts on the Gateway, so that it serves nothing, and its status says nothing either. Many controllers
+    make their GatewayClass themselves: then it is in the cluster, but in no manifest.
+
+    Source: GatewaySpec.GatewayClassName (Gateway API, apis/v1/gateway_types.go).
+    """
+    for gateway in world.of_kind(GATEWAY):
+        gateway_class = world.gateways.class_of(gateway.ref)
+        if gateway_class:
+            yield from world.absent(gateway, gateway_class, "spec.gatewayClassName", reason="Pending")
+
+
+@lint_rule("GWP4019", "error")
+def listener_kind_impossible(world: Linted) -> Iterator[Finding]:
+    """A listener allows a kind of routes that its protocol cannot serve.
+
+    No route of that kind is attached, and the listener reports that its references do not resolve; other kinds that it
+    allows are not affected. Kinds of an implementation's own, and protocols of its own, are not looked at.
+
+    Source: AllowedRoutes.Kinds and ListenerReasonInvalidRouteKinds (Gateway API, apis/v1/gateway_types.go).
+    """
+    for owner, listener in world.listeners:
+        for position, kind in enumerate(impossible_kinds(world, listener)):
+            if kind:
+                served = [each.kind for each in world.gateways.kinds_by_protocol(listener)]
+                known = f"; it serves {some(served)}" if served else ", nor any other kind here"
+                yield Finding(
+                    subject=owner.ref,
+                    field=f"{listener.field}.allowedRoutes.kinds[{position}]",
+                    message=f"protocol {listener.protocol} cannot serve {kind.kind}{known}",
+                    reason="InvalidRouteKinds",
+                )
+
+
+def impossible_kinds(world: Linted, listener: Listener) -> list[GroupKind | None]:
+    """Of the kinds that a listener allows those that it cannot serve, and None in the place of each other one."""
+    named = listener.named_kinds
+    if not named or listener.protocol not in ROUTES_BY_PROTOCOL or listener.may_serve_more:
+        return []
+    possible = world.gateways.kinds_by_protocol(listener)
+    return [kind if kind.group == GATEWAY_API and kind not in possible else None for kind in named]

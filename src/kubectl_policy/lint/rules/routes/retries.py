@@ -1,4 +1,4 @@
-"""GWP9003 to GWP9007: what adds up over several hops, and how far policies reach into what others own."""
+"""GWP9003 and GWP9004: retries and timeouts that multiply or contradict each other."""
 
 from __future__ import annotations
 
@@ -8,29 +8,25 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lazy import pattern
-from kubectl_policy.lint.facts.losses import there
-from kubectl_policy.lint.facts.matches import matches_of
-from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.competition import matches_of
+from kubectl_policy.lint.finding import Finding
+from kubectl_policy.lint.losses import there
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import each_text, integer_at, items_at, mapping_at, text_at, value_at
-from kubectl_policy.model.kinds import NAMESPACE, SERVICE
-from kubectl_policy.questions.differences.serving import owner, routes_behind
-from kubectl_policy.questions.shared.effects import affected_nodes, policy_outcomes
+from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries
 from kubectl_policy.resolution import Leaf, plain
-from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology import attached_hostnames
 from kubectl_policy.topology.gateway.hostnames import intersect
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, ROUTES
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.lint.facts.matches import Conditions
+    from kubectl_policy.lint.competition import Conditions
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.resolution.enforcement import Enforcement
 
 # GEP-1762: what an implementation makes for a Gateway, its Service among that, has its name in this label.
 _OF_GATEWAY: Final = "gateway.networking.k8s.io/gateway-name"
@@ -41,7 +37,6 @@ _REQUEST: Final = "rule.timeouts.request"
 _DURATION: Final = pattern(r"(?:[0-9]+(?:\.[0-9]+)?(?:h|ms|m|s))+")
 _SPAN: Final = pattern(r"([0-9]+(?:\.[0-9]+)?)(h|ms|m|s)")
 _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_MAX_RELATED: Final = 10
 
 
 class _Rule(Struct, frozen=True, gc=False):
@@ -208,88 +203,6 @@ def _request_timeouts(world: Linted, route: ObjectRef, place: int, rule: Json) -
             if isinstance(leaf, Leaf) and isinstance(leaf.value, str):
                 timeouts[leaf.value, leaf.source.object] = None
     return timeouts
-
-
-@lint_rule("GWP9005", "info", "configuration")
-def wide_blast_radius(world: Linted) -> Iterator[Finding]:
-    """A policy affects many routes, so that a change of it wants a second look.
-
-    From how many routes on is said in the config file (`widest`). Counted are routes for which a setting of the policy
-    is in force, or that are behind the Gateways and listeners at which it takes effect.
-
-    `blast-radius` tells what deleting it would change.
-
-    Source: GEP-713, "How many things does this policy affect?".
-    """
-    least = world.settings.widest
-    for policy, enforcement in world.enforcements if least else ():
-        routes = _routes(world, enforcement)
-        if len(routes) >= least:
-            namespaces = {route.namespace for route in routes}
-            where = f"in {len(namespaces)} namespaces" if len(namespaces) > 1 else f"in namespace {min(namespaces)}"
-            message = f"affects {len(routes):,} routes {where}: {some(routes)}"
-            yield Finding(subject=policy.ref, message=message)
-
-
-@lint_rule("GWP9006", "info", "configuration")
-def cross_team_influence(world: Linted) -> Iterator[Finding]:
-    """A policy of one team changes what routes of other teams do.
-
-    Owners are told by a label or annotation that the config file names (`owner`), of the objects or of their Namespace.
-    Those of the routes may not know of the policy, and may not be allowed to read it. It is an info: platform teams
-    have such policies for good reasons.
-
-    Source: GEP-713, "Gateway API personas and the discoverability problem".
-    """
-    key = world.settings.owner
-    owners: dict[ObjectRef, str] = {}
-    for policy, enforcement in world.enforcements if key else ():
-        ours = owner(world.index, policy.ref, key)
-        others = [route for route in _routes(world, enforcement) if ours]
-        for route in others:
-            if route not in owners:
-                owners[route] = owner(world.index, route, key)
-        theirs = [route for route in others if owners[route] not in {"", ours}]
-        if theirs:
-            teams = sorted({owners[route] for route in theirs})
-            yield Finding(
-                subject=policy.ref,
-                message=f"is owned by {ours}, and affects {some(theirs)} of {some(teams)}",
-                related=tuple(world.related(route, f"owned by {owners[route]}") for route in theirs[:_MAX_RELATED]),
-            )
-
-
-@lint_rule("GWP9007", "info", "closed world", "configuration")
-def owner_label_missing(world: Linted) -> Iterator[Finding]:
-    """A policy says nothing of who owns it, nor does its Namespace.
-
-    Whoever is on call when it does harm has nobody to ask. The label or annotation is named in the config file
-    (`owner`). Where the Namespace was not read, it may say it.
-
-    Source: GEP-713, "Gateway API personas and the discoverability problem".
-    """
-    key = world.settings.owner
-    for policy in world.policies if key else ():
-        if not owner(world.index, policy.ref, key):
-            home = ObjectRef(NAMESPACE, "", policy.ref.namespace)
-            known = not policy.ref.namespace or world.index.get(home) or world.has_all(NAMESPACE)
-            yield Finding(
-                subject=policy.ref,
-                field="metadata",
-                message=f"has no label or annotation {key}" + ("" if known else f", and {home} was not read"),
-                certain=bool(known),
-                fix=Fix(words=f"add the label {key}"),
-            )
-
-
-def _routes(world: Linted, enforcement: Enforcement) -> list[ObjectRef]:
-    """The routes that a policy affects, sorted: on their own paths, or behind what it affects."""
-    if not ENFORCEMENT[enforcement.state].in_force:
-        return []
-    outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
-    found = {node.object for effective in outcomes for node in effective.path if node.object.group_kind in ROUTES}
-    profile = world.registry.known(enforcement.policy.group_kind)
-    return sorted(found or {each.route for each in routes_behind(world.analysis, affected_nodes(enforcement, profile))})
 
 
 def _seconds(duration: Json) -> float:

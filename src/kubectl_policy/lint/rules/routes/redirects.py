@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.lint.facts.matches import EXACT, PREFIX
+from kubectl_policy.lint.competition import EXACT, PREFIX
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import each_mapping, each_text, mapping_at, text_at
@@ -20,8 +20,7 @@ from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES, hostnames_of,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.facts.competition import Place
-    from kubectl_policy.lint.facts.matches import Conditions
+    from kubectl_policy.lint.competition import Conditions, Place
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef, Resource
 

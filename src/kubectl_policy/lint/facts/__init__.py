@@ -1,1 +1,0 @@
-"""What rules go by, worked out once for each world."""

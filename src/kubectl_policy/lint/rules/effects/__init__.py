@@ -1,1 +1,0 @@
-"""Policies that conflict, or of which nothing or not all is in force."""

@@ -1,1 +1,0 @@
-"""Listeners, their certificates and their addresses."""

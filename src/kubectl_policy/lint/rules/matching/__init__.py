@@ -1,1 +1,0 @@
-"""Which requests the rules of routes take."""

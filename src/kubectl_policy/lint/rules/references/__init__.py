@@ -1,1 +1,0 @@
-"""References, and what permits them."""

@@ -1,1 +1,0 @@
-"""What teams want to hold, and what a change makes worse."""
