@@ -13,7 +13,7 @@ from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.topology.judged.dangling import dangling_references
+from kubectl_policy.topology.problems import dangling_references
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, calls_of
 from kubectl_policy.attachment.attachment import WITHOUT_TARGET
-from kubectl_policy.attachment.attachments import SELECTING, Attachments
-from kubectl_policy.attachment.needs import may_leave_out_namespace, unread_needs
-from kubectl_policy.attachment.possible import PossibleAttachments
+from kubectl_policy.attachment.attachments import SELECTING, Attachments, PossibleAttachments
 from kubectl_policy.attachment.settings import ANY_KIND, may_mean
+from kubectl_policy.attachment.validity import may_leave_out_namespace, unread_needs
 from kubectl_policy.errors import NotFoundError, StillToBeRead
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef
@@ -32,7 +31,7 @@ from kubectl_policy.validation import new_evaluator
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from kubectl_policy.attachment.needs import RequiredReference
+    from kubectl_policy.attachment.validity import RequiredReference
     from kubectl_policy.model import Diagnostic, FieldPath, GroupKind, ObjectRef, Resource, Snapshot
     from kubectl_policy.resolution.enforcement import Contention, Enforcement, Enforcements
     from kubectl_policy.validation.expressions import Evaluator

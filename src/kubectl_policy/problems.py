@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS, calls_of, without_references
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.needs import named_needs
+from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import FieldPath, value_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.topology.delegation.order import circle_words
-from kubectl_policy.topology.judged.dangling import broken_reference, dangling_references
+from kubectl_policy.topology.delegation.flow import circle_words
+from kubectl_policy.topology.problems import broken_reference, dangling_references
 from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
     ROUTES,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.needs import (
+from kubectl_policy.attachment.validity import (
     NamedNeed,
     RequiredReference,
     may_leave_out_namespace,

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from kubectl_policy import EffectivePolicy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
-from kubectl_policy.resolution.effective import own_values, with_own
 from kubectl_policy.resolution.effective import resolve as resolution_of
 from kubectl_policy.resolution.merging import PathContext
+from kubectl_policy.resolution.object_settings import own_values, with_own
 from kubectl_policy.resolution.precedence import Refusal
 from kubectl_policy.topology.gateway.listeners import Listener
 from tests.build import node

@@ -15,7 +15,7 @@ from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import Registry
 from kubectl_policy.profiles.profile import ConditionalField
 from kubectl_policy.resolution import leaves, plain
-from kubectl_policy.resolution.own import OwnRules
+from kubectl_policy.resolution.object_settings import OwnRules
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import backend, gateway, index, node, policy, resource, route, rule, service, snapshot, target

@@ -1,4 +1,4 @@
-"""From a policy to its attachments: by its references, by what names it, and none where requests are shared."""
+"""Attachments of one policy: by its references, filters and parameters; none where its requests overlap."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.named import named_attachments, unread_holders
+from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
 from kubectl_policy.attachment.references import FollowedReference, target_references
+from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
+from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.kinds import with_article
+from kubectl_policy.topology.references import WITH_PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from kubectl_policy.attachment.attachment import Attachment
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import Resource
+    from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
-    from kubectl_policy.topology.gateway.hostnames import Requests
+    from kubectl_policy.topology.references import RouteFilter
+    from kubectl_policy.topology.requests import Requests
 
 
 def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> tuple[Attachment, ...]:
@@ -89,3 +93,107 @@ def _both(route: ObjectRef, other: ObjectRef) -> str:
 def _in_words(requests: Requests) -> str:
     port = "" if requests.port is None else f"port {requests.port} of "
     return f"requests for {requests.hostname}{requests.path} on {port}{requests.gateway}"
+
+
+def named_attachments(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:
+    """The attachments by what names a policy: by filters, if its kind has them, or as parameters."""
+    if profile.filter_routes:
+        yield from _by_filters(policy, profile, topology)
+    if profile.attachment == "parameters":
+        yield from _as_parameters(policy, profile, topology)
+
+
+def unread_holders(policy: ObjectRef, profile: PolicyKindProfile, index: Index) -> Iterator[Attachment]:
+    """What is not known of a policy that nothing attaches: whether something that was not read names it."""
+    for kind in sorted(profile.filter_routes):
+        if index.presence(ObjectRef(kind, policy.namespace, "")) == "unknown":
+            where = f"of namespace {policy.namespace}"
+            message = f"no {kind.kind} {where} that was read names it in a filter, and another one may"
+            declared = TargetReference("", kind.group, kind.kind, namespace=policy.namespace, way="filter")
+            yield NotAttached("target unknown", message).attachment(policy, declared)
+    for kind in sorted(WITH_PARAMETERS) if profile.attachment == "parameters" else ():
+        namespace = policy.namespace if index.namespaced(kind) else ""
+        if index.presence(ObjectRef(kind, namespace, "")) == "unknown":
+            where = f" of namespace {namespace}" if namespace else ""
+            message = f"no {kind.kind}{where} that was read names it as its parameters, and another one may"
+            declared = TargetReference("", kind.group, kind.kind, namespace=namespace, way="parameters")
+            yield NotAttached("target unknown", message).attachment(policy, declared)
+
+
+def _as_parameters(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:
+    """The attachments to the classes and the Gateways that name an object as their parameters."""
+    for named in topology.relations.holders_of(policy.ref):
+        holder, kind = named.holder, named.holder.group_kind
+        declared = TargetReference(
+            named.field, kind.group, kind.kind, holder.name, holder.namespace, named_by=holder, way="parameters"
+        )
+        elsewhere = not_managed(topology, holder, policy.ref.kind, profile.controllers)
+        failure = (
+            NotAttached("not managed", elsewhere)
+            if elsewhere
+            else policy_not_attached(policy, profile, topology.index) or target_not_attached(holder, profile, topology)
+        )
+        yield _attachment(policy, NodeRef(holder), declared, failure)
+
+
+def _by_filters(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:
+    """The attachments by filters that name a policy, by kind and name of its route, then in the order of filters.
+
+    A filter of a backendRef attaches what is no policy, but a filter itself, to that backend, for that rule's requests.
+    """
+    for named in topology.relations.filters_naming(policy.ref):
+        route = named.route
+        rule = NodeRef(route, topology.sections(route)[named.rule])
+        backend = _backend(topology, named) if named.backend and profile.role == "filter" else None
+        target, failure = backend or rule, _filter_not_attached(policy, profile, topology, named)
+        if failure is None and named.backend and backend is None:
+            requests = f"requests of {rule} to {named.backend}"
+            message = f"it applies only to {requests}, and what it changes there is not computed"
+            failure = NotAttached("not computed", message)
+        obj = target.object
+        declared = TargetReference(
+            named.field,
+            obj.group_kind.group,
+            obj.group_kind.kind,
+            obj.name,
+            obj.namespace,
+            target.section,
+            named_by=route,
+            place=0 if named.backend and not backend else named.position + 1,
+            way="backend filter" if named.backend else "filter",
+            rule=rule if backend else None,
+        )
+        is_valid = failure is None or failure.state == "policy invalid"
+        yield _attachment(policy, target if is_valid else rule, declared, failure)
+
+
+def _backend(topology: Topology, named: RouteFilter) -> NodeRef | None:
+    """The backend of the backendRef that a filter is of; None for one that stands for routes."""
+    holder = named.field.rpartition(".filters[")[0]
+    found = next((backend for backend in topology.backends(named.route) if backend.ref.field == holder), None)
+    return found.node if found and found.routes is None else None
+
+
+def _attachment(
+    policy: Resource, target: NodeRef, declared: TargetReference, failure: NotAttached | None
+) -> Attachment:
+    if failure:
+        return replace(failure, competes=False).attachment(policy.ref, declared, target)
+    return Attachment(policy=policy.ref, target=target, declared=declared, state="attached")
+
+
+def _filter_not_attached(
+    policy: Resource, profile: PolicyKindProfile, topology: Topology, named: RouteFilter
+) -> NotAttached | None:
+    kind = policy.ref.kind
+    if named.route.group_kind not in profile.filter_routes:
+        able = " or ".join(with_article(route.kind) for route in sorted(profile.filter_routes))
+        message = f"a filter can name {with_article(kind)} only in a rule of {able}"
+        return NotAttached("filter unsupported", message)
+    if named.backend and not profile.backend_filters:
+        message = f"a filter of a backendRef cannot name {with_article(kind)}, only one of the rule itself can"
+        return NotAttached("filter unsupported", message)
+    elsewhere = not_managed(topology, named.route, kind, profile.controllers)
+    if elsewhere:
+        return NotAttached("not managed", elsewhere)
+    return policy_not_attached(policy, profile, topology.index) or target_not_attached(named.route, profile, topology)

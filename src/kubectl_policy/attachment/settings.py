@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.needs import named_needs
+from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import FieldPath, each_mapping, text_at
@@ -19,7 +19,7 @@ from kubectl_policy.topology.references import refer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.attachment.needs import NamedNeed
+    from kubectl_policy.attachment.validity import NamedNeed
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile

@@ -1,13 +1,13 @@
-"""How the effective policy of a kind comes about: which contributions count on a path, and what the target says."""
+"""Effective policies of one kind: how far along a path the kind reaches, and what the contributions there come to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.model.fields import value_at
+from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import (
     NOBODY,
@@ -17,20 +17,81 @@ from kubectl_policy.resolution.contributions import (
     without_ignored,
 )
 from kubectl_policy.resolution.merging import PathContext, merged
-from kubectl_policy.resolution.outcome import OwnValue, Resolution
-from kubectl_policy.resolution.traced import Leaf, Source, keyed, leaves, trace, without
+from kubectl_policy.resolution.outcome import Resolution
+from kubectl_policy.resolution.traced import Source, keyed, without
+from kubectl_policy.topology.references import HIERARCHY, layer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.merging import Doubt
-    from kubectl_policy.resolution.traced import Field, Traced
+    from kubectl_policy.resolution.traced import Field
+    from kubectl_policy.topology import Path, Topology
 
-# What says nothing where a field of an object stands for a setting.
-_EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
+# An inherited policy that ends here has nothing below it to affect: these carry no traffic themselves.
+CARRY_NOTHING: Final = frozenset({NAMESPACE, GroupKind(GATEWAY_API, "GatewayClass")})
+
+
+def paths_by_way_of(targets: Iterable[NodeRef], profile: PolicyKindProfile, topology: Topology) -> tuple[Path, ...]:
+    """The paths at whose ends policies of a kind take effect by way of some targets, each once.
+
+    Also those on which no traffic runs.
+    """
+    by_target = [tuple(_paths(target, profile, topology)) for target in targets]
+    # Whole paths by way of one target are never the same; to look for any that are takes as long as to resolve them.
+    if len(by_target) == 1 and not profile.effective_targets:
+        return by_target[0]
+    return tuple(dict.fromkeys(path for paths in by_target for path in paths))
+
+
+def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[Path]:
+    """The paths at whose ends the policy takes effect by way of one target."""
+    if profile.policy_class == "direct":
+        for end in _direct_ends(target, profile, topology):
+            yield from topology.paths(end)
+        return
+    for path in topology.paths_through(target):
+        reached = reach(path, profile)
+        # Every path through a target has it on it, if only as far as a kind reaches.
+        if reached is path or target in reached:
+            yield reached
+    # What is in a target Namespace, and outside of the hierarchy, is affected though no traffic leads there.
+    kinds = [level.group_kind for level in profile.effective_targets if level.group_kind not in HIERARCHY]
+    for kind in kinds if target.object.group_kind == NAMESPACE else ():
+        for resource in topology.index.of_kind_in(kind, target.object.name):
+            yield from topology.paths(NodeRef(resource.ref))
+
+
+def _direct_ends(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> list[NodeRef]:
+    """Where a direct policy takes effect: at its target, or at each section, which may have a policy of its own."""
+    levels = [level for level in profile.effective_targets if level.group_kind == target.object.group_kind]
+    if target.section or (levels and not any(level.section for level in levels)):
+        return [target]
+    sections = topology.sections(target.object)
+    return [replace(target, section=section) for section in sections] or [target]
+
+
+def takes_effect_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
+    """Whether an inherited kind may take effect further down than a node: it does if that is not known."""
+    kind = node.object.group_kind
+    return not profile.effective_targets or any(
+        layer_of(level.group_kind) > layer_of(kind) or (level.group_kind == kind and level.section and not node.section)
+        for level in profile.effective_targets
+    )
+
+
+def reach(path: Path, profile: PolicyKindProfile) -> Path:
+    """The part of a path down to the deepest node at which the kind takes effect; empty if there is none on it."""
+    if not profile.effective_targets:
+        return path if path[-1].object.group_kind not in CARRY_NOTHING else ()
+    for end in range(len(path), 0, -1):
+        if any(level.includes(path[end - 1]) for level in profile.effective_targets):
+            return path[:end]
+    return ()
+
+
 _UNDATED: Final[frozenset[Doubt]] = frozenset({"age unknown"})
 _NO_FIELDS: Final[frozenset[tuple[Source, Field]]] = frozenset()
 # Contributions, and what counts of each.
@@ -96,46 +157,3 @@ def _ignored_fields(counted: _Counted) -> frozenset[tuple[Source, Field]]:
 
 def _ignored_sources(counted: _Counted) -> frozenset[Source]:
     return frozenset(part.source for part, _ in counted) - {left.source for _, left in counted if left}
-
-
-def own_fields(profile: PolicyKindProfile, target: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """The fields of a target object that stand for settings there, each after the setting that it stands for."""
-    yield from profile.object_fields.items()
-    for each in profile.conditional_object_fields:
-        given, absent = (value_at(target, name) if name else None for name in (each.given, each.absent))
-        if (not each.given or given not in _EMPTY) and absent in _EMPTY:
-            yield each.field, each.object_field
-
-
-def own_values(profile: PolicyKindProfile, target: Mapping[str, Json], end: NodeRef) -> tuple[OwnValue, ...]:
-    """What the target object's own fields that stand for settings say; the later of two for one setting counts.
-
-    An empty value says nothing.
-    """
-    source = Source(end.object, end)
-    found = ((field, name, value_at(target, name)) for field, name in own_fields(profile, target))
-    return tuple(
-        OwnValue(tuple(field.split(".")), name, trace(own, source) if isinstance(own, Mapping) else Leaf(own, source))
-        for field, name, own in found
-        if own not in _EMPTY
-    )
-
-
-def with_own(resolution: Resolution, own: tuple[OwnValue, ...]) -> Resolution:
-    """An outcome at an object whose own fields say something: that beats every default and loses to every override."""
-    spec = resolution.spec
-    for each in own:
-        spec = _put(spec, each.field, each.value)
-    return replace(resolution, spec=spec, own=own, without_own=resolution)
-
-
-def _put(spec: Traced, field: Field, value: Leaf | Traced) -> Traced:
-    """The spec with something at a field, unless an override is there, above or inside."""
-    there = spec.get(field[0])
-    if isinstance(there, Leaf) and there.source.overrides:
-        return spec
-    if len(field) == 1:
-        overridden = there is not None and any(inner.source.overrides for _, inner in leaves({field[0]: there}))
-        return spec if overridden else {**spec, field[0]: value}
-    below: Traced = {} if there is None or isinstance(there, Leaf) else there
-    return {**spec, field[0]: _put(below, field[1:], value)}

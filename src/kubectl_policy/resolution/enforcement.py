@@ -13,8 +13,8 @@ from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.world import grouped
+from kubectl_policy.resolution.effective import paths_by_way_of
 from kubectl_policy.resolution.precedence import in_order
-from kubectl_policy.resolution.reach import paths_by_way_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

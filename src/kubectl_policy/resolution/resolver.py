@@ -9,13 +9,12 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.own import OF_RULE
-from kubectl_policy.resolution.effective import own_fields, own_values, resolve, with_own
+from kubectl_policy.resolution.effective import reach, resolve, takes_effect_below
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.nodes import AttachedPolicies, PoliciesOnNodes
+from kubectl_policy.resolution.object_settings import OwnRules, own_fields, own_values, with_own
 from kubectl_policy.resolution.outcome import EffectivePolicy
-from kubectl_policy.resolution.own import OwnRules
 from kubectl_policy.resolution.precedence import filters_above
-from kubectl_policy.resolution.reach import reach, takes_effect_below
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled, enabled_on
 from kubectl_policy.topology.references import GATEWAY, ROUTES

@@ -1,6 +1,14 @@
 """The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener."""
 
 from kubectl_policy.topology.attached_hostnames import attached_hostnames, too_wide
+from kubectl_policy.topology.conditions import (
+    attached_routes,
+    backend_tls_conditions,
+    conditions_below,
+    route_conditions,
+    route_parent_conditions,
+    routes_above,
+)
 from kubectl_policy.topology.delegation.delegations import Delegation
 from kubectl_policy.topology.gateway.conditions import (
     Condition,
@@ -14,17 +22,9 @@ from kubectl_policy.topology.gateway.conditions import (
 from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.gateway.handshake import Binding, BindingState
 from kubectl_policy.topology.graph import Edge, Topology
-from kubectl_policy.topology.judged.conditions import (
-    attached_routes,
-    backend_tls_conditions,
-    conditions_below,
-    route_conditions,
-    route_parent_conditions,
-    routes_above,
-)
-from kubectl_policy.topology.judged.shape import shape_problems_of
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import MOST_NODES, Path, is_cut, on_path
+from kubectl_policy.topology.problems import shape_problems_of
 
 __all__ = [
     "LINKS",

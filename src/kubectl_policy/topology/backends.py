@@ -11,7 +11,7 @@ from kubectl_policy.model import NodeRef, Problem
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import BUILT_IN, SERVICE, with_article
 from kubectl_policy.model.unknown import is_unknown_kind, may_be_port, port_at
-from kubectl_policy.topology.delegation.order import circle_words
+from kubectl_policy.topology.delegation.flow import circle_words
 from kubectl_policy.topology.references import (
     HTTP_ROUTE,
     NOT_PERMITTED,

@@ -16,7 +16,7 @@ from kubectl_policy.topology.paths import Paths, first_route
 from kubectl_policy.topology.possible import PossibleRelations
 from kubectl_policy.topology.references import HIERARCHY
 from kubectl_policy.topology.relations import Relations
-from kubectl_policy.topology.shared_requests import SharedRequests
+from kubectl_policy.topology.requests import SharedRequests
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -10,9 +10,8 @@ import pytest
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.topology import Implementation, Topology
-from kubectl_policy.topology.gateway.conflicts import Conflict, conflicts_among
 from kubectl_policy.topology.gateway.gateways import MIXED_MODES
-from kubectl_policy.topology.gateway.listeners import Listener
+from kubectl_policy.topology.gateway.listeners import Conflict, Listener, conflicts_among
 from tests.build import gateway, index, listener, listener_set, resource
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from kubectl_policy.model.fields import each_text, items_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import certificate_refs
-from kubectl_policy.topology.gateway.conflicts import conflicts_among
 from kubectl_policy.topology.gateway.hostnames import around, comparable
-from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, listener_words
+from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, conflicts_among, listener_words
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS
 
 if TYPE_CHECKING:
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.unknown import Port
-    from kubectl_policy.topology.gateway.conflicts import Conflict
-    from kubectl_policy.topology.gateway.listeners import Listener
+    from kubectl_policy.topology.gateway.listeners import Conflict, Listener
 
 # MaxItems of GatewaySpec.Listeners and of ListenerSetSpec.Listeners.
 _MOST_LISTENERS: Final = 64

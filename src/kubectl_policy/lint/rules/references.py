@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.needs import is_permitted, named_needs
 from kubectl_policy.attachment.settings import calls_of
-from kubectl_policy.attachment.validity import FAILING
+from kubectl_policy.attachment.validity import FAILING, is_permitted, named_needs
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef
@@ -20,8 +19,8 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
+from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
 from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET
-from kubectl_policy.topology.judged.conditions import BACKEND_TLS_POLICY, authority_refs
 from kubectl_policy.topology.references import ROUTES, WITH_FILTERS, WITH_PARAMETERS, parameters_ref
 
 if TYPE_CHECKING:

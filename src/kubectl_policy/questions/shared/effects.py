@@ -9,7 +9,7 @@ from msgspec import Struct
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
-from kubectl_policy.topology.judged.dangling import dangling_references
+from kubectl_policy.topology.problems import dangling_references
 from kubectl_policy.topology.references import ROUTES, backend_refs, depth_of, parent_refs
 
 if TYPE_CHECKING:

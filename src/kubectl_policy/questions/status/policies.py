@@ -22,8 +22,8 @@ from kubectl_policy.questions.status.comparison import (
     is_assumed,
     statuses_of,
 )
+from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.judged.conditions import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
 
 if TYPE_CHECKING:

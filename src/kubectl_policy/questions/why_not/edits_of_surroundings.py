@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.needs import named_needs
+from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.fields import (
     FieldPath,

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.refs import is_unnamed
-from kubectl_policy.topology.delegation.flow import Flow, Passing, flow
-from kubectl_policy.topology.delegation.order import Order, circle_words, loops, order
+from kubectl_policy.topology.delegation.flow import Flow, Order, Passing, circle_words, flow, loops, order
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, backend_refs
 

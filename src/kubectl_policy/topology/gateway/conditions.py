@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-    from kubectl_policy.topology.gateway.conflicts import Conflict
     from kubectl_policy.topology.gateway.gateways import Gateways
-    from kubectl_policy.topology.gateway.listeners import Listener
+    from kubectl_policy.topology.gateway.listeners import Conflict, Listener
 
 ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
 

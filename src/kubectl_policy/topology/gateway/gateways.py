@@ -13,9 +13,15 @@ from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_a
 from kubectl_policy.model.index import Referrers
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.gateway.conflicts import conflicts_among, has_unknowns, possible_conflict
 from kubectl_policy.topology.gateway.hostnames import comparable
-from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, lets_namespace, listeners_in
+from kubectl_policy.topology.gateway.listeners import (
+    ROUTES_BY_PROTOCOL,
+    conflicts_among,
+    has_unknowns,
+    lets_namespace,
+    listeners_in,
+    possible_conflict,
+)
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
@@ -33,8 +39,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
-    from kubectl_policy.topology.gateway.conflicts import Conflict
-    from kubectl_policy.topology.gateway.listeners import Listener
+    from kubectl_policy.topology.gateway.listeners import Conflict, Listener
 
 TERMINATE_MODE: Final = "TLSRouteModeTerminate"
 MIXED_MODES: Final = "TLSRouteModeMixed"

@@ -1,21 +1,13 @@
-"""Hostnames of listeners and routes: which of them have a request in common, and which requests routes take."""
+"""Hostnames of listeners and routes: which cover each other, and which have a host in common."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
-from kubectl_policy.model.fields import mappings_at, strings_at, text_at
-from kubectl_policy.model.unknown import fit_together, is_unknown_hostname, may_be_port, may_become, same_places
-from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE
+from kubectl_policy.model.unknown import fit_together, is_unknown_hostname, may_become, same_places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kubectl_policy.model import Json, ObjectRef, Resource
-    from kubectl_policy.model.unknown import Port
-    from kubectl_policy.topology.gateway.listeners import Listener
+    from collections.abc import Iterator
 
 
 # A place to be filled in, as a wildcard is one.
@@ -26,7 +18,7 @@ def intersect(one: str, other: str) -> bool | None:
     """Whether some host matches both names (see `intersection`); None where one of them is not known."""
     if not one or not other or covers(one, other) or covers(other, one):
         return True
-    return None if _may_intersect(one, other) else False
+    return None if may_intersect(one, other) else False
 
 
 def intersection(one: str, other: str) -> str | None:
@@ -43,7 +35,7 @@ def intersection(one: str, other: str) -> str | None:
         return other
     if covers(other, one):
         return one
-    if not _may_intersect(one, other):
+    if not may_intersect(one, other):
         return None
     return min((one, other), key=lambda name: (name.startswith("*."), is_unknown_hostname(name), name))
 
@@ -78,7 +70,7 @@ def around(name: str) -> Iterator[str]:
 
 def may_cover(pattern: str, name: str) -> bool:
     """Whether a name may match every host that another one matches, once both are known."""
-    return covers(pattern, name) or _may_intersect(pattern, name)
+    return covers(pattern, name) or may_intersect(pattern, name)
 
 
 def comparable(name: str) -> str:
@@ -86,7 +78,7 @@ def comparable(name: str) -> str:
     return name if is_unknown_hostname(name) else name.lower()
 
 
-def _may_intersect(one: str, other: str) -> bool:
+def may_intersect(one: str, other: str) -> bool:
     """Whether two names of which one is not known may have a host in common: what is known of both fits together."""
     unknown, known = (one, other) if is_unknown_hostname(one) else (other, comparable(one))
     if not is_unknown_hostname(unknown) or same_places(one, other):
@@ -94,46 +86,3 @@ def _may_intersect(one: str, other: str) -> bool:
     if is_unknown_hostname(known) or known.startswith("*."):
         return fit_together(unknown.replace("*", _ANY), known.replace("*", _ANY))
     return may_become(unknown.replace("*", _ANY), known)
-
-
-class Requests(Struct, frozen=True):
-    """Requests that a route takes, without regard to how it compares their path, their method and their headers."""
-
-    gateway: ObjectRef
-    port: Port | None
-    hostname: str
-    path: str
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something of the port or the hostname is to be filled in."""
-        return isinstance(self.port, str) or is_unknown_hostname(self.hostname)
-
-
-def may_be_same(one: Requests, other: Requests) -> bool:
-    """Whether requests at one Gateway, with one path, may be the same once all is filled in."""
-    is_one = one.hostname == other.hostname or _may_intersect(one.hostname, other.hostname)
-    return is_one and may_be_port(one.port, other.port)
-
-
-def requests_at(route: Resource, listeners: Iterable[Listener]) -> Iterator[Requests]:
-    """What a route takes at the listeners to which it is attached; nothing if it is neither of HTTP nor of gRPC."""
-    paths = [path for rule in mappings_at(route.raw, "spec.rules") for path in _paths(route.ref, rule)]
-    for listener in listeners:
-        for hostname in strings_at(route.raw, "spec.hostnames") or [""]:
-            common = intersection(hostname, listener.hostname)
-            if common is not None and listener.gateway:
-                yield from (
-                    Requests(gateway=listener.gateway, port=listener.port, hostname=common, path=path) for path in paths
-                )
-
-
-def _paths(route: ObjectRef, rule: Json) -> Iterator[str]:
-    """The paths of a rule: a GRPCRoute's are those of its services and methods; without any it is every path."""
-    matches = mappings_at(rule, "matches") or [{}]
-    for match in matches:
-        if route.group_kind == HTTP_ROUTE:
-            yield text_at(match, "path.value", "/")
-        elif route.group_kind == GRPC_ROUTE:
-            service, method = text_at(match, "method.service"), text_at(match, "method.method")
-            yield f"/{service}/{method}" if service or method else "/"

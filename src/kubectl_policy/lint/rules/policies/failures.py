@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.needs import missing_need, named_needs
 from kubectl_policy.attachment.references import absent
+from kubectl_policy.attachment.validity import missing_need, named_needs
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.model import Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, is_kubernetes_own
 from kubectl_policy.questions.shared.reasons import attachment_reason
-from kubectl_policy.topology.judged.conditions import BACKEND_TLS_POLICY
+from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 from kubectl_policy.topology.references import HIERARCHY, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_a
 from kubectl_policy.profiles.load import built_in_profiles
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.questions.shared.reasons import node_phrase
-from kubectl_policy.topology.judged.conditions import BACKEND_TLS_POLICY
+from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -1,19 +1,23 @@
-"""Routes that take the same requests, or may do so once placeholders are filled in."""
+"""Requests that routes take, and the routes that take the same ones or may do so once placeholders are filled in."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.lazy import cached_method
+from kubectl_policy.model.fields import mappings_at, strings_at, text_at
+from kubectl_policy.model.unknown import Port, is_unknown_hostname, may_be_port
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.gateway.hostnames import may_be_same, requests_at
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.gateway.hostnames import intersection, may_intersect
+from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import ObjectRef
-    from kubectl_policy.topology.gateway.hostnames import Requests
+    from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.relations import Relations
 
 
@@ -84,3 +88,46 @@ class SharedRequests:
         parents = (gateway, *self._relations.gateways.listener_sets(gateway))
         routes = {route for parent in parents for route in self._relations.routes_naming(parent)}
         return sorted(routes, key=lambda route: (ROUTES[route.group_kind], route))
+
+
+class Requests(Struct, frozen=True):
+    """Requests that a route takes, without regard to how it compares their path, their method and their headers."""
+
+    gateway: ObjectRef
+    port: Port | None
+    hostname: str
+    path: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something of the port or the hostname is to be filled in."""
+        return isinstance(self.port, str) or is_unknown_hostname(self.hostname)
+
+
+def may_be_same(one: Requests, other: Requests) -> bool:
+    """Whether requests at one Gateway, with one path, may be the same once all is filled in."""
+    is_one = one.hostname == other.hostname or may_intersect(one.hostname, other.hostname)
+    return is_one and may_be_port(one.port, other.port)
+
+
+def requests_at(route: Resource, listeners: Iterable[Listener]) -> Iterator[Requests]:
+    """What a route takes at the listeners to which it is attached; nothing if it is neither of HTTP nor of gRPC."""
+    paths = [path for rule in mappings_at(route.raw, "spec.rules") for path in _paths(route.ref, rule)]
+    for listener in listeners:
+        for hostname in strings_at(route.raw, "spec.hostnames") or [""]:
+            common = intersection(hostname, listener.hostname)
+            if common is not None and listener.gateway:
+                yield from (
+                    Requests(gateway=listener.gateway, port=listener.port, hostname=common, path=path) for path in paths
+                )
+
+
+def _paths(route: ObjectRef, rule: Json) -> Iterator[str]:
+    """The paths of a rule: a GRPCRoute's are those of its services and methods; without any it is every path."""
+    matches = mappings_at(rule, "matches") or [{}]
+    for match in matches:
+        if route.group_kind == HTTP_ROUTE:
+            yield text_at(match, "path.value", "/")
+        elif route.group_kind == GRPC_ROUTE:
+            service, method = text_at(match, "method.service"), text_at(match, "method.method")
+            yield f"/{service}/{method}" if service or method else "/"

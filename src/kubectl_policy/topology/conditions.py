@@ -1,4 +1,4 @@
-"""What a conformant controller would report on routes, for each of their parents, and on BackendTLSPolicies."""
+"""Conditions that a conformant controller would report on routes, for each parent, and on BackendTLSPolicies."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import WHOLE, FieldPath, items_at, text_at, value_at
@@ -13,19 +14,23 @@ from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import Contribution, without_nulls
-from kubectl_policy.resolution.outcome import EffectivePolicy, Resolution
-from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, trace, without
+from kubectl_policy.resolution.outcome import EffectivePolicy, OwnValue, Resolution
+from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, leaves, trace, without
 from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.model.index import Index
-    from kubectl_policy.profiles import Registry
+    from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.own import OwnSettings
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology import Path, Topology
 
 _BACKENDS: Final = "backendRefs"
+# What says nothing where a field of an object stands for a setting.
+_EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
 
 
 class OwnRules:
@@ -239,3 +244,46 @@ class _Reader(Struct, frozen=True, kw_only=True):
         namespace = "" if named.namespace in {home, ""} else f"{named.namespace}/"
         port = value_at(reference, "port")
         return f"{kind}{namespace}{named.name}" + ("" if port is None else f":{port}")
+
+
+def own_fields(profile: PolicyKindProfile, target: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """The fields of a target object that stand for settings there, each after the setting that it stands for."""
+    yield from profile.object_fields.items()
+    for each in profile.conditional_object_fields:
+        given, absent = (value_at(target, name) if name else None for name in (each.given, each.absent))
+        if (not each.given or given not in _EMPTY) and absent in _EMPTY:
+            yield each.field, each.object_field
+
+
+def own_values(profile: PolicyKindProfile, target: Mapping[str, Json], end: NodeRef) -> tuple[OwnValue, ...]:
+    """What the target object's own fields that stand for settings say; the later of two for one setting counts.
+
+    An empty value says nothing.
+    """
+    source = Source(end.object, end)
+    found = ((field, name, value_at(target, name)) for field, name in own_fields(profile, target))
+    return tuple(
+        OwnValue(tuple(field.split(".")), name, trace(own, source) if isinstance(own, Mapping) else Leaf(own, source))
+        for field, name, own in found
+        if own not in _EMPTY
+    )
+
+
+def with_own(resolution: Resolution, own: tuple[OwnValue, ...]) -> Resolution:
+    """An outcome at an object whose own fields say something: that beats every default and loses to every override."""
+    spec = resolution.spec
+    for each in own:
+        spec = _put(spec, each.field, each.value)
+    return replace(resolution, spec=spec, own=own, without_own=resolution)
+
+
+def _put(spec: Traced, field: Field, value: Leaf | Traced) -> Traced:
+    """The spec with something at a field, unless an override is there, above or inside."""
+    there = spec.get(field[0])
+    if isinstance(there, Leaf) and there.source.overrides:
+        return spec
+    if len(field) == 1:
+        overridden = there is not None and any(inner.source.overrides for _, inner in leaves({field[0]: there}))
+        return spec if overridden else {**spec, field[0]: value}
+    below: Traced = {} if there is None or isinstance(there, Leaf) else there
+    return {**spec, field[0]: _put(below, field[1:], value)}
