@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -12,15 +12,30 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
-from tests.property.rfc7386 import PATCHES
-from tests.property.strategic import KEYS, documents
-from tests.property.values import values_of
+from tests.property.merges import KEYS, PATCHES, documents
 from tests.resolution.specs import source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kubectl_policy.resolution import Contribution
 
-PLACES: Final = (node("Gateway", "g"), node("Gateway", "g", "http"), node("HTTPRoute", "r"))
+
+Class = TypeVar("Class")
+
+
+def values_of(
+    cls: Callable[..., Class], *arguments: st.SearchStrategy[object], **fields: st.SearchStrategy[object]
+) -> st.SearchStrategy[Class]:
+    """Like `builds`, which would resolve the types of all fields: they are imported for type checkers alone."""
+
+    def make(*values: object, **named: object) -> Class:
+        return cls(*values, **named)
+
+    return st.builds(make, *arguments, **fields)
+
+
+TARGETS: Final = (node("Gateway", "g"), node("Gateway", "g", "http"), node("HTTPRoute", "r"))
 _WHOLE: Final = st.frozensets(st.sampled_from(("a", "*", "b.*", "deep.other", "named[name]", "deep.named[name]")))
 _LEVELS: Final = st.sampled_from(
     ((), (TargetLevel(GATEWAY),), (TargetLevel(GATEWAY, section=True), TargetLevel(HTTP_ROUTE)))
@@ -48,11 +63,11 @@ def merging_profiles() -> st.SearchStrategy[PolicyKindProfile]:
 @st.composite
 def contributions(draw: st.DrawFn, profile: PolicyKindProfile) -> tuple[Contribution, ...]:
     """What a few policies bring to a path, least specific first, each at one of its places."""
-    places = sorted(draw(st.lists(st.sampled_from(range(len(PLACES))), min_size=1, max_size=4)))
+    places = sorted(draw(st.lists(st.sampled_from(range(len(TARGETS))), min_size=1, max_size=4)))
     specs = st.one_of(PATCHES, documents(nulls=True))
     found: list[Contribution] = []
     for number, place in enumerate(places):
         strategy = draw(st.sampled_from(MergeStrategy))
-        who = replace(source(f"p{number}", overrides=strategy.overrides), target=PLACES[place])
+        who = replace(source(f"p{number}", overrides=strategy.overrides), target=TARGETS[place])
         found.append(contribution_of(who, Stanza("spec", strategy, draw(specs)), profile))
     return tuple(found)

@@ -1,23 +1,75 @@
-"""Random small worlds: everything that the semantics speak of, on few names, so that things meet."""
+"""Random small worlds and policy kinds: everything that the semantics cover, on few names, so that objects meet."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from hypothesis import strategies as st
 
-from kubectl_policy.model import NodeRef
-from tests.oracle import GATEWAY_API, full_paths, obj, sections
-from tests.property.kinds import kinds
-from tests.property.world import OURS, STRATEGIES, Gateway, Policy, Route, Rule, Service, World
+from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model.kinds import GATEWAY_API
+from tests.oracle import full_paths, obj, sections
+from tests.property.world import OURS, STRATEGIES, Gateway, Kind, Policy, Route, Rule, Service, World
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json
-    from tests.property.world import Kind
+    from tests.property.world import Levels, Style
 
     _Named = TypeVar("_Named", Gateway, Route, Service)
+
+
+_GATEWAY, _HTTP_ROUTE = GroupKind(GATEWAY_API, "Gateway"), GroupKind(GATEWAY_API, "HTTPRoute")
+_SERVICE = GroupKind("", "Service")
+_LEVELS: Final[tuple[Levels, ...]] = (
+    (),
+    ((_SERVICE, False),),
+    ((_SERVICE, True), (_SERVICE, False)),
+    ((_HTTP_ROUTE, False),),
+    ((_HTTP_ROUTE, True),),
+    ((_GATEWAY, True),),
+)
+_PARENTS: Final[tuple[Levels, ...]] = ((), (), ((_GATEWAY, False), (_GATEWAY, True)), ((_HTTP_ROUTE, False),))
+_STYLES: Final[tuple[Style, ...]] = ("bare", "bare", "bare", "plural", "plural", "singular", "apart", "keyed")
+_WHOLE: Final = (
+    frozenset[str](),
+    frozenset({"m"}),
+    frozenset({"m.*"}),
+    frozenset({"*"}),
+    frozenset({"l[name]"}),
+    frozenset({"l[name]", "*.x", "m.l[name]"}),
+)
+
+
+@st.composite
+def kinds(draw: st.DrawFn) -> Kind:
+    """A kind without a name; challengers choose only where a policy can say how it merges."""
+    style = draw(st.sampled_from(_STYLES))
+    by_challenger = style == "bare" and draw(st.booleans())
+    return Kind(
+        "",
+        direct=draw(st.sampled_from((False, False, True))),
+        style=style,
+        fold=draw(st.sampled_from((None, None, "bottom-up", "top-down"))),
+        same_level=draw(
+            st.sampled_from((None, None, "newest-challenges", "first-wins", "one-applies", "disjoint", "disjoint"))
+        ),
+        levels=draw(st.sampled_from(_LEVELS)),
+        object_fields=draw(st.sampled_from(({}, {}, {"a": "spec.own.a", "m.x": "spec.own.x"}))),
+        whole=draw(st.sampled_from(_WHOLE)),
+        chooser="challenger" if by_challenger else "established",
+        merges_with=draw(st.sampled_from(("every", "every", "closest"))) if by_challenger else "every",
+        merge_parents=draw(st.sampled_from(_PARENTS)) if by_challenger else (),
+        sections=draw(st.sampled_from((None, None, "refine", "replace"))),
+        controllers=draw(st.sampled_from((frozenset[str](), frozenset[str](), frozenset({OURS, "x.com/other"})))),
+        nulls=draw(st.sampled_from(("remove", "remove", "ignore"))),
+        ordered=draw(st.sampled_from((False, False, True))),
+        about=draw(st.sampled_from(("", "", "e"))),
+        refusal=draw(st.sampled_from(("there", "everywhere"))),
+        weighted=draw(st.sampled_from((False, False, True))),
+    )
+
 
 NAMESPACES = ("ns", "other")
 _MISSING = (obj(GATEWAY_API, "Gateway", "ns", "ghost"), NodeRef(obj("", "Service", "ns", "s0").object, "ghost"))

@@ -20,9 +20,9 @@ from kubectl_policy.questions.graph.picture import GraphOptions, Picture
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, ROUTES, WITH_PORTS
 from tests.asking import Asked, everything
 from tests.property.changes import pairs_of_worlds, refs_in
+from tests.property.choices import values_of
 from tests.property.examples import examples
 from tests.property.strategies import worlds
-from tests.property.values import values_of
 from tests.property.world import profiles_of, snapshot_of
 from tests.questions.graph.told import outcomes
 

@@ -1,21 +1,117 @@
-"""The generated repositories are what they claim to be, by the programs that they are written for."""
+"""Laws of generated repositories: programs render the world that is hidden in them, and certain answers are true."""
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
+import yaml
 from hypothesis import given, settings
 
+from kubectl_policy import InputOptions, analyze, load_manifests
+from kubectl_policy.model.kinds import BUILT_IN
+from kubectl_policy.model.refs import GroupKind
+from tests import fast_yaml
+from tests.certainty import lies
 from tests.property.examples import examples
-from tests.property.renderers import rendered
-from tests.property.trees import is_asked_about, reference_to, trees, write
+from tests.property.trees import as_applied, is_asked_about, reference_to, trees, write
 
 if TYPE_CHECKING:
-    from tests.property.trees import Tree
+    from collections.abc import Iterator, Mapping
+
+    from tests.property.trees import Object, Tree
+
+
+_CLUSTER_SCOPED: Final = {names.group_kind for names in BUILT_IN if not names.namespaced}
+_VARIABLE: Final = re.compile(r"\$\{VALUE(?::=([^}]*))?\}")
+
+
+def rendered(tree: Tree, folder: Path, cluster: str, kubectl: str) -> list[Object]:
+    """The objects that a cluster gets from the files of a tree, which lie in a folder and are changed there."""
+    every = [one for path in folder.rglob("*.yaml") for one in _documents(path)]
+    documents = [cast("Object", one) for one in every if isinstance(one, dict)]
+    if tree.tool == "argo":
+        applications = [one["spec"] for one in documents if one.get("kind") == "Application"]
+        return [
+            _named(one, spec["destination"]["namespace"])
+            for spec in applications
+            for one in _built(folder / spec["source"]["path"], kubectl)
+        ]
+    if tree.tool == "kustomize":
+        tops = (
+            sorted(_tops(folder))
+            if (folder / "shared" / "kustomization.yaml").exists()
+            else [*_tops(folder), folder / "shared"]
+        )
+        return [one for top in tops for one in _built(top, kubectl)]
+    found: list[Object] = []
+    for one in list(_documents(folder / "clusters" / cluster / "apps.yaml")):
+        path = folder / one["spec"]["path"]
+        if path.is_relative_to(folder / "clusters"):
+            continue
+        found += _by_flux(path, one["spec"], folder / "clusters" / cluster, kubectl)
+    return found
+
+
+def _documents(path: Path) -> Iterator[Any]:
+    try:
+        yield from fast_yaml.load_all(path.read_text("utf-8"))
+    except yaml.YAMLError:
+        return
+
+
+def _tops(folder: Path) -> Iterator[Path]:
+    """The kustomizations that no other one takes in."""
+    all_of_them = {path.parent.resolve(): next(_documents(path)) for path in folder.rglob("kustomization.yaml")}
+    taken = {
+        (place / path).resolve()
+        for place, kustomization in all_of_them.items()
+        for path in [*kustomization.get("resources", ()), *kustomization.get("components", ())]
+    }
+    yield from (place for place, one in all_of_them.items() if place not in taken and one["kind"] == "Kustomization")
+
+
+def _built(folder: Path, kubectl: str) -> list[Object]:
+    if not (folder / "kustomization.yaml").exists():
+        return [one for path in sorted(folder.rglob("*.yaml")) for one in _documents(path)]
+    return list(fast_yaml.load_all(_build(folder, kubectl)))
+
+
+def _build(folder: Path, kubectl: str) -> str:
+    done = subprocess.run([kubectl, "kustomize", str(folder)], capture_output=True, check=False, text=True)  # noqa: S603 (our own files)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _by_flux(path: Path, spec: Mapping[str, Any], cluster: Path, kubectl: str) -> list[Object]:
+    place = path / "kustomization.yaml"
+    if place.exists():
+        kustomization = next(_documents(place))
+    else:
+        kustomization = {"resources": sorted(file.name for file in path.glob("*.yaml"))}
+    before = place.read_text("utf-8") if place.exists() else None
+    if "targetNamespace" in spec:
+        kustomization["namespace"] = spec["targetNamespace"]
+    place.write_text(yaml.safe_dump(kustomization), "utf-8")
+    text = _build(path, kubectl)
+    place.unlink() if before is None else place.write_text(before, "utf-8")
+    values = dict(spec.get("postBuild", {}).get("substitute", {}))
+    for source in spec.get("postBuild", {}).get("substituteFrom", ()):
+        (settings,) = _documents(cluster / f"{source['name']}.yaml")
+        values |= settings["data"]
+    return list(fast_yaml.load_all(_VARIABLE.sub(lambda found: str(values.get("VALUE", found[1] or "")), text)))
+
+
+def _named(one: Object, namespace: str) -> Object:
+    group_kind = GroupKind(one["apiVersion"].rpartition("/")[0], one["kind"])
+    if group_kind not in _CLUSTER_SCOPED:
+        one["metadata"].setdefault("namespace", namespace)
+    return one
 
 
 @settings(max_examples=examples(10))
@@ -33,3 +129,15 @@ def test_the_trees_are_what_they_claim_to_be(tree: Tree) -> None:
         assert [str(ref) for ref in truth.keys() - found.keys() if ref.kind != "Service"] == []
         different = [(one, truth.get(ref)) for ref, one in found.items() if is_asked_about(ref)]
         assert [pair for pair in different if pair[0] != pair[1]] == []
+
+
+@settings(max_examples=examples(12))
+@given(tree=trees())
+def test_what_is_certain_is_true(tree: Tree) -> None:
+    """Of every object, of what policies and routes are attached to, and in every answer, on every cluster."""
+    with tempfile.TemporaryDirectory() as name:
+        write(tree, Path(name))
+        for cluster, objects in tree.truths.items():
+            raw = analyze(load_manifests([name], options=InputOptions(cluster=cluster)), profiles=tree.profiles)
+            truth = analyze(as_applied(objects), profiles=tree.profiles)
+            assert lies(raw, truth) == []

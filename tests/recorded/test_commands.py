@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.property.test_snapshot_files import without_places
+from tests.property.test_files import without_places
 from tests.recorded.commands import COMMANDS
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The law that a snapshot file says what it was made of: the same objects, and the same answers."""
+"""Laws of files: however a world is written, read or packed, its objects and its answers are the same."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, PolicyError, analyze, load_manifests
+from kubectl_policy.profiles.load import profile_file
 from kubectl_policy.redaction import Redaction
 from kubectl_policy.sources.snapshot import SECRET, Header, packed, write
 from tests.property.examples import examples
 from tests.property.hostile import files
 from tests.property.strategies import worlds
-from tests.property.test_lazy import questions
 from tests.property.world import profiles_of, snapshot_of
-from tests.sources.lazily import printed
+from tests.sources.lazily import printed, says_the_same
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from kubectl_policy import Analysis, ObjectRef, Snapshot
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, Resource
     from tests.property.world import World
+
 
 _FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 _FOLDERS: Final = sorted(
@@ -40,8 +41,96 @@ _FOLDERS: Final = sorted(
     }
     | {*(_FIXTURES / "repositories").iterdir()}
 )
+# Of the folders one of so many; in a thorough run all.
+_FOLDER_STEP: Final = max(2 // examples(1), 1)
+
+
+def _name_of(folder: Path) -> str:
+    return str(folder.relative_to(_FIXTURES))
+
+
+def questions(refs: Sequence[ObjectRef]) -> Iterator[tuple[str, ...]]:
+    """What can be asked of some objects: all of it of each of them, and of each policy with something near it."""
+    routes = [ref for ref in refs if ref.kind.endswith("Route")]
+    kinds = {"Gateway", "ListenerSet", "XListenerSet", "Service", "GatewayClass", "Namespace"}
+    others = [ref for ref in refs if ref.kind in kinds]
+    policies = [ref for ref in refs if ref not in {*routes, *others} and "k8s.io" not in ref.group_kind.group]
+    yield from (("get", word, "-A") for word in ("policies", "routes", "gateways", "effective"))
+    yield "status", "-A", "--show-all"
+    yield "get", "policykinds"
+    for ref in (*routes, *others, *policies):
+        yield "describe", *_named(ref)
+        yield "blast-radius", *_named(ref)
+    for place, policy in enumerate(policies):
+        yield "explain", _named(policy)[0].partition("/")[0]
+        for ref in [*routes, *others][place::4]:
+            where = ("--target-namespace", ref.namespace) if ref.namespace else ()
+            yield "why-not", _named(policy)[0], *_named(ref)[:1], *_named(policy)[1:], *where
+
+
+def _named(ref: ObjectRef) -> tuple[str, ...]:
+    words = f"{ref.kind.lower()}.{ref.group_kind.group}".rstrip(".")
+    return (f"{words}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()))
+
+
+@settings(max_examples=examples(6))
+@given(data=st.data(), world=worlds())
+def test_however_a_world_is_written(data: st.DataObject, world: World) -> None:
+    """Byte for byte, with all that is said beside the answer; also of what changes from one text to another."""
+    ask_of_texts(data, snapshot_of(world).resources, _profiles(world))
+
+
+@settings(max_examples=examples(5))
+@given(data=st.data(), folder=st.sampled_from(_FOLDERS))
+def test_however_a_fixture_is_written(data: st.DataObject, folder: Path) -> None:
+    """With policy kinds of implementations, and what these refer to."""
+    ask_of_texts(data, load_manifests(folder).resources, {})
+
+
+def ask_of_texts(data: st.DataObject, resources: Sequence[Resource], profiles: Mapping[str, bytes]) -> None:
+    """Ask some questions of what is written in some way, and what would be otherwise if it were in another one."""
+    every = list(questions([resource.ref for resource in resources]))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _write(folder / "profiles", profiles or {"none.yaml": b"{group: example.com, kinds: {}}"})
+        for state in ("before", "after"):
+            _write(folder / state, data.draw(files(resources)))
+        more = ["--profiles", f"{name}/profiles", "-o", data.draw(st.sampled_from(("json", "json", "wide")))]
+        more += ["--complete"] if data.draw(st.booleans()) else []
+        for arguments in data.draw(st.lists(st.sampled_from(every), min_size=5, max_size=5, unique=True)):
+            says_the_same([*arguments, "--offline", f"{name}/before", *more])
+        says_the_same(["diff", f"{name}/before", f"{name}/after", *more])
+
+
+def _write(folder: Path, texts: Mapping[str, bytes]) -> None:
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_bytes(text)
+
+
+def _profiles(world: World) -> Mapping[str, bytes]:
+    found = (replace(profile, evidence=("https://example.com",)) for profile in profiles_of(world))
+    return {f"{place}.yaml": json.dumps(profile_file(each)).encode() for place, each in enumerate(found)}
+
+
+@pytest.mark.parametrize("folder", _FOLDERS[::_FOLDER_STEP], ids=_name_of)
+def test_the_fixtures(folder: Path) -> None:
+    """One question of each sort, of objects in turn; once as if nothing else existed, once not."""
+    try:
+        refs = sorted(resource.ref for resource in load_manifests(folder).resources)
+    except PolicyError:
+        refs = []
+    asked: dict[tuple[str, str], tuple[str, ...]] = {}
+    for number, arguments in enumerate(questions(refs)):
+        sort = arguments[0], arguments[1].partition("/")[0] if arguments[0] == "describe" else ""
+        if sort not in asked or number % 3 == 0:
+            asked[sort] = arguments
+    for number, arguments in enumerate(asked.values()):
+        says_the_same([*arguments, "--offline", str(folder), "-o", "json", *(["--complete"] if number % 2 else [])])
+
+
 # Of many questions, one in so many; in a thorough run, all.
-_EVERY: Final = max(20 // examples(1), 1)
+_QUESTION_STEP: Final = max(20 // examples(1), 1)
 _HEADER: Final = Header(taken="2026-03-01T10:00:00Z", version="kubectl-policy 0.1.0")
 
 
@@ -107,7 +196,7 @@ def effects(analysis: Analysis) -> Sequence[tuple[str, ...]]:
     )
 
 
-@pytest.mark.parametrize("folder", _FOLDERS, ids=lambda folder: str(folder.relative_to(_FIXTURES)))
+@pytest.mark.parametrize("folder", _FOLDERS, ids=_name_of)
 def test_answers_about_fixtures_are_the_same(folder: Path, tmp_path: Path) -> None:
     """In JSON but for the places of objects; one question of each sort, of objects in turn."""
     try:
@@ -116,7 +205,7 @@ def test_answers_about_fixtures_are_the_same(folder: Path, tmp_path: Path) -> No
         return
     taken = [packed_file(state, tmp_path, f"{number}.gz") for number, state in enumerate(states)]
     for number, arguments in enumerate(questions(sorted(resource.ref for resource in states[0].resources))):
-        if number < 4 or number % _EVERY == 0:
+        if number < 4 or number % _QUESTION_STEP == 0:
             is_complete = number % 2 == 1 and arguments[0] != "explain"
             asked = [["--offline", str(folder), *["--complete"] * is_complete], ["--offline", str(taken[is_complete])]]
             answers = [printed([*arguments, *each, "-o", "json"]) for each in asked]
@@ -141,7 +230,7 @@ _PLACE: Final = re.compile(r"/[^\s()]+:[0-9]+")
 _PLACES: Final = frozenset({"origin", "source", "line", "file", "location"})
 
 
-@pytest.mark.parametrize("folder", _FOLDERS, ids=lambda folder: str(folder.relative_to(_FIXTURES)))
+@pytest.mark.parametrize("folder", _FOLDERS, ids=_name_of)
 def test_what_is_attached_to_what_is_the_same_without_values(folder: Path) -> None:
     """Every path, and every attachment but those of policies that are invalid for their values alone."""
     try:

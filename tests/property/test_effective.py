@@ -1,4 +1,4 @@
-"""The laws of kinds whose policies are merged level by level; with nothing more to say they are folded."""
+"""Laws of effective policies: every leaf has one source, every declared field a fate, and levels are a fold."""
 
 from __future__ import annotations
 
@@ -12,19 +12,48 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, pl
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution import field_name
 from kubectl_policy.resolution.merging import PathContext, ScopeOutcome, by_level, fold
+from kubectl_policy.resolution.precedence import Refusal
 from tests.property.answers import answers
+from tests.property.choices import TARGETS, contributions, merging_profiles
 from tests.property.stacks import PLACES, TYPED, WILD, brought, kinds, policies, stacked
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
-from tests.resolution.outcomes import listener_at, refusing, resolve
+from tests.resolution.outcomes import PATH, listener_at, refusing, resolve
 from tests.resolution.specs import source
 
 if TYPE_CHECKING:
     from random import Random
 
-    from kubectl_policy import EffectivePolicy
+    from kubectl_policy import Analysis, EffectivePolicy
     from kubectl_policy.model import Json
     from tests.property.world import World
+
+
+@given(world=worlds())
+def test_every_leaf_has_a_source_and_every_field_a_fate(world: World) -> None:
+    """On every path: the source of a leaf declared it; one fate for each field of each contribution, in their order."""
+    _check_all(analyze(snapshot_of(world), profiles=profiles_of(world)))
+
+
+@given(data=st.data(), profile=merging_profiles(), one_applies=st.booleans())
+def test_whatever_a_kind_chooses(data: st.DataObject, profile: PolicyKindProfile, *, one_applies: bool) -> None:
+    """Also each element of a list that merges by keys, and each field of a policy that another one keeps out."""
+    parts = data.draw(contributions(profile))
+    on_nodes = [[part.source for part in parts if part.source.target == place] for place in TARGETS]
+    out = {
+        one: Refusal(sources[0].object, one.target)
+        for sources in on_nodes
+        for one in sources
+        if one_applies and one.object != sources[0].object
+    }
+    effective = resolve(PATH, profile, parts, PathContext(refused=out))
+    _check_fates(effective)
+    for fate in effective.resolution.fates:
+        if fate.source in out:
+            (winner,) = fate.superseded_by
+            assert (fate.state, winner.target) == ("rejected", fate.source.target)
+    assert not effective.resolution.members & (effective.resolution.rejected | out.keys())
+
 
 PATCHING = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),
@@ -57,7 +86,7 @@ def test_without_more_to_say_a_stack_is_a_fold(
 
 
 @given(found=policies(WILD), profile=kinds(), protocol=st.sampled_from(("HTTP", "HTTPS")), out=st.integers(0, 3))
-def test_every_declared_field_has_a_fate(
+def test_whatever_a_kind_with_levels_chooses(
     found: list[tuple[int, dict[str, Json]]], profile: PolicyKindProfile, protocol: str, out: int
 ) -> None:
     """Whatever a kind chooses, and some of the policies are refused; who is passed over is beaten by nobody."""
@@ -67,6 +96,13 @@ def test_every_declared_field_has_a_fate(
     _check_fates(effective)
     _check_sources(effective)
     assert not effective.resolution.members & (effective.resolution.rejected | effective.resolution.ignored_sources)
+
+
+def _check_all(analysis: Analysis) -> None:
+    for end in analysis.topology.nodes:
+        for effective in analysis.effective(end):
+            _check_fates(effective)
+            _check_sources(effective)
 
 
 def _check_fates(effective: EffectivePolicy) -> None:
@@ -107,10 +143,7 @@ def test_in_any_world_sources_fates_and_order(world: World, data: st.DataObject,
     profiles = tuple(data.draw(stacked(profile)) for profile in profiles_of(world))
     snapshot = snapshot_of(world)
     analysis = analyze(snapshot, profiles=profiles)
-    for end in analysis.topology.nodes:
-        for effective in analysis.effective(end):
-            _check_fates(effective)
-            _check_sources(effective)
+    _check_all(analysis)
     resources = list(snapshot.resources)
     random.shuffle(resources)
     shuffled = replace(snapshot, resources=tuple(resources))

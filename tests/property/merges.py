@@ -1,4 +1,4 @@
-"""Kubernetes' strategic merge on plain values, as naive as its definition: what keyed merges are compared with."""
+"""Merges of plain values as their definitions have them (RFC 7386, strategic merge), and random specs to merge."""
 
 from __future__ import annotations
 
@@ -11,6 +11,36 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
     from kubectl_policy.resolution.traced import Field
+
+
+_SCALARS = st.sampled_from((0, 1, "x", True))
+
+
+def merge_patch(target: Json, patch: Json) -> Json:
+    """`define MergePatch(Target, Patch)`."""
+    if not isinstance(patch, dict):
+        return patch
+    result: dict[str, Json] = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = merge_patch(result.get(name), value)
+    return result
+
+
+def _objects(leaves: st.SearchStrategy[Json]) -> st.SearchStrategy[dict[str, Json]]:
+    values = st.recursive(
+        leaves, lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3), max_leaves=5
+    )
+    return st.dictionaries(st.sampled_from("abc"), values, max_size=3)
+
+
+_LISTS: st.SearchStrategy[Json] = st.lists(st.one_of(_SCALARS, st.none()), max_size=2)
+# Specs as the API server stores them hold no nulls; patches may.
+SPECS = _objects(st.one_of(_SCALARS, _LISTS))
+PATCHES = _objects(st.one_of(_SCALARS, _LISTS, st.none()))
+
 
 # The lists of the documents below and the keys of their elements; an empty key appends.
 KEYS: Final[Mapping[Field, str]] = {

@@ -1,4 +1,4 @@
-"""The law that the order of input documents changes no answer."""
+"""Laws of what changes no answer: an unrelated object, and the order of documents."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, analyze
+from tests import build
 from tests.property.answers import answers, texts
 from tests.property.examples import examples
 from tests.property.strategies import worlds
@@ -18,8 +19,39 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from random import Random
 
-    from kubectl_policy.model import Snapshot
+    from kubectl_policy import Analysis, NodeRef
+    from kubectl_policy.model import Resource, Snapshot
     from tests.property.world import World
+
+
+ELSEWHERE: Final = "elsewhere"
+UNRELATED: Final[tuple[Resource, ...]] = (
+    build.resource("ConfigMap", "settings", group="", namespace="ns"),
+    build.service("unused", namespace=ELSEWHERE),
+    build.route("unused", namespace=ELSEWHERE, parents=[build.parent("unused")]),
+    build.gateway("unused", namespace=ELSEWHERE, class_name="another"),
+    build.policy("unused", build.target("unused", "Service", group=""), namespace=ELSEWHERE, kind="K", by="nobody"),
+    build.grant("unused", namespace=ELSEWHERE),
+    build.crd("Unused"),
+)
+
+
+@given(world=worlds(), unrelated=st.sampled_from(UNRELATED))
+def test_an_object_that_nothing_refers_to_changes_nothing(world: World, unrelated: Resource) -> None:
+    """At every node that was there before, and for every policy."""
+    snapshot, profiles = snapshot_of(world), profiles_of(world)
+    before = analyze(snapshot, profiles=profiles)
+    after = analyze(replace(snapshot, resources=(*snapshot.resources, unrelated)), profiles=profiles)
+    for node in before.topology.nodes:
+        assert _at(after, node) == _at(before, node)
+    for policy in before.policies:
+        assert after.attachments[policy.ref] == before.attachments[policy.ref]
+        assert after.enforcement(policy.ref) == before.enforcement(policy.ref)
+
+
+def _at(analysis: Analysis, node: NodeRef) -> tuple[object, ...]:
+    return analysis.topology.paths(node), analysis.effective(node), analysis.affected_by(node)
+
 
 _BY_KEYS: Final[Mapping[str, Any]] = {
     "strategy": MergeStrategy.STRATEGIC_MERGE,

@@ -1,0 +1,205 @@
+"""Laws of differences between states: of equal ones, of unrelated objects, of deletions, and of the way back."""
+
+from __future__ import annotations
+
+import re
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Final
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from kubectl_policy import analyze
+from kubectl_policy.comparison import StateComparison, compare, what_if
+from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy.questions.diff import diff
+from tests.property.answers import answers
+from tests.property.changes import pairs_of_worlds, refs_in, with_contents
+from tests.property.examples import examples
+from tests.property.strategies import worlds
+from tests.property.test_irrelevance import UNRELATED
+from tests.property.world import profiles_of, snapshot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from random import Random
+
+    from kubectl_policy import Analysis, ObjectRef
+    from kubectl_policy.model import Resource
+    from kubectl_policy.questions.diff import StateDiff
+    from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
+    from tests.property.world import World
+
+
+@settings(max_examples=examples(10))
+@given(world=worlds(), complete=st.booleans(), random=st.randoms(use_true_random=False))
+def test_a_state_built_apart(world: World, random: Random, *, complete: bool) -> None:
+    """Equal objects in another order are the same state."""
+    one = replace(snapshot_of(world), complete=complete)
+    resources = [replace(resource, raw=deepcopy(resource.raw)) for resource in one.resources]
+    random.shuffle(resources)
+    found = diff(compare(one, replace(one, resources=tuple(resources)), profiles=profiles_of(world)))
+    assert not found.changes
+    assert (found.created, found.deleted, found.updated, found.problems.unchanged) == ((), (), (), ())
+
+
+@settings(max_examples=examples(10))
+@given(world=worlds())
+def test_applying_what_is_there(world: World) -> None:
+    """Nothing is deleted, and every object is applied as it is."""
+    snapshot = snapshot_of(world)
+    found = diff(what_if(analyze(snapshot, profiles=profiles_of(world)), applied=snapshot.resources))
+    assert not found.changes
+    assert (found.created, found.deleted, found.updated) == ((), (), ())
+
+
+@settings(max_examples=examples(12))
+@given(world=worlds(), unrelated=st.sampled_from(UNRELATED), complete=st.booleans())
+def test_adding_and_deleting_it(world: World, unrelated: Resource, *, complete: bool) -> None:
+    """It is created, or deleted, and nothing follows from that but for itself."""
+    analysis = analyze(replace(snapshot_of(world), complete=complete), profiles=profiles_of(world))
+    added = what_if(analysis, applied=[unrelated])
+    _concerns_itself_alone(diff(added), unrelated)
+    assert diff(added).created == (unrelated.ref,)
+    deleted = diff(what_if(added.after, deleted=[unrelated.ref]))
+    _concerns_itself_alone(deleted, unrelated)
+    assert deleted.deleted == (unrelated.ref,)
+
+
+@settings(max_examples=examples(10))
+@given(pair=pairs_of_worlds(), unrelated=st.sampled_from(UNRELATED))
+def test_it_changes_no_difference(pair: tuple[World, World], unrelated: Resource) -> None:
+    """Two states differ in the same way with it as without it."""
+    before, after = (snapshot_of(world) for world in pair)
+    profiles = profiles_of(pair[0])
+    more = [replace(one, resources=(*one.resources, unrelated)) for one in (before, after)]
+    assert diff(compare(*more, profiles=profiles)) == diff(compare(before, after, profiles=profiles))
+
+
+def _concerns_itself_alone(found: StateDiff, unrelated: Resource) -> None:
+    assert found.effects == ()
+    assert {change.policy for change in found.attachments} <= {unrelated.ref}
+    assert {change.policy for change in found.enforcement} <= {unrelated.ref}
+    assert {change.route for change in found.parents} <= {unrelated.ref}
+    problems = (*found.problems.introduced, *found.problems.fixed)
+    assert {problem.subject for problem in problems} <= {unrelated.ref}
+
+
+_CHOICES = st.lists(st.integers(0, 30), min_size=1, max_size=4)
+
+
+@settings(max_examples=examples(12))
+@given(world=worlds(), choices=_CHOICES, complete=st.booleans())
+def test_at_once(world: World, choices: list[int], *, complete: bool) -> None:
+    """What is deleted first and applied then is what it was."""
+    analysis, deleted, resources = _chosen(world, choices, complete=complete)
+    _nothing_changes(what_if(analysis, applied=resources, deleted=deleted))
+
+
+@settings(max_examples=examples(12))
+@given(world=worlds(), choices=_CHOICES, complete=st.booleans())
+def test_one_after_the_other(world: World, choices: list[int], *, complete: bool) -> None:
+    """In two steps, the second of which starts from the state without the objects."""
+    analysis, deleted, resources = _chosen(world, choices, complete=complete)
+    without = what_if(analysis, deleted=deleted).after
+    again = what_if(without, applied=resources).after
+    _nothing_changes(compare(analysis.snapshot, again.snapshot, profiles=profiles_of(world)))
+    _nothing_changes(what_if(without))
+    assert answers(analyze(replace(again.snapshot, other_state=(), gone=frozenset()), profiles=profiles_of(world))) == (
+        answers(analysis)
+    )
+
+
+def _chosen(
+    world: World, choices: list[int], *, complete: bool
+) -> tuple[Analysis, frozenset[ObjectRef], list[Resource]]:
+    """A world, some of its objects by name, and these objects."""
+    analysis = analyze(replace(snapshot_of(world), complete=complete), profiles=profiles_of(world))
+    known = refs_in(world)
+    deleted = frozenset(known[choice % len(known)] for choice in choices)
+    return analysis, deleted, [resource for resource in analysis.snapshot.resources if resource.ref in deleted]
+
+
+def _nothing_changes(comparison: StateComparison) -> None:
+    found = diff(comparison)
+    assert not found.changes
+    assert (found.created, found.deleted, found.updated) == ((), (), ())
+
+
+@settings(max_examples=examples(20))
+@given(world=worlds(), choice=st.integers(0, 30), complete=st.booleans())
+def test_a_blast_radius_is_the_difference_of_deleting(world: World, choice: int, *, complete: bool) -> None:
+    """Two states that were read apart, one of them without the object and what goes with it, differ in the same way."""
+    known = refs_in(world)
+    subject = known[choice % len(known)]
+    snapshot, profiles = replace(snapshot_of(world), complete=complete), profiles_of(world)
+    gone = with_contents(world, subject)
+    left = tuple(resource for resource in snapshot.resources if resource.ref not in gone)
+    found = blast_radius(analyze(snapshot, profiles=profiles), subject)
+    assert found.difference == diff(compare(snapshot, replace(snapshot, resources=left), profiles=profiles))
+    assert found.deleted_with_it == tuple(sorted(gone - {subject}))
+
+
+_UNNAMED: Final = re.compile(r"(former )?rule\[\d+\]")
+_INVERSE: Final[Mapping[str, str]] = {
+    "lost": "gained",
+    "gained": "lost",
+    "gone": "new",
+    "new": "gone",
+    "kept": "kept",
+    "changed": "changed",
+    "moved": "moved",
+}
+
+
+@settings(max_examples=examples(20))
+@given(pair=pairs_of_worlds(), complete=st.booleans())
+def test_the_way_back_is_the_inverse(pair: tuple[World, World], *, complete: bool) -> None:
+    """Lost is gained, gone is new, introduced is fixed, created is deleted, and before is after."""
+    profiles = profiles_of(pair[0])
+    before, after = (replace(snapshot_of(world), complete=complete) for world in pair)
+    there = diff(compare(before, after, profiles=profiles))
+    back = diff(compare(after, before, profiles=profiles))
+    assert (there.created, there.deleted, there.updated) == (back.deleted, back.created, back.updated)
+    assert _effects(there.effects) == _effects(map(_inverted, back.effects))
+    assert _states(there) == {key: (new, old) for key, (old, new) in _states(back).items()}
+    assert {*there.problems.introduced} == {*back.problems.fixed}
+    assert {*there.problems.fixed} == {*back.problems.introduced}
+    assert {*there.unseen} == {*back.unseen}
+
+
+def _effects(changes: Iterable[EffectChange]) -> list[str]:
+    """Every field that differs on every path.
+
+    Which of them are told together depends on the direction, and so does by which place rules without a name are told.
+    """
+    return sorted(
+        _UNNAMED.sub("rule", repr((change.policy_kind, path, field, field.sort, change.where, *nothing, nodes)))
+        for change in changes
+        for nothing in [(change.from_nothing, change.to_nothing)]
+        for place, path in enumerate(change.paths)
+        for field in change.fields
+        for nodes in [tuple(changed.node for changed in change.objects if place in changed.paths)]
+    )
+
+
+def _inverted(change: EffectChange) -> EffectChange:
+    where: Any = _INVERSE[change.where]
+    fields = tuple(_inverse_of(field) for field in change.fields)
+    from_nothing, to_nothing = change.to_nothing, change.from_nothing
+    return replace(change, fields=fields, where=where, from_nothing=from_nothing, to_nothing=to_nothing)
+
+
+def _inverse_of(field: FieldChange) -> FieldChange:
+    inverse = replace(field, before=field.after, after=field.before)
+    assert inverse.sort == _INVERSE[field.sort]
+    return inverse
+
+
+def _states(found: StateDiff) -> dict[object, tuple[object, object]]:
+    """What becomes of attachments, parents and policies, in each state."""
+    states: dict[object, tuple[object, object]] = {}
+    states |= {("attachment", one.policy, one.target): (one.before, one.after) for one in found.attachments}
+    states |= {("parent", one.route, one.parent): (one.before, one.after) for one in found.parents}
+    return states | {("enforcement", one.policy): (one.before, one.after) for one in found.enforcement}
