@@ -23,7 +23,7 @@ help:
 	@echo 'make record   record anew what a real API server answers, which tests/recorded plays back'
 	@echo 'make lint     check style, types and the layers'
 	@echo 'make format   format the code'
-	@echo 'make bench    measure against the budgets (never part of the tests); GROUP=start, lint, gateway, worlds, repository or graph for a part; GROUP=growth for how time grows'
+	@echo 'make bench    measure against the budgets (never part of the tests); GROUP=start, lint, gateway, repository or graph for a part; GROUP=growth for how time grows'
 	@echo 'make bench-live   measure on a real API server with 10,000 routes, beside kubectl'
 	@echo 'make lock     write requirements.lock anew from pyproject.toml; make upgrade takes newer versions'
 	@echo 'make clean    remove everything that was made'

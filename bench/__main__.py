@@ -1,8 +1,8 @@
 """Measure the installed command, and print each measurement beside its budget (`make bench`).
 
 `python -m bench [GROUP...]` prints some of the groups only: `start` is what everybody waits for, `lint` checks rules,
-`gateway` has one Gateway with many routes, `worlds` has much of one thing in each of its worlds, `repository` is a tree
-of many files, `graph` draws one Gateway with many routes.
+`gateway` has one Gateway with many routes, `repository` is a tree of many files, `graph` draws one Gateway with many
+routes.
 
 `python -m bench growth [TEXT...]` says how time grows with each of many things, of which it measures more than the
 others together: all of them, or those of which the world or the command has one of the texts.
@@ -18,22 +18,28 @@ import sys
 import sysconfig
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench.growth import growth
 from bench.measure import COMMAND, LIMIT, PYTHON, best, run, write_world
-from bench.repositories import FLUX, Repository
-from bench.styles import STYLES, write
+from bench.repositories import write_flux
+from bench.styles import STYLES, files, write
 from bench.teams import documents, reported
-from bench.worlds import GATEWAYS, WORLDS, one_gateway, under_one_policy
+from bench.worlds import (
+    one_gateway,
+    one_gateway_envoy,
+    one_gateway_kgateway,
+    one_gateway_reported,
+    under_one_policy,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from bench.measure import Measurement
-    from bench.worlds import World
 
 SOURCES: Final = Path(__file__).parent.parent / "src"
 # In a folder, what is no manifest may have tags that only its own program knows.
@@ -44,7 +50,7 @@ for path in sorted(top.rglob("*.yaml")) if top.is_dir() else [top]:
     with path.open("rb") as file, contextlib.suppress(yaml.constructor.ConstructorError):
         list(yaml.load_all(file, Loader=yaml.CSafeLoader))
 """
-GROUPS: Final = ("start", "lint", "gateway", "worlds", "repository", "graph")
+GROUPS: Final = ("start", "lint", "gateway", "repository", "graph")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,17 +83,6 @@ def _load(path: str) -> tuple[str, ...]:
     return (PYTHON, "-c", LOAD_EVERYTHING, path)
 
 
-def _write_files(folder: Path, world: str) -> str:
-    """A file for each document of a world, a hundred in a folder."""
-    top = folder / "files"
-    documents = Path(world).read_text(encoding="utf-8").removeprefix("---\n").split("\n---\n")
-    for number, document in enumerate(documents):
-        path = top / f"{number // 100:03}" / f"{number:05}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(document.rstrip("\n") + "\n", encoding="utf-8")
-    return str(top)
-
-
 def _comparisons(folder: Path) -> Iterator[Comparison]:
     small, large = write_world(folder, 30, documents), write_world(folder, 10_000, documents)
     seen = write_world(folder, 10_000, reported)
@@ -114,10 +109,10 @@ def _comparisons(folder: Path) -> Iterator[Comparison]:
     for title, command, against, baseline, budget in starting:
         yield Comparison(title=title, command=command, against=against, baseline=baseline, budget=budget, runs=20)
     yield from _styles(Path(large), describe)
-    files, huge = _write_files(folder, large), write_world(folder, 100_000, documents)
+    one_each, huge = str(files(Path(large), 10_000)), write_world(folder, 100_000, documents)
     measured: tuple[tuple[str, tuple[str, ...], str, float, int], ...] = (
         ("describe a route, 100,000 objects", (*describe, huge), huge, 1 / 8, 2),
-        ("describe a route, 10,000 files", (*describe, files), files, 1 / 4, 3),
+        ("describe a route, 10,000 files", (*describe, one_each), one_each, 1 / 4, 3),
         ("describe a route, 5,000 on its Gateway", (COMMAND, "describe", *among), crowded, 1 / 4, 3),
         ("get policies, 10,000 objects", (*listing, large), large, 0.9, 3),
         ("status, 10,000 objects", (*checking, seen), seen, 1, 3),
@@ -152,7 +147,7 @@ def _linting(folder: Path) -> Iterator[Comparison]:
     large = write_world(folder, 10_000, documents)
     worlds = (
         ("10,000 objects", large),
-        ("10,000 files", _write_files(folder, large)),
+        ("10,000 files", str(files(Path(large), 10_000))),
         ("10,000 objects with status", write_world(folder, 10_000, reported)),
         ("10,000 objects, one policy", write_world(folder, 10_000, under_one_policy)),
         ("5,000 routes on one Gateway", write_world(folder, 5_000, one_gateway)),
@@ -205,17 +200,70 @@ def _pictures(folder: Path) -> Iterator[str]:
         yield f"{title:<40}{found.seconds:>9.2f} s{found.mebibytes:>8.0f} MiB{budget:>8.2f} s   {verdict}"
 
 
-def _growths(folder: Path, worlds: Iterable[World | Repository]) -> Iterator[str]:
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """What is measured at two sizes: how it is written, what is asked of it, and how much longer than reading it takes.
+
+    Without a budget, which is a factor, it takes as long as it takes.
+    """
+
+    title: str
+    write: Callable[[Path, int], str]
+    sizes: tuple[int, int]
+    commands: tuple[str, ...]
+    budget: float | None = None
+
+
+_GATEWAYS: Final = (
+    (one_gateway, "retrypolicy"),
+    (one_gateway_envoy, "backendtrafficpolicy"),
+    (one_gateway_kgateway, "trafficpolicy"),
+)
+_FLUX_COMMANDS: Final = (
+    "get policies -A",
+    "get routes -A",
+    "status -A",
+    "describe httproute/app-0-0 -n team-0",
+    "describe retrypolicy/edge -n infra",
+    "blast-radius retrypolicy/edge -n infra",
+    "blast-radius backendtrafficpolicy/limits -n infra",
+    "blast-radius gateway/edge -n infra",
+    "why-not retrypolicy/edge httproute/app-0-0 -n infra --target-namespace team-0",
+    "explain retrypolicy",
+    "diff --delete retrypolicy/edge -n infra",
+)
+
+
+def _gateways() -> Iterator[World]:
+    """Worlds with many routes on one Gateway: with policies of three kinds, and with what a controller reports."""
+    describe = ("describe gateway/edge -n infra", "describe httproute/route-0 -n team", "get policies -A", "status -A")
+    change = ("blast-radius gateway/edge -n infra", "blast-radius httproute/route-0 -n team")
+    for world, kind in _GATEWAYS:
+        of_kind = (f"{words} -n infra" for words in (f"describe {kind}/edge", f"blast-radius {kind}/edge"))
+        yield _gateway(world, *of_kind, f"describe {kind}/edge -n infra -o json", *describe, *change)
+    yield _gateway(one_gateway_reported, "status -A", "status routes -A", "get routes -A", *describe[:1])
+
+
+def _gateway(world: Callable[[int], Iterator[str]], *commands: str) -> World:
+    title = f"{world.__name__}: {(world.__doc__ or '').partition('.')[0]}"
+    return World(title=title, write=partial(write_world, world=world), sizes=(500, 5000), commands=commands, budget=3)
+
+
+def _repositories() -> Iterator[World]:
+    yield World(
+        title="a repository for Flux",
+        write=lambda folder, size: write_flux(folder / f"{size}-flux", size),
+        sizes=(750, 3000),
+        commands=_FLUX_COMMANDS,
+    )
+
+
+def _growths(folder: Path, worlds: Iterable[World]) -> Iterator[str]:
     """A table for each world: what its commands take at two sizes, and how that grows."""
     for world in worlds:
-        if isinstance(world, Repository):
-            small, large = (str(world.write(folder / f"{size}-{world.name}", size)) for size in world.sizes)
-            about = world.files.__doc__
-        else:
-            small, large = (write_world(folder, size, world.documents) for size in world.sizes)
-            about = world.documents.__doc__
+        small, large = (world.write(folder, size) for size in world.sizes)
         reading = run(_load(large))
-        yield f"\n{world.name}: {(about or '').partition('.')[0]}"
+        yield f"\n{world.title}"
         yield f"{'':<58}{world.sizes[0]:>10,}{world.sizes[1]:>10,}{'peak':>10}{'exponent':>10}{'CSafeLoader':>13}"
         for command in world.commands:
             words = (COMMAND, *shlex.split(command), "--offline")
@@ -225,20 +273,18 @@ def _growths(folder: Path, worlds: Iterable[World | Repository]) -> Iterator[str
 
 
 def _growth(
-    world: World | Repository,
-    command: str,
-    runs: tuple[Measurement | None, Measurement | None],
-    reading: Measurement | None,
+    world: World, command: str, runs: tuple[Measurement | None, Measurement | None], reading: Measurement | None
 ) -> str:
     first, second = runs
-    times = "".join(f"{run.seconds:>8.2f} s" if run else f"{f'> {LIMIT}':>8} s" for run in (first, second))
+    times = "".join(f"{run.seconds:>8.2f} s" if run else f"{f'> {LIMIT}':>8} s" for run in runs)
     if not (first and second and reading):
         return f"{command:<58}{times}"
     exponent = math.log(second.seconds / first.seconds) / math.log(world.sizes[1] / world.sizes[0])
     ratio = second.seconds / reading.seconds
-    budget = f" of {world.budget} x" if world.budget else ""
-    verdict = ("  ok" if ratio <= world.budget else "  OVER") if world.budget else ""
-    return f"{command:<58}{times}{second.mebibytes:>6.0f} MiB{exponent:>10.2f}{ratio:>11.2f} x{budget}{verdict}"
+    verdict = ""
+    if world.budget:
+        verdict = f" of {world.budget} x  {'ok' if ratio <= world.budget else 'OVER'}"
+    return f"{command:<58}{times}{second.mebibytes:>6.0f} MiB{exponent:>10.2f}{ratio:>11.2f} x{verdict}"
 
 
 def main(groups: Iterable[str]) -> None:
@@ -258,12 +304,8 @@ def main(groups: Iterable[str]) -> None:
             print(f"{'':<40}{'time':>11}{'peak':>12}{'measured':>11} {'against':<12}{'budget':>10}")
             for comparison in comparisons(Path(folder)):
                 print(_compared(comparison), flush=True)
-        tables: dict[str, tuple[World | Repository, ...]] = {
-            "gateway": GATEWAYS,
-            "worlds": WORLDS,
-            "repository": (FLUX,),
-        }
-        worlds = chain.from_iterable(worlds for group, worlds in tables.items() if group in chosen)
+        tables = {"gateway": _gateways, "repository": _repositories}
+        worlds = chain.from_iterable(worlds() for group, worlds in tables.items() if group in chosen)
         for line in _growths(Path(folder), worlds):
             print(line, flush=True)
         for line in _pictures(Path(folder)) if "graph" in chosen else ():

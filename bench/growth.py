@@ -35,7 +35,7 @@ _DRIFT: Final = 0.03
 _LEAST: Final = 0.001
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Growing:
     """A world, the largest of the four sizes at which it is measured, and what is asked of it.
 
@@ -67,7 +67,7 @@ class Growing:
 
 
 def _of_policy(policy: str, *others: str) -> tuple[str, ...]:
-    return (f"describe {policy}", f"blast-radius {policy}", "get policies -A", *others)
+    return (f"describe {policy}", f"describe {policy} -o json", f"blast-radius {policy}", "get policies -A", *others)
 
 
 _ROUTE: Final = ("describe httproute/route-0 -n team", "blast-radius httproute/route-0 -n team")
@@ -80,9 +80,9 @@ _DELEGATED: Final = (
 
 TABLE: Final = (
     Growing(
-        world=worlds.one_gateway,
-        largest=5000,
-        commands=(
+        worlds.one_gateway,
+        5000,
+        (
             "describe retrypolicy/edge -n infra",
             "describe retrypolicy/edge -n infra -o json",
             "describe gateway/edge -n infra",
@@ -98,115 +98,73 @@ TABLE: Final = (
             "diff --delete retrypolicy/edge -n infra",
         ),
     ),
-    Growing(world=worlds.one_gateway_envoy, largest=5000, commands=_of_policy("backendtrafficpolicy/edge -n infra")),
+    Growing(worlds.one_gateway_envoy, 5000, _of_policy("backendtrafficpolicy/edge -n infra")),
     Growing(
-        world=worlds.one_gateway_kgateway,
-        largest=5000,
-        commands=_of_policy("trafficpolicy/edge -n infra", "blast-radius gateway/edge -n infra"),
+        worlds.one_gateway_kgateway,
+        5000,
+        _of_policy("trafficpolicy/edge -n infra", "blast-radius gateway/edge -n infra"),
     ),
+    Growing(worlds.one_gateway_reported, 5000, ("status routes -A", "describe gateway/edge -n infra")),
+    Growing(worlds.policies_on_one_target, 4000, _of_policy("retrypolicy/policy-0 -n team", *_ROUTE)),
+    Growing(worlds.envoy_policies_on_one_target, 4000, _of_policy("backendtrafficpolicy/policy-0 -n team", *_ROUTE)),
     Growing(
-        world=worlds.one_gateway_reported,
-        largest=5000,
-        commands=("status routes -A", "describe gateway/edge -n infra"),
+        worlds.policies_on_their_namespace,
+        4000,
+        _of_policy("retrypolicy/policy-0 -n team", "describe namespace/team", "blast-radius namespace/team"),
     ),
+    Growing(worlds.many_targets, 4000, _of_policy("retrypolicy/everywhere -n team")),
     Growing(
-        world=worlds.policies_on_one_target,
-        largest=4000,
-        commands=_of_policy("retrypolicy/policy-0 -n team", *_ROUTE),
-    ),
-    Growing(
-        world=worlds.envoy_policies_on_one_target,
-        largest=4000,
-        commands=_of_policy("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
-    ),
-    Growing(
-        world=worlds.policies_on_their_namespace,
-        largest=4000,
-        commands=_of_policy("retrypolicy/policy-0 -n team", "describe namespace/team", "blast-radius namespace/team"),
-    ),
-    Growing(
-        world=worlds.many_targets,
-        largest=4000,
-        commands=_of_policy("retrypolicy/everywhere -n team", "describe retrypolicy/everywhere -n team -o json"),
-    ),
-    Growing(
-        world=worlds.many_fields,
-        largest=20000,
-        commands=_of_policy(
-            "retrypolicy/wide -n infra",
-            "describe httproute/route-0 -n team",
-            "diff --delete retrypolicy/own -n team",
+        worlds.many_fields,
+        20000,
+        _of_policy(
+            "retrypolicy/wide -n infra", "describe httproute/route-0 -n team", "diff --delete retrypolicy/own -n team"
         ),
     ),
     Growing(
-        world=worlds.long_lists,
-        largest=10000,
-        commands=_of_policy(
-            "backendtrafficpolicy/wide -n infra",
-            "describe httproute/route-0 -n team",
-            "describe httproute/route-0 -n team -o json",
-        ),
+        worlds.long_lists,
+        10000,
+        _of_policy("backendtrafficpolicy/wide -n infra", *_ROUTE[:1], f"{_ROUTE[0]} -o json"),
     ),
     Growing(
-        world=worlds.long_lists_kgateway,
-        largest=10000,
-        commands=_of_policy(
-            "trafficpolicy/wide -n infra",
-            "describe httproute/route-0 -n team",
-            "describe httproute/route-0 -n team -o json",
-        ),
+        worlds.long_lists_kgateway,
+        10000,
+        _of_policy("trafficpolicy/wide -n infra", *_ROUTE[:1], f"{_ROUTE[0]} -o json"),
     ),
-    Growing(world=worlds.one_service, largest=4000, commands=_of_policy("retrypolicy/service -n team", *_SERVICE)),
+    Growing(worlds.one_service, 4000, _of_policy("retrypolicy/service -n team", *_SERVICE)),
     Growing(
-        world=worlds.one_class,
-        largest=4000,
-        commands=_of_policy("retrypolicy/class -n infra", *_SERVICE, "blast-radius gatewayclass/public"),
+        worlds.one_class, 4000, _of_policy("retrypolicy/class -n infra", *_SERVICE, "blast-radius gatewayclass/public")
     ),
-    Growing(world=worlds.grants, largest=4000, commands=_of_policy("retrypolicy/edge -n infra", *_ROUTE)),
-    Growing(world=worlds.one_selector, largest=4000, commands=_of_policy("backendtrafficpolicy/everywhere -n team")),
+    Growing(worlds.grants, 4000, _of_policy("retrypolicy/edge -n infra", *_ROUTE)),
+    Growing(worlds.one_selector, 4000, _of_policy("backendtrafficpolicy/everywhere -n team")),
+    Growing(worlds.many_selectors, 4000, _of_policy("backendtrafficpolicy/policy-0 -n team", *_ROUTE)),
+    Growing(relations.many_requirements, 4000, _of_policy("backendtrafficpolicy/policy-0 -n team", *_ROUTE)),
+    Growing(worlds.listener_sets, 4000, (*_SERVICE, "get gateways -A", "status -A", "describe gateway/edge -n infra")),
     Growing(
-        world=worlds.many_selectors,
-        largest=4000,
-        commands=_of_policy("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
+        relations.overlapping_domains, 2000, ("blast-radius gateway/edge -n infra", "describe gateway/edge -n infra")
     ),
     Growing(
-        world=relations.many_requirements,
-        largest=4000,
-        commands=_of_policy("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
+        worlds.listeners_and_routes,
+        1000,
+        _of_policy("retrypolicy/edge -n infra", *_SERVICE),
     ),
     Growing(
-        world=worlds.listener_sets,
-        largest=4000,
-        commands=(*_SERVICE, "get gateways -A", "status -A", "describe gateway/edge -n infra"),
+        relations.rules_and_listeners,
+        1024,
+        _of_policy("retrypolicy/edge -n infra", "describe httproute/route-0 -n team", *_SERVICE),
     ),
     Growing(
-        world=relations.overlapping_domains,
-        largest=2000,
-        commands=("blast-radius gateway/edge -n infra", "describe gateway/edge -n infra"),
-    ),
-    Growing(
-        world=worlds.listeners_and_routes,
-        largest=1000,
-        commands=_of_policy("retrypolicy/edge -n infra", "describe retrypolicy/edge -n infra -o json", *_SERVICE),
-    ),
-    Growing(
-        world=relations.rules_and_listeners,
-        largest=1024,
-        commands=_of_policy("retrypolicy/edge -n infra", "describe httproute/route-0 -n team", *_SERVICE),
-    ),
-    Growing(
-        world=worlds.under_one_policy,
-        largest=5000,
-        commands=(
+        worlds.under_one_policy,
+        5000,
+        (
             "blast-radius retrypolicy/everywhere -n team",
             "blast-radius retrypolicy/everywhere -n team -o json",
             "blast-radius namespace/team -o json",
         ),
     ),
     Growing(
-        world=relations.namespaces,
-        largest=2000,
-        commands=(
+        relations.namespaces,
+        2000,
+        (
             "describe namespace/team-0",
             "describe httproute/route-0 -n team-0",
             "describe gateway/edge -n infra",
@@ -217,9 +175,9 @@ TABLE: Final = (
         ),
     ),
     Growing(
-        world=relations.selected_namespaces,
-        largest=2000,
-        commands=(
+        relations.selected_namespaces,
+        2000,
+        (
             "describe httproute/route-0 -n team-0",
             "describe gateway/edge -n infra",
             "get routes -A",
@@ -227,36 +185,21 @@ TABLE: Final = (
         ),
     ),
     Growing(
-        world=relations.delegation_to_all,
-        largest=4000,
-        commands=("describe httproute/site -n infra", "blast-radius trafficpolicy/site -n infra", *_DELEGATED),
+        relations.delegation_to_all,
+        4000,
+        ("describe httproute/site -n infra", "blast-radius trafficpolicy/site -n infra", *_DELEGATED),
     ),
+    Growing(relations.delegation_by_name, 4000, ("blast-radius trafficpolicy/edge -n infra", *_DELEGATED)),
+    Growing(relations.delegation_by_label, 4000, ("describe httproute/route-1 -n team", "get routes -A")),
+    Growing(relations.delegation_in_chains, 2000, ("blast-radius trafficpolicy/edge -n infra", *_DELEGATED)),
     Growing(
-        world=relations.delegation_by_name,
-        largest=4000,
-        commands=("blast-radius trafficpolicy/edge -n infra", *_DELEGATED),
-    ),
-    Growing(
-        world=relations.delegation_by_label,
-        largest=4000,
-        commands=("describe httproute/route-1 -n team", "get routes -A"),
-    ),
-    Growing(
-        world=relations.delegation_in_chains,
-        largest=2000,
-        commands=("blast-radius trafficpolicy/edge -n infra", *_DELEGATED),
-    ),
-    Growing(
-        world=relations.policies_of_routes,
+        relations.policies_of_routes,
+        5000,
+        ("diff {world} {other}", "diff {world} {other} -o json"),
         other=relations.changed_policies_of_routes,
-        largest=5000,
-        commands=("diff {world} {other}", "diff {world} {other} -o json"),
     ),
     Growing(
-        world=relations.policies_of_routes,
-        other=relations.changes_of_policies,
-        largest=5000,
-        commands=("diff -f {other} --offline {world}",),
+        relations.policies_of_routes, 5000, ("diff -f {other} --offline {world}",), other=relations.changes_of_policies
     ),
 )
 

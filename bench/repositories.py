@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from bench.worlds import ENVOY_GATEWAY, UNKNOWN, gateway_class, manifest, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 APPS: Final = 10
 # Those of which the Service comes with a HelmRelease.
@@ -74,25 +73,6 @@ jobs:
       - uses: actions/checkout@v4
       - run: task check
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class Repository:
-    """A tree of files, the sizes at which its growth is measured, and what is asked of it; see `World`."""
-
-    name: str
-    files: Callable[[int], Iterator[tuple[str, str]]]
-    sizes: tuple[int, int]
-    commands: tuple[str, ...]
-    budget: float = 0
-
-    def write(self, folder: Path, size: int) -> Path:
-        """A repository of so many files in a folder that does not exist yet."""
-        for path, text in self.files(size):
-            place = folder / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, "utf-8")
-        return folder
 
 
 def flux(size: int) -> Iterator[tuple[str, str]]:
@@ -178,24 +158,14 @@ def _on(kind: str, name: str) -> str:
     return f'targetRefs:\n- {{group: {_GATEWAY_API}, kind: {kind}, name: "{name}"}}'
 
 
-FLUX: Final = Repository(
-    name="flux",
-    files=flux,
-    sizes=(750, 3000),
-    commands=(
-        "get policies -A",
-        "get routes -A",
-        "status -A",
-        "describe httproute/app-0-0 -n team-0",
-        "describe retrypolicy/edge -n infra",
-        "blast-radius retrypolicy/edge -n infra",
-        "blast-radius backendtrafficpolicy/limits -n infra",
-        "blast-radius gateway/edge -n infra",
-        "why-not retrypolicy/edge httproute/app-0-0 -n infra --target-namespace team-0",
-        "explain retrypolicy",
-        "diff --delete retrypolicy/edge -n infra",
-    ),
-)
+def write_flux(folder: Path, size: int) -> str:
+    """Write a repository of so many files into a folder that does not exist yet, and return its path."""
+    for path, text in flux(size):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    return str(folder)
+
 
 if __name__ == "__main__":
-    FLUX.write(Path(sys.argv[1]), int(sys.argv[2]))
+    write_flux(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,6 +1,6 @@
 """Worlds that have much of one thing: what takes too long in one of them compares, or rebuilds, what it should look up.
 
-`python -m bench.worlds NAME SIZE` writes one to standard output.
+`python -m bench.worlds FUNCTION SIZE` writes one to standard output.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 MAX_LISTENERS: Final = 64
 GATEWAY_API: Final = "gateway.networking.k8s.io"
@@ -308,150 +308,10 @@ def under_one_policy(size: int) -> Iterator[str]:
         yield service(f"service-{n}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class World:
-    """A world, the sizes at which its growth is measured, and what is asked of it.
-
-    `budget` is how many times the time that reading it takes a command may take; 0 if there is none.
-    """
-
-    documents: Callable[[int], Iterator[str]]
-    sizes: tuple[int, int]
-    commands: tuple[str, ...]
-    budget: float = 0
-
-    @property
-    def name(self) -> str:
-        """What it is called on the command line, and in the table."""
-        return self.documents.__name__.replace("_", "-")
-
-
-_POLICIES: Final = "get policies -A"
-_OF_POLICY: Final = ("describe {policy}", "describe {policy} -o json", "blast-radius {policy}")
-
-
-def _asked(policy: str, *others: str) -> tuple[str, ...]:
-    return (*(command.format(policy=policy) for command in _OF_POLICY), _POLICIES, *others)
-
-
-_SERVICE: Final = ("describe service/service -n team", "blast-radius service/service -n team")
-_ROUTE: Final = ("describe httproute/route-0 -n team", "blast-radius httproute/route-0 -n team")
-
-_UNDER_ONE_GATEWAY: Final = tuple(
-    World(
-        documents=documents,
-        sizes=(500, 5000),
-        commands=(
-            f"describe {kind}/edge -n infra",
-            f"describe {kind}/edge -n infra -o json",
-            "describe gateway/edge -n infra",
-            "describe httproute/route-0 -n team",
-            "get policies -A",
-            "status -A",
-            f"blast-radius {kind}/edge -n infra",
-            "blast-radius gateway/edge -n infra",
-            "blast-radius httproute/route-0 -n team",
-        ),
-        budget=3,
-    )
-    for documents, kind in (
-        (one_gateway, "retrypolicy"),
-        (one_gateway_envoy, "backendtrafficpolicy"),
-        (one_gateway_kgateway, "trafficpolicy"),
-    )
-)
-
-_REPORTED_GATEWAY: Final = World(
-    documents=one_gateway_reported,
-    sizes=(500, 5000),
-    commands=("status -A", "status routes -A", "get routes -A", "describe gateway/edge -n infra"),
-    budget=3,
-)
-
-GATEWAYS: Final = (*_UNDER_ONE_GATEWAY, _REPORTED_GATEWAY)
-
-WORLDS: Final = (
-    World(
-        documents=policies_on_one_target,
-        sizes=(1000, 4000),
-        commands=_asked("retrypolicy/policy-0 -n team", *_ROUTE),
-    ),
-    World(
-        documents=envoy_policies_on_one_target,
-        sizes=(1000, 4000),
-        commands=_asked("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
-    ),
-    World(
-        documents=policies_on_their_namespace,
-        sizes=(1000, 4000),
-        commands=_asked("retrypolicy/policy-0 -n team", "describe namespace/team", "blast-radius namespace/team"),
-    ),
-    World(documents=many_targets, sizes=(1000, 4000), commands=_asked("retrypolicy/everywhere -n team")),
-    World(documents=one_selector, sizes=(1000, 4000), commands=_asked("backendtrafficpolicy/everywhere -n team")),
-    World(
-        documents=many_selectors,
-        sizes=(1000, 4000),
-        commands=_asked("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
-    ),
-    World(
-        documents=many_fields,
-        sizes=(5000, 10000),
-        commands=_asked(
-            "retrypolicy/wide -n infra",
-            "describe httproute/route-0 -n team",
-            "diff --delete retrypolicy/own -n team",
-        ),
-    ),
-    World(
-        documents=long_lists,
-        sizes=(5000, 10000),
-        commands=_asked("backendtrafficpolicy/wide -n infra", "describe httproute/route-0 -n team"),
-    ),
-    World(
-        documents=long_lists_kgateway,
-        sizes=(5000, 10000),
-        commands=_asked("trafficpolicy/wide -n infra", "describe httproute/route-0 -n team"),
-    ),
-    World(documents=one_service, sizes=(1000, 4000), commands=_asked("retrypolicy/service -n team", *_SERVICE)),
-    World(documents=listeners_and_routes, sizes=(250, 1000), commands=_asked("retrypolicy/edge -n infra", *_SERVICE)),
-    World(
-        documents=one_class,
-        sizes=(1000, 4000),
-        commands=_asked("retrypolicy/class -n infra", *_SERVICE, "blast-radius gatewayclass/public"),
-    ),
-    World(documents=grants, sizes=(1000, 4000), commands=_asked("retrypolicy/edge -n infra", *_ROUTE)),
-    World(
-        documents=listener_sets,
-        sizes=(1000, 4000),
-        commands=(*_SERVICE, "get gateways -A", "status -A", "describe gateway/edge -n infra"),
-    ),
-    World(
-        documents=one_gateway,
-        sizes=(2500, 5000),
-        commands=("why-not retrypolicy/route-0 httproute/route-1 -n team",),
-    ),
-    World(
-        documents=under_one_policy,
-        sizes=(2500, 5000),
-        commands=("blast-radius retrypolicy/everywhere -n team -o json", "blast-radius namespace/team -o json"),
-    ),
-)
-
-
 def written(documents: Iterator[str]) -> Iterator[str]:
     """The text of a world: documents with their markers."""
     return (f"---\n{document}" for document in documents)
 
 
-def _main(arguments: list[str]) -> int | str:
-    known = {world.name: world.documents for world in (*GATEWAYS, *WORLDS)}
-    match arguments:
-        case [name, size] if name in known and size.isdigit():
-            sys.stdout.writelines(written(known[name](int(size))))
-            return 0
-        case _:
-            return f"python -m bench.worlds NAME SIZE, where NAME is one of: {', '.join(sorted(known))}"
-
-
 if __name__ == "__main__":
-    sys.exit(_main(sys.argv[1:]))
+    sys.stdout.writelines(written(globals()[sys.argv[1]](int(sys.argv[2]))))

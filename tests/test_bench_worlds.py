@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.growth import TABLE, fitted
-from bench.repositories import FLUX
+from bench.repositories import flux, write_flux
 from bench.teams import documents, reported
-from bench.worlds import GATEWAYS, WORLDS, under_one_policy
+from bench.worlds import under_one_policy
 from kubectl_policy import GroupKind, analyze, load_manifests
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.shared.selection import Selection, find
@@ -45,7 +45,6 @@ def test_the_same_size_gives_the_same_world() -> None:
 
 
 GENERATORS = {
-    **{world.name: world.documents for world in (*GATEWAYS, *WORLDS)},
     **{row.name: row.world for row in TABLE},
     **{f"other of {row.name}": row.other for row in TABLE if row.other},
 }
@@ -89,12 +88,12 @@ def test_reports_are_those_of_a_controller_that_agrees(tmp_path: Path) -> None:
 
 def test_a_repository_has_what_is_no_manifest_in_between(tmp_path: Path) -> None:
     """A third of its files, wherever it ends; all that a smaller one has is in a larger one."""
-    small, large = dict(FLUX.files(500)), dict(FLUX.files(1000))
+    small, large = dict(flux(500)), dict(flux(1000))
     assert (len(small), len(large)) == (500, 1000)
     assert small.items() <= large.items()
     for files in (small, large):
         assert 0.28 < sum("apiVersion" not in text for text in files.values()) / len(files) < 0.36
-    FLUX.write(tmp_path / "repository", 500)
+    write_flux(tmp_path / "repository", 500)
     analysis = analyze(load_manifests([tmp_path / "repository"]))
     assert len(analysis.index.of_kind(GroupKind("gateway.networking.k8s.io", "HTTPRoute"))) > 90
     assert len(analysis.policies) > 30
