@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import yaml
 
@@ -22,8 +23,7 @@ from tests.build import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from kubectl_policy.model import Json, Resource
 
@@ -44,6 +44,8 @@ def hue_world(kind: str = "HuePolicy", group: str = "example.com", stanza: str =
     ]
 
 
+# Cases of the project's own, by the suite in whose format they are.
+DATA: Final = Path(__file__).parent / "data"
 WORLD: Final = hue_world()
 # The same world with a kind of Kuadrant's, which reports in words of its own.
 OF_KUADRANT: Final = hue_world("AuthPolicy", "kuadrant.io", "rules")
@@ -54,26 +56,14 @@ def write_manifests(path: Path, resources: Sequence[Resource]) -> None:
     path.write_text(yaml.safe_dump_all([resource.raw for resource in resources]), "utf-8")
 
 
-def case(folder: Path, expected: Json, name: str = "made-here", world: Sequence[Resource] = WORLD) -> Path:
-    """Write a case below a folder and return its own folder."""
+def case(folder: Path, expected: Json, name: str = "made-here", world: Sequence[Resource] | Path = WORLD) -> Path:
+    """Write a case about objects, or about a file of manifests, below a folder, and return the folder of the case."""
     case_folder = folder / name
     case_folder.mkdir(parents=True)
-    write_manifests(case_folder / "manifests.yaml", world)
+    manifests = case_folder / "manifests.yaml"
+    if isinstance(world, Path):
+        manifests.write_text(world.read_text("utf-8"), "utf-8")
+    else:
+        write_manifests(manifests, world)
     (case_folder / "expected.yaml").write_text(json.dumps(expected), "utf-8")
     return case_folder
-
-
-def predicted(
-    main: Callable[[Sequence[str]], int], folder: Path, world: Sequence[Resource]
-) -> dict[str, list[dict[str, Any]]]:
-    """Return the document that an adapter's command writes about a world."""
-    case(folder / "cases", {}, world=world)
-    assert main([str(folder / "cases"), str(folder / "out")]) == 0
-    document: dict[str, list[dict[str, Any]]] = json.loads((folder / "out" / "made-here.json").read_text("utf-8"))
-    return document
-
-
-def entry_of(entries: list[dict[str, Any]], **fields: object) -> dict[str, Any]:
-    """Return the one entry of a document that has the given fields."""
-    (entry,) = (entry for entry in entries if fields.items() <= entry.items())
-    return entry

@@ -10,21 +10,31 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import GroupKind
+from kubectl_policy.model.fields import mapping_at, mappings_at
 from kubectl_policy.resolution import EffectivePolicy, Leaf, Resolution
 from kubectl_policy.resolution.traced import KeyedList, Source
 from tests.build import node, ref
 from tests.cases import nginx_gateway_fabric as adapter
 from tests.cases.nginx_gateway_fabric_effective import settings_of
 from tests.cases.report import NOTHING
-from tests.cases.sample import case
-from tests.cases.sample_nginx import GATEWAY, SERVED, TEA, UPSTREAM, UPSTREAMS, WORLD, of_tea
+from tests.cases.sample import DATA, case
+from tests.cases.worlds import fields, read
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy.model import Json
     from kubectl_policy.resolution import Traced
     from tests.cases.report import Outcome
 
 PROJECT: Final = Path(__file__).parents[2]
+CASE: Final = DATA / "nginx-gateway-fabric" / "every-setting"
+WORLD: Final = CASE / "manifests.yaml"
+EXPECT: Final = mapping_at(read(CASE / "expected.yaml"), "expect")
+SERVED: Final[list[Json]] = [{**entry} for entry in mappings_at(EXPECT, "effective")]
+UPSTREAMS: Final[list[Json]] = [{**entry} for entry in mappings_at(EXPECT, "backends")]
+GATEWAY: Final = "Gateway/app/gw"
+TEA: Final = "HTTPRoute/app/tea"
 
 
 def judged(folder: Path, expect: dict[str, Json], left_out: Json = None) -> list[Outcome]:
@@ -41,6 +51,11 @@ def judged(folder: Path, expect: dict[str, Json], left_out: Json = None) -> list
 def rights(folder: Path, expect: dict[str, Json]) -> list[bool]:
     """Which facts hold."""
     return [outcome.right for outcome in judged(folder, expect)]
+
+
+def with_fields(entry: Json, settings: Mapping[str, Json]) -> Json:
+    """An entry of a case with other settings."""
+    return {**fields(entry), "fields": {**settings}}
 
 
 def policy(name: str, ancestors: list[Json], attached: list[Json]) -> dict[str, Json]:
@@ -128,8 +143,9 @@ def test_effective_settings_are_compared_by_value_and_source(tmp_path: Path) -> 
 
 def test_another_value_source_or_order_is_a_miss(tmp_path: Path) -> None:
     """Of each the one fact, and no other."""
-    served = of_tea(0) | {
-        "fields": {
+    served = with_fields(
+        SERVED[0],
+        {
             "ClientSettingsPolicy": {
                 "body.maxSize": {"value": "1m", "from": "app/below"},
                 "body.timeout": {"value": "2s", "from": "app/below"},
@@ -143,9 +159,9 @@ def test_another_value_source_or_order_is_a_miss(tmp_path: Path) -> None:
                 "snippets[http.server]": {"from": ["app/a-snip"]},
             },
             "PayloadProcessor": {"processors": {"from": "app/newer"}},
-        }
-    }
-    outcomes = judged(tmp_path, {"effective": [served, of_tea(1)]})
+        },
+    )
+    outcomes = judged(tmp_path, {"effective": [served, SERVED[1]]})
     assert [outcome.fact.rpartition(" ")[2] for outcome in outcomes if not outcome.right] == [
         "body.maxSize",
         "body.timeout",
@@ -158,9 +174,9 @@ def test_another_value_source_or_order_is_a_miss(tmp_path: Path) -> None:
 
 def test_a_setting_that_is_not_listed_is_a_miss(tmp_path: Path) -> None:
     """Over-answering gains nothing: a field too many is a fact of its own, or makes `{}` wrong."""
-    fields: Json = {"ClientSettingsPolicy": {"body.maxSize": {"value": "5m", "from": "app/below"}}}
-    expected: list[Json] = [of_tea(0) | {"fields": fields}, of_tea(1) | {"fields": {}}]
-    nothing: Json = {**UPSTREAM, "fields": {}}
+    one: dict[str, Json] = {"ClientSettingsPolicy": {"body.maxSize": {"value": "5m", "from": "app/below"}}}
+    expected: list[Json] = [with_fields(SERVED[0], one), with_fields(SERVED[1], {})]
+    nothing = with_fields(UPSTREAMS[0], {})
     outcomes = judged(tmp_path, {"effective": expected, "backends": [nothing, UPSTREAMS[1]]})
     assert [(outcome.type, outcome.right, outcome.expected == NOTHING) for outcome in outcomes] == [
         ("effective", True, False),
@@ -174,7 +190,7 @@ def test_a_setting_that_is_not_listed_is_a_miss(tmp_path: Path) -> None:
 def test_a_place_that_is_not_listed_is_a_miss(tmp_path: Path) -> None:
     """Nobody gains by saying that everything is served; where it is not, every fact expected there is a miss."""
     elsewhere: dict[str, Json] = {"gateway": GATEWAY, "route": "HTTPRoute/app/plain", "rule": 0, "fields": {}}
-    outcomes = judged(tmp_path, {"effective": [of_tea(0), elsewhere], "backends": []})
+    outcomes = judged(tmp_path, {"effective": [SERVED[0], elsewhere], "backends": []})
     assert [(outcome.fact, outcome.expected, outcome.got) for outcome in outcomes if not outcome.right] == [
         (f"{GATEWAY} HTTPRoute/app/plain 0", {}, adapter.NOT_SERVED),
         (f"{GATEWAY} {TEA} 1", NOTHING, "served"),
@@ -185,16 +201,15 @@ def test_a_place_that_is_not_listed_is_a_miss(tmp_path: Path) -> None:
 
 def test_what_a_case_leaves_out_is_not_judged(tmp_path: Path) -> None:
     """Neither a place nor a setting nor a parent that it names, in whatever form."""
-    fields = of_tea(0)["fields"]
-    assert isinstance(fields, dict)
-    without: Json = {kind: settings for kind, settings in fields.items() if kind != "PayloadProcessor"}
+    served = mapping_at(SERVED[0], "fields")
+    without = {kind: settings for kind, settings in served.items() if kind != "PayloadProcessor"}
     left_out: Json = [
         f"effective {GATEWAY} {TEA} 1: PayloadProcessor processors",
         {"gateway": GATEWAY, "service": "Service/app/svc"},
         {"route": TEA, "parent": "Gateway/app/far"},
     ]
     expect: dict[str, Json] = {
-        "effective": [of_tea(0) | {"fields": without}, of_tea(1)],
+        "effective": [with_fields(SERVED[0], without), SERVED[1]],
         "backends": [UPSTREAMS[1]],
         "routes": [{"route": TEA, "parents": [], "listeners": {}}],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
@@ -11,21 +11,25 @@ import yaml
 from kubectl_policy import analyze
 from tests.cases import conformance, envoy_gateway, gwctl, kgateway, kuadrant, nginx_gateway_fabric
 from tests.cases.report import judged
+from tests.cases.sample import DATA
 from tests.cases.worlds import read, world
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kubectl_policy.model import Json
 
-DATA: Final = Path(__file__).parent / "data"
 # Each with how many facts its cases have, so that none is lost by a fact that nobody understands.
 JUDGES: Final[dict[str, tuple[Any, int]]] = {
     "conformance": (conformance, 4),
     "gwctl": (gwctl, 6),
     "kuadrant": (kuadrant, 7),
-    "nginx-gateway-fabric": (nginx_gateway_fabric, 28),
+    "nginx-gateway-fabric": (nginx_gateway_fabric, 46),
 }
 WRITERS: Final = {"envoy-gateway": envoy_gateway, "kgateway": kgateway}
-WRITTEN: Final = [(suite, case.name) for suite in WRITERS for case in sorted((DATA / suite).iterdir())]
+WRITTEN: Final = [
+    (suite, case.parent.name) for suite in WRITERS for case in sorted(DATA.glob(f"{suite}/*/expected.yaml"))
+]
 
 
 @pytest.mark.parametrize("suite", JUDGES)
@@ -35,6 +39,14 @@ def test_every_fact_holds(suite: str) -> None:
     outcomes = judged(adapter.judge, DATA / suite, adapter.MARKER)
     assert [outcome for outcome in outcomes if not outcome.right] == []
     assert len(outcomes) == count
+
+
+@pytest.mark.parametrize("suite", WRITERS)
+def test_the_document_for_a_scorer_has_nothing_else(suite: str, tmp_path: Path) -> None:
+    """One document as a whole, as the command writes it."""
+    assert WRITERS[suite].main([str(DATA / suite), str(tmp_path)]) == 0
+    (case,) = DATA.glob(f"{suite}/*/document.yaml")
+    assert json.loads((tmp_path / f"{case.parent.name}.json").read_text("utf-8")) == read(case)
 
 
 @pytest.mark.parametrize(("suite", "case"), WRITTEN)
