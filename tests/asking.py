@@ -46,15 +46,15 @@ class Asked:
         self._snapshot = snapshot
         self.world = ClusterWorld(
             Interests(
-                few={GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT},
+                small_kinds={GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT},
                 alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
-                below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
+                descendants=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
             ),
             {kind: self._served(kind) for kind in kinds},
             policies,
             namespace,
         )
-        self.world.take(Query(CRD), self._index.of_kind(CRD))
+        self.world.record(Query(CRD), self._index.of_kind(CRD))
         self.asks: list[Query] = []
         self.rounds = 0
 
@@ -79,7 +79,7 @@ class Asked:
             for ask in wanted:
                 assert ask not in self.asks, f"{ask} is asked again"
                 self.asks.append(ask)
-                self.world.take(ask, self._given(ask))
+                self.world.record(ask, self._given(ask))
             self.world.start_round()
 
     def _given(self, ask: Query) -> Iterator[Resource]:

@@ -94,10 +94,10 @@ class Refusing:
         """Nothing is asked yet."""
         server, known = Server(snapshot, refused), Registry(Index(snapshot), profiles)
         interests = Interests(
-            few={GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT},
+            small_kinds={GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT},
             first=(),
             alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
-            below={},
+            descendants={},
             matters=lambda _: False,
             is_profiled=lambda kind: (profile := known.profile_of(kind)) is not None and profile.known_by == "profile",
         )

@@ -213,7 +213,7 @@ def test_changes_to_a_cluster_that_is_still_to_be_read() -> None:
     }
     assert not world.names_of(ROUTE)
     assert bool(world.is_waiting) is True
-    cluster.take(Query(ROUTE), [each for each in OBJECTS if each.ref.group_kind == ROUTE])
+    cluster.record(Query(ROUTE), [each for each in OBJECTS if each.ref.group_kind == ROUTE])
     cluster.start_round()
     assert not world.is_waiting
     assert build.ref("HTTPRoute", "s") not in world.names_of(ROUTE)
@@ -238,7 +238,7 @@ def test_what_is_on_its_way_is_not_asked_for_once_more() -> None:
 def test_what_may_be_listed_in_namespaces_alone_is_read_in_all_that_matter() -> None:
     """Also in one that the question turns out to be about after it asked for the kind."""
     world = ClusterWorld(Interests(), {kind: _served(kind) for kind in (POLICY, GATEWAY)}, [POLICY], "default")
-    world.take(Query(POLICY), None)
+    world.record(Query(POLICY), None)
     assert not world.names_of(POLICY)
     assert world.wanted == (Query(POLICY, "default"),)
     assert not world.has(build.ref("Gateway", "g", namespace="infra"))

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from kubectl_policy import InputOptions, PolicyError, analyze, load_manifests
 from kubectl_policy.profiles.load import profile_file
 from kubectl_policy.redaction import Redaction
-from kubectl_policy.sources.snapshot import SECRET, Header, packed, write
+from kubectl_policy.sources.snapshot import SECRET, Header, pack, write
 from tests.property.examples import examples
 from tests.property.hostile import files
 from tests.property.strategies import worlds
@@ -137,7 +137,7 @@ _HEADER: Final = Header(taken="2026-03-01T10:00:00Z", version="kubectl-policy 0.
 def packed_file(snapshot: Snapshot, folder: Path, name: str = "packed.gz") -> Path:
     """The file of a snapshot."""
     file = folder / name
-    write(str(file), packed(snapshot, _HEADER))
+    write(str(file), pack(snapshot, _HEADER))
     return file
 
 

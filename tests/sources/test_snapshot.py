@@ -18,7 +18,7 @@ from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model import FieldPath, Permission, Resource, Snapshot
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.sources import InputOptions, Lines, snapshot
-from kubectl_policy.sources.snapshot import API_VERSION, Header, packed, read_snapshot, write
+from kubectl_policy.sources.snapshot import API_VERSION, Header, pack, read_snapshot, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def resource(name: str, kind: str = "ConfigMap", namespace: str = "app", **more:
 
 def file_of(taken: Snapshot, header: Header = HEADER) -> bytes:
     """The file of a snapshot."""
-    return b"".join(packed(taken, header))
+    return b"".join(pack(taken, header))
 
 
 def lines_of(data: bytes) -> list[Any]:
@@ -154,7 +154,7 @@ def test_an_object_is_written_in_the_namespace_where_it_is() -> None:
 
 def test_with_a_complete_snapshot_what_is_in_no_gap_is_missing(tmp_path: Path) -> None:
     """As in the cluster; also where manifests would be an open world."""
-    write(str(tmp_path / "s.gz"), packed(Snapshot((resource("a"),), complete=True, gaps=(GAP,)), HEADER))
+    write(str(tmp_path / "s.gz"), pack(Snapshot((resource("a"),), complete=True, gaps=(GAP,)), HEADER))
     index = analyze(load_manifests(tmp_path / "s.gz")).index
     policy = GroupKind("example.io", "RetryPolicy")
     refs = (
@@ -167,7 +167,7 @@ def test_with_a_complete_snapshot_what_is_in_no_gap_is_missing(tmp_path: Path) -
 
 def test_options_add_to_what_a_snapshot_says(tmp_path: Path) -> None:
     """They close the world, and say what exists in it all the same."""
-    write(str(tmp_path / "s.gz"), packed(Snapshot((resource("a"),)), HEADER))
+    write(str(tmp_path / "s.gz"), pack(Snapshot((resource("a"),)), HEADER))
     assumed = AssumedObjects("secret")
     read = load_manifests(tmp_path / "s.gz", options=InputOptions(complete=True, assumed=(assumed,)))
     assert (read.complete, read.assumed) == (True, (assumed,))
@@ -184,7 +184,7 @@ def test_an_object_is_on_a_line_of_the_text() -> None:
 
 def test_fields_are_on_no_line_of_their_own(tmp_path: Path) -> None:
     """An object is one line."""
-    write(str(tmp_path / "s.gz"), packed(Snapshot((resource("a"),)), HEADER))
+    write(str(tmp_path / "s.gz"), pack(Snapshot((resource("a"),)), HEADER))
     lines = Lines()
     (read,) = load_manifests(tmp_path / "s.gz", lines=lines).resources
     assert lines.locate(read.origin, FieldPath.parse("metadata.name")) is None
@@ -192,7 +192,7 @@ def test_fields_are_on_no_line_of_their_own(tmp_path: Path) -> None:
 
 def test_a_snapshot_is_read_alone(tmp_path: Path) -> None:
     """Two clusters are no world, and manifests are applied by `diff -f`."""
-    write(str(tmp_path / "s.gz"), packed(Snapshot((resource("a"),)), HEADER))
+    write(str(tmp_path / "s.gz"), pack(Snapshot((resource("a"),)), HEADER))
     (tmp_path / "a.yaml").write_text(OBJECT, "utf-8")
     with pytest.raises(SourceError, match="read alone") as caught:
         load_manifests([tmp_path / "a.yaml", tmp_path / "s.gz"])
@@ -202,7 +202,7 @@ def test_a_snapshot_is_read_alone(tmp_path: Path) -> None:
 def test_a_snapshot_in_a_folder_is_not_meant(tmp_path: Path) -> None:
     """Whatever its name; a problem says how to read it."""
     (tmp_path / "a.yaml").write_text(OBJECT, "utf-8")
-    write(str(tmp_path / "s.json"), packed(Snapshot((resource("b"),)), HEADER))
+    write(str(tmp_path / "s.json"), pack(Snapshot((resource("b"),)), HEADER))
     read = load_manifests(tmp_path)
     assert [each.ref.name for each in read.resources] == ["a"]
     assert [(each.rule, "snapshots are read" in each.message) for each in read.diagnostics] == [("not-text", True)]
@@ -228,7 +228,7 @@ def test_a_snapshot_can_come_through_a_pipe() -> None:
 def test_a_snapshot_can_be_in_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As one of two states."""
     monkeypatch.chdir(tmp_path)
-    write("s.gz", packed(Snapshot((resource("a"),)), HEADER))
+    write("s.gz", pack(Snapshot((resource("a"),)), HEADER))
     settings = ("-c", "user.name=n", "-c", "user.email=e@example.com")
     for command in (["init", "-q"], ["add", "."], [*settings, "commit", "-q", "-m", "m"]):
         subprocess.run(["git", *command], check=True)  # noqa: S603, S607 (our own words)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
 from kubectl_policy.sources.manifests import load_worlds
-from kubectl_policy.sources.snapshot import Header, packed
+from kubectl_policy.sources.snapshot import Header, pack
 from kubectl_policy.sources.snapshot import write as save
 from tests.repository import alone
 from tests.sources.rendering.trees import helm, kubectl, program, write
@@ -54,7 +54,7 @@ class TestOne:
         """Is all of a world, whatever it was taken of."""
         write(tmp_path / "tree", OVERLAYS)
         header = Header(taken="2026-01-01T00:00:00Z", version="1")
-        save(str(tmp_path / "s.gz"), packed(load_manifests(tmp_path / "tree"), header))
+        save(str(tmp_path / "s.gz"), pack(load_manifests(tmp_path / "tree"), header))
         ((name, snapshot),) = load_worlds(
             tmp_path / "s.gz", options=InputOptions(map_origins=True, render="auto")
         ).items()

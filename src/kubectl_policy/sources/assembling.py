@@ -44,14 +44,14 @@ def snapshot_of(
     reading = read_files(files, options, lines)
     if isinstance(reading, Snapshot):
         return reading
-    around = tree_around(reading, files, options)
+    tree = tree_of_objects(reading, files, options)
     if options.cluster:
-        if around is None:
+        if tree is None:
             raise unknown_cluster(options.cluster)
-        around.keep(options.cluster)
-    snapshot = assembled(reading, around, files, options, renderer)
+        tree.keep(options.cluster)
+    snapshot = assemble(reading, tree, files, options, renderer)
     if not snapshot.resources:
-        raise nothing_found(reading, files)
+        raise no_objects_error(reading, files)
     return snapshot
 
 
@@ -67,11 +67,11 @@ def read_files(files: InputFiles, options: InputOptions, lines: Lines | None = N
         try:
             reading.read_file(file, files.text_of)
         except PackedError as packed:
-            return _unpacked(packed.data, file, files, options)
+            return _read_only_snapshot(packed.data, file, files, options)
     return reading
 
 
-def tree_around(reading: Reading, files: InputFiles, options: InputOptions) -> TreeInput | None:
+def tree_of_objects(reading: Reading, files: InputFiles, options: InputOptions) -> TreeInput | None:
     """Return the tree that the objects are part of, if they are."""
     if not reading.others and DELIVERING.isdisjoint(reading.kinds):
         return None
@@ -82,17 +82,17 @@ def tree_around(reading: Reading, files: InputFiles, options: InputOptions) -> T
     return TreeInput(files, reading, namespace=namespace, complete=options.complete)
 
 
-def assembled(
-    reading: Reading, around: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
+def assemble(
+    reading: Reading, tree: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
 ) -> Snapshot:
     """Return the snapshot of what was read, as the tree around it applies it."""
-    not_objects = _as_applied(reading, around, options, renderer) if around else []
+    not_objects = _apply_tree(reading, tree, options, renderer) if tree else []
     # Origins are those of all objects that were read.
     origins = reading.origins if reading.origins and reading.origins.may_differ else None
     objects = reading.objects if origins else ()
     definitions = _definitions(reading)
-    reading.diagnostics.extend(_wrong_definitions(definitions))
-    resources = _resources(reading, definitions, options.namespace, around, files)
+    reading.diagnostics.extend(_problems_of_definitions(definitions))
+    resources = _resources(reading, definitions, options.namespace, tree, files)
     # The order of files means nothing.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
     diagnostics = sorted(reading.diagnostics, key=lambda item: (item.origin or Origin(""), item.rule, item.message))
@@ -109,31 +109,33 @@ def assembled(
     return origins.mapped(snapshot, objects) if origins else snapshot
 
 
-def _as_applied(reading: Reading, around: TreeInput, options: InputOptions, renderer: Renderer | None) -> list[LeftOut]:
+def _apply_tree(reading: Reading, tree: TreeInput, options: InputOptions, renderer: Renderer | None) -> list[LeftOut]:
     """Make objects what they are once what stands around them is applied; return what is no object of its own."""
-    rendered = renderer(around.files, reading.objects, options) if renderer else None
-    if rendered and rendered.lacking:
+    rendered = renderer(tree.files, reading.objects, options) if renderer else None
+    if rendered and rendered.missing_programs:
         reading.diagnostics += rendered.diagnostics
         rendered = None
     if rendered:
         # First, as gaps of the others may be in these files.
         reading.leave_out(rendered.files)
-    not_objects = around.place(_cluster_scoped(_definitions(reading)), rendered.files if rendered else None)
-    for printed in rendered.objects if rendered else ():
+    not_objects = tree.place(_cluster_scoped(_definitions(reading)), rendered.files if rendered else None)
+    for rendered_object in rendered.objects if rendered else ():
         count = len(reading.objects)
-        reading.read_object(printed.raw, printed.origin)
+        reading.read_object(rendered_object.raw, rendered_object.origin)
         if len(reading.objects) > count:
             read = reading.objects[-1]
-            ref = replace(read.ref, namespace=read.ref.namespace or printed.namespace)
-            reading.objects[-1] = replace(read, ref=ref, namespace_from=printed.namespace_from)
-            around.keep_in_mind(reading.objects[-1], printed.place, printed.file, printed.destination)
+            ref = replace(read.ref, namespace=read.ref.namespace or rendered_object.namespace)
+            reading.objects[-1] = replace(read, ref=ref, namespace_from=rendered_object.namespace_from)
+            tree.note_rendered(
+                reading.objects[-1], rendered_object.folder, rendered_object.file, rendered_object.destination
+            )
     if rendered:
         reading.gaps += rendered.gaps
         reading.diagnostics += rendered.diagnostics
     return not_objects
 
 
-def _unpacked(data: bytes, file: InputFile, files: InputFiles, options: InputOptions) -> Snapshot:
+def _read_only_snapshot(data: bytes, file: InputFile, files: InputFiles, options: InputOptions) -> Snapshot:
     """Read the snapshot in a file. Raises SourceError if it cannot be read, or if there are other files."""
     from kubectl_policy.sources.snapshot import read_snapshot  # noqa: PLC0415 (most input is manifests)
 
@@ -164,7 +166,7 @@ def _resources(
     reading: Reading,
     definitions: Sequence[Resource],
     default: str,
-    around: TreeInput | None,
+    tree: TreeInput | None,
     files: InputFiles,
 ) -> Sequence[Resource]:
     """Return one object for each name, in the namespace where it lives."""
@@ -178,29 +180,29 @@ def _resources(
         if home != namespace:
             ref = ObjectRef(kind, home, name)
             resource = replace(read, ref=ref, namespace_from=read.namespace_from if home else None)
-        if around:
-            around.follow(read, resource)
+        if tree:
+            tree.follow(read, resource)
         first = resources.setdefault(ref, resource)
         if first is not resource:
             repeated.setdefault(ref, [first]).append(resource)
     if repeated:
-        from kubectl_policy.sources.duplicates import AppliedBy, one_of  # noqa: PLC0415 (few inputs need it)
+        from kubectl_policy.sources.duplicates import AppliedBy, choose_object  # noqa: PLC0415 (few inputs need it)
 
         arguments = {file.path: file.argument for file in files.files if file.argument}
         prefix = files.tree.prefix
 
         def applied_by(resource: Resource) -> AppliedBy:
             source = resource.origin.source
-            folder = around.folders.get(resource) if around else None
+            folder = tree.folders.get(resource) if tree else None
             folder = folder or prefix + posixpath.dirname(source.removeprefix(prefix)) or "."
-            clusters = around.clusters_of(resource) if around else frozenset[str]()
+            clusters = tree.clusters_of(resource) if tree else frozenset[str]()
             return AppliedBy(arguments.get(source, 0), folder, clusters)
 
-        resources.update({ref: one_of(same_name, reading, applied_by) for ref, same_name in repeated.items()})
+        resources.update({ref: choose_object(same_name, reading, applied_by) for ref, same_name in repeated.items()})
     return Loaded(resources.values())
 
 
-def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
+def _problems_of_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
     counting = counting_definitions(definitions)
     for definition in definitions:
         problem = problem_of_definition(definition)
@@ -231,7 +233,7 @@ def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
             )
 
 
-def nothing_found(reading: Reading, files: InputFiles) -> NothingThereError:
+def no_objects_error(reading: Reading, files: InputFiles) -> NothingThereError:
     """Return the error for files without any object."""
     first = next(iter(reading.diagnostics or reading.unexplained), None)
     if first:

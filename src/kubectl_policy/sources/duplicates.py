@@ -26,7 +26,7 @@ class AppliedBy(NamedTuple):
     clusters: frozenset[str] = frozenset()
 
 
-def one_of(
+def choose_object(
     resources: Iterable[Resource], reading: Reading, applied_by: Callable[[Resource], AppliedBy] = lambda _: AppliedBy()
 ) -> Resource:
     """Return the one that counts of several objects of one name; what is wrong with the others is noted.
@@ -40,7 +40,7 @@ def one_of(
         if argument < last:
             later = next(resource for resource, by in same_name.items() if by.argument > argument)
             reading.diagnostics.append(_duplicate(earlier, later))
-            if _counting(earlier, later) is later:
+            if _preferred(earlier, later) is later:
                 del same_name[earlier]
     # One folder may be for several clusters, and come to different ends there.
     by_folder: dict[tuple[str, frozenset[str]], Resource] = {}
@@ -48,7 +48,7 @@ def one_of(
         first = by_folder.get((folder, clusters))
         if first and first.origin != resource.origin:
             reading.diagnostics.append(_duplicate(first, resource))
-        by_folder[folder, clusters] = _counting(first, resource) if first else resource
+        by_folder[folder, clusters] = _preferred(first, resource) if first else resource
     candidates = {resource: same_name[resource] for resource in by_folder.values()}
     counting = next((resource for resource in candidates if "spec" in resource.raw), next(iter(candidates)))
     if any(resource.raw != counting.raw for resource in candidates):
@@ -59,14 +59,14 @@ def one_of(
     return counting
 
 
-def _counting(first: Resource, later: Resource) -> Resource:
+def _preferred(first: Resource, later: Resource) -> Resource:
     """Of two in one folder, the one that counts: what lacks a spec may be meant to patch the one that has it."""
     return first if "spec" in first.raw and "spec" not in later.raw else later
 
 
 def _duplicate(first: Resource, later: Resource) -> Diagnostic:
     same = first.raw == later.raw
-    where = "there" if _counting(first, later) is first else "here"
+    where = "there" if _preferred(first, later) is first else "here"
     message = f"{first.ref} is also in {first.origin}, " + (
         "with the same content" if same else f"with other content; what is {where} counts: remove one of the two"
     )

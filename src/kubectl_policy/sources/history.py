@@ -15,7 +15,7 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.authorship import NOT_COMMITTED, Authorship, Commit
 from kubectl_policy.sources.assembling import snapshot_of
 from kubectl_policy.sources.files import git
-from kubectl_policy.sources.files.decoding import decoded
+from kubectl_policy.sources.files.decoding import decode_text
 from kubectl_policy.sources.files.disk import archive_and_path
 from kubectl_policy.sources.files.exclusion import Exclusions
 from kubectl_policy.sources.files.git import revision_and_path
@@ -71,8 +71,8 @@ def states(paths: Sequence[str], *, options: InputOptions = AS_IT_IS) -> Iterato
     if any(map(archive_and_path, paths)):
         raise UsageError("an archive has no history", "name files or folders in a git repository")
     on_disk = load_manifests(paths, options=options)
-    in_repository = _in_repository(paths)
-    specs = [f":(top,literal){path}" if path else ":(top)" for path in in_repository]
+    repository_paths = _paths_in_repository(paths)
+    specs = [f":(top,literal){path}" if path else ":(top)" for path in repository_paths]
     log = git.ask("rev-list", "--first-parent", "--encoding=UTF-8", "--date=raw", _FORMAT, "HEAD", "--", *specs).out
     lines = log.encode("utf-8", "surrogateescape").decode("utf-8", "replace").split("\n")
     commits = [lines[start : start + _LINES] for start in range(0, len(lines) - 1, _LINES)]
@@ -84,12 +84,12 @@ def states(paths: Sequence[str], *, options: InputOptions = AS_IT_IS) -> Iterato
         for number, (header, top, author, date, subject) in enumerate(commits, 1):
             commit = Commit(id=header.removeprefix("commit "), author=author, when=git.time_of(date), subject=subject)
             tree = git.GitTree(commit.id[:_SHORT], objects, TreeEntry("folder", top))
-            before = _read(tree, in_repository, options, before)
+            before = _read_commit(tree, repository_paths, options, before)
             last = number == len(commits)
             yield State(commit=commit, snapshot=before[1], is_first=last and not cut, is_cut=last and cut, total=total)
 
 
-def _in_repository(paths: Sequence[str]) -> list[str]:
+def _paths_in_repository(paths: Sequence[str]) -> list[str]:
     """Return paths from the root of the repository."""
     answer = git.ask("rev-parse", "--show-toplevel")
     if answer.complaint:
@@ -106,7 +106,7 @@ def _in_repository(paths: Sequence[str]) -> list[str]:
     return from_top
 
 
-def _read(
+def _read_commit(
     tree: git.GitTree, paths: Sequence[str], options: InputOptions, before: tuple[object, Snapshot | None]
 ) -> tuple[object, Snapshot | None]:
     """Read the manifests in a commit, with a key of their contents; the same value as before if that is equal."""
@@ -140,11 +140,11 @@ class Authors:
 
     def of(self, origin: Origin) -> Authorship | None:
         """Return the author of a line of a file, or of `REV:PATH`; None if it is unknown."""
-        lines = self._read(origin.source)
+        lines = self._read_source(origin.source)
         return lines[origin.line - 1] if 0 < origin.line <= len(lines) else None
 
     @cached_method
-    def _read(self, source: str) -> list[Authorship]:
+    def _read_source(self, source: str) -> list[Authorship]:
         if source == STDIN:
             self.complaints["what comes from standard input has no known author"] = None
             return []
@@ -152,12 +152,12 @@ class Authors:
             self.complaints["what is in an archive has no known author"] = None
             return []
         try:
-            return self._of_file(source)
+            return self._authors_of_file(source)
         except (OSError, ValueError, DocumentError, SourceError) as error:
             self.complaints[f"{source}: the authors of its lines are not known: {error}"] = None
             return []
 
-    def _of_file(self, source: str) -> list[Authorship]:
+    def _authors_of_file(self, source: str) -> list[Authorship]:
         parts = None if os.path.exists(source) else revision_and_path(source)  # noqa: PTH110 (see load_state)
         if parts:
             revision, path = parts[0] or "HEAD", parts[1]
@@ -165,16 +165,16 @@ class Authors:
             folder = ("-C", top) if top else ()
         else:
             revision = "HEAD"
-            where, path = os.path.split(os.path.realpath(source))
-            folder = ("-C", where)
+            directory, path = os.path.split(os.path.realpath(source))
+            folder = ("-C", directory)
         commit = git.ask(*folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").out
         lines = text_of_source(source).split("\n")
         if not commit:
             complaint = git.ask(*folder, "rev-parse", "--git-dir").complaint
             if complaint:
-                is_none = "not a git repository" in complaint
-                why = "it is in no git repository" if is_none else f"git cannot be asked: {complaint}"
-                self.complaints[f"the authors of {source} are not known: {why}"] = None
+                is_outside = "not a git repository" in complaint
+                reason = "it is in no git repository" if is_outside else f"git cannot be asked: {complaint}"
+                self.complaints[f"the authors of {source} are not known: {reason}"] = None
                 return []
             return [NOT_COMMITTED] * len(lines)
         prefix = "" if parts else git.ask(*folder, "rev-parse", "--show-prefix").out
@@ -187,10 +187,10 @@ class Authors:
         blamed = git.ask(*folder, *_BLAME, commit, "--", path)
         if complaint := committed.complaint or blamed.complaint:
             raise ValueError(complaint)
-        authors = dict(_parsed(blamed.out))
+        authors = dict(_parse_blame(blamed.out))
         old, new = (
             [line.rstrip("\r") for line in version]
-            for version in (decoded(committed.out.encode("utf-8", "surrogateescape")).split("\n"), lines)
+            for version in (decode_text(committed.out.encode("utf-8", "surrogateescape")).split("\n"), lines)
         )
         result = [NOT_COMMITTED] * len(lines)
         blocks = [Match(0, 0, len(new))] if old == new else SequenceMatcher(None, old, new).get_matching_blocks()
@@ -200,7 +200,7 @@ class Authors:
         return result
 
 
-def _parsed(blamed: str) -> Iterator[tuple[int, Authorship]]:
+def _parse_blame(blamed: str) -> Iterator[tuple[int, Authorship]]:
     """Yield line numbers (from 1) with their authors; a commit is described once."""
     commits: dict[str, dict[str, str]] = {}
     commit, number = "", 0

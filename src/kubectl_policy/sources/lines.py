@@ -40,7 +40,7 @@ class Lines:
         self._texts[source] = text
         return text
 
-    def take(self, source: str, text: str) -> TextLines:
+    def add_text(self, source: str, text: str) -> TextLines:
         """Return the lines of a text that was read, of which the documents are to be noted."""
         lines = self._lines[source] = TextLines(text)
         return lines

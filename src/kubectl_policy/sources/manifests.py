@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model import Diagnostic, Snapshot
-from kubectl_policy.sources.assembling import assembled, nothing_found, read_files, snapshot_of, tree_around
+from kubectl_policy.sources.assembling import assemble, no_objects_error, read_files, snapshot_of, tree_of_objects
 from kubectl_policy.sources.files.disk import Disk, RepositoriesOnDisk, archive_and_path, read_stdin
 from kubectl_policy.sources.files.exclusion import Exclusions
 from kubectl_policy.sources.files.input_files import InputFiles, find_files, has_wildcards, open_stored
@@ -88,18 +88,18 @@ def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
         if isinstance(reading, Snapshot):
             return {"": reading}
         # What was not rendered may create more, also where somebody says that there is nothing else.
-        around = tree_around(reading, files, replace(options, complete=False))
-        worlds = dict(_worlds_in(reading, around, files, options, renderer))
+        tree = tree_of_objects(reading, files, replace(options, complete=False))
+        worlds = dict(_worlds_in(reading, tree, files, options, renderer))
         if not any(snapshot.resources for snapshot in worlds.values()):
-            raise nothing_found(reading, files)
+            raise no_objects_error(reading, files)
         return worlds
 
 
 def _worlds_in(
-    reading: Reading, around: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
+    reading: Reading, tree: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
 ) -> Iterator[tuple[str, Snapshot]]:
     """Yield the world that was asked for, or else all of them."""
-    known = around.tree.worlds if around else None
+    known = tree.tree.worlds if tree else None
     names = known.names if known else []
     if options.cluster and options.cluster not in names:
         raise unknown_cluster(options.cluster, names)
@@ -108,14 +108,14 @@ def _worlds_in(
         message = f"the input is for {len(names):,} clusters and overlays, too many to tell apart: name one of them"
         reading.diagnostics.append(Diagnostic("too-many-worlds", "warning", message))
         chosen = []
-    if not around or len(names) < 2 or not chosen:  # noqa: PLR2004 (one or none)
-        yield "", assembled(reading, around, files, options, renderer)
+    if not tree or len(names) < 2 or not chosen:  # noqa: PLR2004 (one or none)
+        yield "", assemble(reading, tree, files, options, renderer)
         return
-    clusters = around.tree.clusters.names
+    clusters = tree.tree.clusters.names
     for name in chosen:
-        of_world = around.of_world(name)
+        of_world = tree.of_world(name)
         of_it = replace(options, cluster=name if name in clusters else "")
-        yield name if len(chosen) > 1 else "", assembled(of_world.reading, of_world, files, of_it, renderer)
+        yield name if len(chosen) > 1 else "", assemble(of_world.reading, of_world, files, of_it, renderer)
 
 
 @contextmanager

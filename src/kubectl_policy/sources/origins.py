@@ -16,7 +16,7 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.world import grouped
-from kubectl_policy.sources.files.decoding import decoded
+from kubectl_policy.sources.files.decoding import decode_text
 from kubectl_policy.sources.files.input_files import ABOUT_OTHERS, is_manifest
 from kubectl_policy.sources.lines import WrittenObjects
 from kubectl_policy.text import DocumentError
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.options import InputOptions
 
 _Located = TypeVar("_Located", "Gap", "Diagnostic")
-OWN: Final = "policy.kubectl.dev/source"
+SOURCE_ANNOTATION: Final = "policy.kubectl.dev/source"
 _KUSTOMIZE: Final = "config.kubernetes.io/origin"
 # Of kpt and of functions (KRM), the second one in older versions.
 _KPT: Final = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
 _HELM: Final = "# Source: "
-_MARKS: Final = (OWN, *_KPT, _KUSTOMIZE, _HELM)
+_MARKS: Final = (SOURCE_ANNOTATION, *_KPT, _KUSTOMIZE, _HELM)
 # Where documents begin, and the path of its template that Helm puts in front of each.
 _PARTS: Final = re.compile(rf"^(?:---|{_HELM}(.+))", re.MULTILINE)
 # Its first part is the name of the chart. People write other sources, such as URLs, in the same way.
@@ -79,7 +79,7 @@ class Origins:
         # Of texts with notes: the lines on which their parts start, and the template that Helm names for each part.
         self._parts: dict[str, tuple[list[int], list[str]]] = {}
 
-    def take(self, source: str, text: str) -> None:
+    def read_notes(self, source: str, text: str) -> None:
         """Look for notes in the text of a source."""
         self._read.add(source)
         if not self._follows_notes or not any(mark in text for mark in _MARKS):
@@ -172,8 +172,8 @@ class Origins:
         paths = [] if upwards else [local]
         if renamed is None:
             paths += self._relative_paths(note)
-        here = [path for path in paths if self._files.text(path) is not None]
-        lines = {path: self._files.objects(path).line(kind, name) for path in here}
+        existing = [path for path in paths if self._files.text(path) is not None]
+        lines = {path: self._files.objects(path).line(kind, name) for path in existing}
         with_object = [path for path, line in lines.items() if line]
         # The noted path counts before what it may be relative to, of which only one may have the object.
         if with_object and (with_object[0] == local or len(with_object) == 1):
@@ -207,7 +207,7 @@ def _note_in(raw: Mapping[str, Json]) -> SourceNote | None:
     """Return what the annotations of an object say of its source."""
     annotations = mapping_at(raw, "metadata.annotations")
     texts = {name: text for name, text in annotations.items() if isinstance(text, str)}
-    if noted := texts.get(OWN):
+    if noted := texts.get(SOURCE_ANNOTATION):
         with_line = _WITH_LINE.fullmatch(noted)
         return SourceNote(path=with_line[1], line=int(with_line[2])) if with_line else SourceNote(path=noted)
     if path := next(filter(None, map(texts.get, _KPT)), None):
@@ -222,11 +222,11 @@ class LocalFiles:
 
     def __init__(self, tree: FileTree) -> None:
         """Look up nothing yet."""
-        self._tree, self._here = tree, tree.here()
+        self._tree, self._directory = tree, tree.here()
 
     def source(self, path: str) -> str:
         """Return the name of a file in messages, be it there or not."""
-        return self._tree.source(self._here + path)
+        return self._tree.source(self._directory + path)
 
     def path(self, source: str) -> str:
         """Return the path of a file that has a name in messages."""
@@ -234,15 +234,15 @@ class LocalFiles:
 
     @cached_property
     def _top(self) -> str:
-        return self._tree.resolve(self._here)[0].rstrip("/")
+        return self._tree.resolve(self._directory)[0].rstrip("/")
 
     @cached_method
     def text(self, path: str) -> str | None:
         """Return the text of a file; None if there is none that can be read."""
         with suppress(OSError, ValueError, DocumentError):
-            real, kind = self._tree.resolve(self._here + path)
+            real, kind = self._tree.resolve(self._directory + path)
             data = self._tree.read(real, MAX_SIZE) if kind == "file" and real.startswith(f"{self._top}/") else None
-            return decoded(data) if data is not None and len(data) <= MAX_SIZE else None
+            return decode_text(data) if data is not None and len(data) <= MAX_SIZE else None
         return None
 
     @cached_method
@@ -258,7 +258,7 @@ class LocalFiles:
         while rest and entries < _MAX_ENTRIES:
             folder = rest.pop()
             with suppress(OSError):
-                for name, kind in self._tree.entries(self._here + folder):
+                for name, kind in self._tree.entries(self._directory + folder):
                     entries += 1
                     if kind == "folder" and not name.startswith("."):
                         rest.append(f"{folder}{name}/")

@@ -88,9 +88,9 @@ class Reading:
         self.unexplained: list[Diagnostic] = []
         self._documents = DocumentReader()
         # The files with words that are booleans to kubectl and text to Kustomize, and those that Kustomize reads.
-        self.with_words: set[str] = set()
+        self.with_old_booleans: set[str] = set()
         self.kustomized: set[str] = set()
-        self._kustomized_documents = DocumentReader(words_are_text=True)
+        self._kustomized_documents = DocumentReader(old_booleans_are_text=True)
 
     def read_file(self, file: InputFile, text_of: Callable[[str], str]) -> None:
         """Read a file; what keeps it from being read is noted. Raises PackedError for a snapshot that was named."""
@@ -129,7 +129,7 @@ class Reading:
         copied = copy(self)
         copied.objects, copied.gaps, copied.diagnostics = [*self.objects], [*self.gaps], [*self.diagnostics]
         copied.listed, copied.others = {*self.listed}, {**self.others}
-        copied.with_variables, copied.with_words = {**self.with_variables}, {*self.with_words}
+        copied.with_variables, copied.with_old_booleans = {**self.with_variables}, {*self.with_old_booleans}
         return copied
 
     @property
@@ -150,7 +150,7 @@ class Reading:
     def _read_text(self, text: str, file: InputFile) -> None:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
         if self.origins:
-            self.origins.take(file.path, text)
+            self.origins.read_notes(file.path, text)
         reader = self._kustomized_documents if file.path in self.kustomized else self._documents
         ambiguous = reader.ambiguous
         documents = reader.read(text)
@@ -172,7 +172,7 @@ class Reading:
                 closer._read_documents(first, file.path, text)
                 self.unexplained += closer.diagnostics
         if reader.ambiguous > ambiguous:
-            self.with_words.add(file.path)
+            self.with_old_booleans.add(file.path)
 
     def _read_documents(self, documents: Iterable[Document | Unread], source: str, text: str) -> None:
         lines: TextLines | None = None
@@ -181,7 +181,7 @@ class Reading:
                 self.note(document.problem, source, outline(document.text))
                 continue
             if self._lines:
-                lines = lines or self._lines.take(source, text)
+                lines = lines or self._lines.add_text(source, text)
                 lines.note(document.span)
             self._read_document(document, source)
 

@@ -19,12 +19,12 @@ from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, 
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.snapshot import AssumedObjects, Place  # noqa: TC001 (msgspec reads by them)
 from kubectl_policy.model.world import grouped
-from kubectl_policy.sources.duplicates import one_of
-from kubectl_policy.sources.files.decoding import GZIP, MAX_FILE_SIZE, SNAPSHOT_FORMAT, unpacked
+from kubectl_policy.sources.duplicates import choose_object
+from kubectl_policy.sources.files.decoding import GZIP, MAX_FILE_SIZE, SNAPSHOT_FORMAT, unpack_gzip
 from kubectl_policy.sources.files.tree import reason_of
 from kubectl_policy.sources.reading import Reading
 from kubectl_policy.text import DocumentError
-from kubectl_policy.text.json_reader import decoded
+from kubectl_policy.text.json_reader import decode_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -78,7 +78,7 @@ class _State(Struct, frozen=True, kw_only=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def packed(
+def pack(
     snapshot: Snapshot, header: Header, redact: Callable[[Resource], Mapping[str, Json]] | None = None
 ) -> Iterator[bytes]:
     """A snapshot as the bytes of a file, always the same for the same; all objects of it are read.
@@ -148,7 +148,7 @@ def read_snapshot(data: bytes, source: str) -> Snapshot:
     if problem:
         reading.note(Problem(message=problem, reason="unreadable", line=last), source)
     by_name = grouped((resource.ref, resource) for resource in reading.objects).values()
-    objects = [same_name[0] if len(same_name) == 1 else one_of(same_name, reading) for same_name in by_name]
+    objects = [same_name[0] if len(same_name) == 1 else choose_object(same_name, reading) for same_name in by_name]
     return Snapshot(
         resources=tuple(objects),
         gaps=(*state.gaps, *reading.gaps),
@@ -191,7 +191,7 @@ def _line(entry: Mapping[str, Json]) -> bytes:
 def _lines(data: bytes) -> Iterator[bytes]:
     """The lines of compressed text. Raises DocumentError where it is cut off or damaged, and for far too much of it."""
     size, begun = 0, b""
-    for piece in unpacked(data):
+    for piece in unpack_gzip(data):
         size += len(piece)
         *lines, begun = (begun + piece).split(b"\n")
         yield from lines
@@ -203,7 +203,7 @@ def _lines(data: bytes) -> Iterator[bytes]:
 
 def _read_line(reading: Reading, line: bytes, origin: Origin) -> None:
     try:
-        entry = decoded(line)
+        entry = decode_json(line)
     except DocumentError as error:
         problem = error.problem.message
     except ValueError:
@@ -218,7 +218,7 @@ def _read_line(reading: Reading, line: bytes, origin: Origin) -> None:
 
 def _state_in(line: bytes, source: str) -> _State:
     try:
-        content = decoded(line)
+        content = decode_json(line)
     except (ValueError, DocumentError):
         raise _refusal(source, "its header is not JSON") from None
     written_as = text_at(content, "apiVersion")

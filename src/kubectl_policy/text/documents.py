@@ -14,7 +14,7 @@ from kubectl_policy.model.body import Body
 from kubectl_policy.model.fields import items_at
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, TextSpan, Unread, fast_yaml, inherited_fields
 from kubectl_policy.text.fast_yaml import FastText, Gate
-from kubectl_policy.text.scalars import ONLY_WORDS
+from kubectl_policy.text.scalars import OLD_BOOLEANS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ _MARKER: Final = pattern(r"\n---(?=[ \t\r\n]|\Z)")
 _DIRECTIVES: Final = pattern(r"(?:[ \t\r]*(?:#.*)?\n)*(?P<first>%.*\n(?:%.*\n|[ \t\r]*(?:#.*)?\n)*)")
 # In flow style of YAML, the first key has no quotes.
 _JSON_START: Final = pattern(r"(?:---)?\s*(?=\[|\{\s*[\"}])")
-_AMBIGUOUS: Final = pattern(rf"(?<![^\s:,\[{{])(?:{'|'.join(ONLY_WORDS)})(?![^\s:,\]}}])")
+_AMBIGUOUS: Final = pattern(rf"(?<![^\s:,\[{{])(?:{'|'.join(OLD_BOOLEANS)})(?![^\s:,\]}}])")
 
 
 def spans_of(text: str) -> Iterator[TextSpan]:
@@ -76,9 +76,9 @@ def objects_in(document: Document) -> Iterator[tuple[Json, int]]:
 class DocumentReader:
     """Reads the documents of one text after the other."""
 
-    def __init__(self, *, words_are_text: bool = False) -> None:
+    def __init__(self, *, old_booleans_are_text: bool = False) -> None:
         """Start without having read anything; see `YamlReader` for words that are text."""
-        self._words_are_text = words_are_text
+        self._words_are_text = old_booleans_are_text
         self._size = 0
         self._gate = Gate()
         # How many documents had words that are booleans to kubectl and text to others.
@@ -88,7 +88,7 @@ class DocumentReader:
     def _exact(self) -> YamlReader:
         from kubectl_policy.text.yaml_reader import YamlReader  # noqa: PLC0415 (most text is read fast)
 
-        return YamlReader(words_are_text=self._words_are_text)
+        return YamlReader(old_booleans_are_text=self._words_are_text)
 
     def read(self, text: str) -> Iterator[Document | Unread]:
         """Read the documents of a text in their order; where there is none that can be read, say why not."""

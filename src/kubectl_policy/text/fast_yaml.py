@@ -57,11 +57,11 @@ _ODD: Final = (
 )
 _MARKER: Final = "---\n"
 # Lines above the content of a document: the marker, comments and blank ones.
-_ABOVE: Final = pattern(r"(?:(?:---(?=[ \t\r\n]))?[ \t\r]*(?:#[^\n]*)?\n)*")
+_LEADING_LINES: Final = pattern(r"(?:(?:---(?=[ \t\r\n]))?[ \t\r]*(?:#[^\n]*)?\n)*")
 # Where the items of a List start in block style, and what comes behind the last one.
 _ITEMS: Final = "\nitems:"
 _FIRST_ITEM: Final = pattern(r"\nitems:[ \t]*\n( *- )")
-_BEHIND_ITEMS: Final = pattern(r"\n(?![ \t\r\n#]|-[ \t\r\n])(?=.)")
+_AFTER_ITEMS: Final = pattern(r"\n(?![ \t\r\n#]|-[ \t\r\n])(?=.)")
 _OBJECT_START: Final = pattern(r" *- [^\s#]")
 # Anchors, aliases and tags, which an item may share with the rest of its List.
 _REFERENCES: Final = frozenset("&*!%")
@@ -135,11 +135,11 @@ class FastText:
 
         The exact reader also tells the lines of items.
         """
-        content = self._value(self._text[span.start : span.end])
+        content = self._parse_part(self._text[span.start : span.end])
         # What says nothing may be no document at all.
         if content is None or inherited_fields(content) is not None:
             return None
-        return document_of(content, self._without_comments(span), self._make_body)
+        return document_of(content, self._content_span(span), self._make_body)
 
     def read_items(self, span: TextSpan, read_exactly: Callable[[TextSpan], Json]) -> list[Document] | None:
         """Read the items of a List in block style; None for anything else, and where an item cannot be read.
@@ -152,10 +152,10 @@ class FastText:
         if not first or self._odd_lines is None or any(not _REFERENCES.isdisjoint(line) for line in self._odd_lines):
             return None
         start, dash = first.start(1), f"\n{first[1]}"
-        behind = _BEHIND_ITEMS.search(text, start, span.end)
-        end = behind.end() if behind else span.end
+        trailing = _AFTER_ITEMS.search(text, start, span.end)
+        end = trailing.end() if trailing else span.end
         head = f"{text[span.start : key]}\nitems: []\n{text[end : span.end]}"
-        inherited = inherited_fields(self._value(head))
+        inherited = inherited_fields(self._parse_part(head))
         if inherited is None:
             return None
         documents: list[Document] = []
@@ -164,7 +164,7 @@ class FastText:
             line += text.count("\n", counted, start)
             counted, item = start, TextSpan(start, text.find(dash, start, end) + 1 or end, line)
             part = text[item.start : item.end]
-            content = self._value(part) or read_exactly(item)
+            content = self._parse_part(part) or read_exactly(item)
             # In the other cases, the item starts on another line, or its own items have lines.
             if not (_OBJECT_START.match(part) and isinstance(content, list) and len(content) == 1):
                 return None
@@ -174,17 +174,17 @@ class FastText:
             start = item.end
         return documents
 
-    def _without_comments(self, span: TextSpan) -> TextSpan:
+    def _content_span(self, span: TextSpan) -> TextSpan:
         """Return the part of a document that starts with its content."""
         text, (start, end, line) = self._text, span
         if text.startswith(_MARKER, start):
             start, line = start + len(_MARKER), line + 1
         if not text[start : start + 1].isalpha():
-            start = cast("re.Match[str]", _ABOVE.match(text, span.start, end)).end()
+            start = cast("re.Match[str]", _LEADING_LINES.match(text, span.start, end)).end()
             line = span.line + text.count("\n", span.start, start)
         return TextSpan(start, end, line)
 
-    def _value(self, text: str) -> Json:
+    def _parse_part(self, text: str) -> Json:
         """Parse a part of the text; None where it does not pass the gate, is refused or says nothing."""
         odd_lines = self._odd_lines
         if odd_lines is None or (odd_lines and not odd_lines.isdisjoint(text.split("\n"))):

@@ -44,7 +44,7 @@ def read_json(text: str, span: TextSpan, make_body: MakeBody) -> Iterator[Docume
     """
     if _SURROGATE.search(text, span.start, span.end):
         # It keeps its length.
-        text = _without_halves(text)
+        text = _replace_lone_surrogates(text)
     line, counted = span.line, span.start
     try:
         for start, end in _values(text, span):
@@ -54,15 +54,15 @@ def read_json(text: str, span: TextSpan, make_body: MakeBody) -> Iterator[Docume
             inherited, parts = _items(text, whole) or (None, [whole])
             for part in parts:
                 data = text[part.start : part.end].encode()
-                content = decoded(data, part.line)
+                content = decode_json(data, part.line)
                 yield document_of(content, part, make_body, inherited, _repeated_keys(data, content, part.line))
     except RecursionError:
-        raise _too_deep(line) from None
+        raise _too_deep_error(line) from None
 
 
 def _values(text: str, span: TextSpan) -> Iterator[tuple[int, int]]:
     """Find where the values in a part of a text start and end."""
-    start = _after(_SPACE, text, span.start)
+    start = _skip(_SPACE, text, span.start)
     try:
         msgspec.json.decode(text[start : span.end], type=msgspec.Raw)
     except msgspec.DecodeError:
@@ -70,7 +70,7 @@ def _values(text: str, span: TextSpan) -> Iterator[tuple[int, int]]:
         while start < span.end:
             _, end = scan(text, start)
             yield start, end
-            start = _after(_SPACE, text, end)
+            start = _skip(_SPACE, text, end)
     else:
         yield start, span.end
 
@@ -92,7 +92,7 @@ def _items(text: str, span: TextSpan) -> tuple[Mapping[str, Json], list[TextSpan
     items: list[TextSpan] = []
     line, counted, start = span.line, span.start, start + 1
     for item in msgspec.json.decode(array, type=list[msgspec.Raw]):
-        start = _after(_BETWEEN_ITEMS, text, start)
+        start = _skip(_BETWEEN_ITEMS, text, start)
         line += text.count("\n", counted, start)
         counted, end = start, start + len(bytes(item).decode())
         items.append(TextSpan(start, end, line))
@@ -100,7 +100,7 @@ def _items(text: str, span: TextSpan) -> tuple[Mapping[str, Json], list[TextSpan
     return inherited, items
 
 
-def decoded(data: bytes | bytearray, line: int = 1) -> Json:
+def decode_json(data: bytes | bytearray, line: int = 1) -> Json:
     """Decode the one JSON value in a text, in UTF-8; of keys that a mapping has twice, the last one counts.
 
     Raises ValueError where it is not JSON, and DocumentError (too-deep) with its line.
@@ -108,11 +108,11 @@ def decoded(data: bytes | bytearray, line: int = 1) -> Json:
     try:
         content: Json = _DECODER.decode(data)
     except RecursionError:
-        raise _too_deep(line) from None
+        raise _too_deep_error(line) from None
     except msgspec.DecodeError:
-        content = _DECODER.decode(_without_halves(data.decode()))
+        content = _DECODER.decode(_replace_lone_surrogates(data.decode()))
     if may_be_deep(data) and _is_deeper(content, MAX_DEPTH):
-        raise _too_deep(line)
+        raise _too_deep_error(line)
     return content
 
 
@@ -121,7 +121,7 @@ def _is_deeper(content: Json, limit: int) -> bool:
     return inner is not None and (not limit or any(_is_deeper(item, limit - 1) for item in inner))
 
 
-def _too_deep(line: int) -> DocumentError:
+def _too_deep_error(line: int) -> DocumentError:
     return DocumentError("too-deep", line, f"nested more than {MAX_DEPTH} levels deep")
 
 
@@ -150,12 +150,12 @@ def _repeated_keys(data: bytes, content: Json, line: int) -> tuple[Problem, ...]
         return (Problem(message="a key is given twice in one mapping", reason="repeated-key", line=line),)
 
 
-def _without_halves(text: str) -> str:
+def _replace_lone_surrogates(text: str) -> str:
     """Replace half a surrogate pair, which is no character, by U+FFFD, as encoding/json does."""
     return _ESCAPE.sub(lambda escape: "\\ufffd" if escape[1] else escape[0], text)
 
 
-def _number(text: str) -> int | float:
+def _decode_number(text: str) -> int | float:
     number = float(text)
     if not math.isfinite(number):
         _refuse(text)
@@ -166,8 +166,8 @@ def _refuse(text: str) -> NoReturn:
     raise ValueError(text)
 
 
-def _after(skipped: re.Pattern[str], text: str, start: int) -> int:
+def _skip(skipped: re.Pattern[str], text: str, start: int) -> int:
     return cast("re.Match[str]", skipped.match(text, start)).end()
 
 
-_DECODER: Final = msgspec.json.Decoder(float_hook=_number)
+_DECODER: Final = msgspec.json.Decoder(float_hook=_decode_number)

@@ -119,23 +119,23 @@ def comments_in(text: str) -> Iterator[Comment]:
         part = text[span.start : span.end]
         line, counted = span.line, 0
         # Most documents have none, and need not be scanned.
-        for comment in _outside_of_values(part) if MARK in part else ():
+        for comment in _comments_outside_values(part) if MARK in part else ():
             line += part.count("\n", counted, comment.start())
             counted = comment.start()
-            about = range(line, line + 1)
-            if _is_alone(comment):
+            concerned = range(line, line + 1)
+            if _has_own_line(comment):
                 # It is about the next line with content or, if that is the first one of a document, all of that.
                 content_line = content_lines[line + 1]
                 number = bisect_right(starts, content_line)
-                about = range(content_line, content_line + 1)
+                concerned = range(content_line, content_line + 1)
                 if content_line > len(lines):
-                    about = range(0)
+                    concerned = range(0)
                 elif content_line == content_lines[starts[number - 1]]:
-                    about = range(min(line, starts[number - 1]), starts[number])
-            yield Comment(line=line, says=comment[1], lines=about)
+                    concerned = range(min(line, starts[number - 1]), starts[number])
+            yield Comment(line=line, says=comment[1], lines=concerned)
 
 
-def _outside_of_values(text: str) -> Iterator[re.Match[str]]:
+def _comments_outside_values(text: str) -> Iterator[re.Match[str]]:
     """Find what looks like such a comment in a document, outside of its values.
 
     From where it is no YAML, as templates are, only what has a line of its own is a comment.
@@ -158,11 +158,11 @@ def _outside_of_values(text: str) -> Iterator[re.Match[str]]:
             while comments and comments[0].start() < end:
                 comments.popleft()
     except (yaml.YAMLError, ValueError, OverflowError):
-        comments = deque(filter(_is_alone, comments))
+        comments = deque(filter(_has_own_line, comments))
     yield from comments
 
 
-def _is_alone(comment: re.Match[str]) -> bool:
+def _has_own_line(comment: re.Match[str]) -> bool:
     """Whether nothing but a document marker or the dashes of items stands before a comment on its line."""
     text, start = comment.string, comment.start()
     line_start = text.rfind("\n", 0, start) + 1

@@ -12,7 +12,7 @@ MERGE_KEY: Final = "<<"
 Scalar: TypeAlias = bool | int | float | str | None
 
 # resolveTable and resolveMap in sigs.k8s.io/yaml, goyaml.v2/resolve.go. JSON has no .inf and .nan: they stay text.
-_WORDS: Final[dict[str, Scalar]] = {
+_NAMED_SCALARS: Final[dict[str, Scalar]] = {
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
     **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -20,8 +20,8 @@ _WORDS: Final[dict[str, Scalar]] = {
 # What YAML 1.2 has for booleans: whatever reads it, as Kustomize does, takes the others for text, and quotes them.
 _BOOLEANS: Final = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 # By themselves, the words that are booleans to kubectl and text to others.
-ONLY_WORDS: Final = {
-    text: text for text, meaning in _WORDS.items() if isinstance(meaning, bool) and text not in _BOOLEANS
+OLD_BOOLEANS: Final = {
+    text: text for text, meaning in _NAMED_SCALARS.items() if isinstance(meaning, bool) and text not in _BOOLEANS
 }
 _NUMBER_STARTS: Final = frozenset("+-.0123456789")
 _IN_NUMBERS: Final = frozenset("+-._0123456789abcdefABCDEFoOxX")
@@ -49,7 +49,7 @@ def plain_scalar(text: str) -> Scalar:
 
     There are no dates and no numbers to base 60. A number means what it means after a trip through JSON (`1.0` is 1).
     """
-    value = _resolved(text)
+    value = _resolve(text)
     return json_number(value) if isinstance(value, float) else value
 
 
@@ -68,13 +68,13 @@ def key_of(value: Scalar) -> str | None:
     return None if value is None else str(value)
 
 
-def _resolved(text: str) -> Scalar:
-    if text in _WORDS:
-        return _WORDS[text]
-    return _number(text) if text[0] in _NUMBER_STARTS else text
+def _resolve(text: str) -> Scalar:
+    if text in _NAMED_SCALARS:
+        return _NAMED_SCALARS[text]
+    return _parse_number(text) if text[0] in _NUMBER_STARTS else text
 
 
-def _number(text: str) -> int | float | str:
+def _parse_number(text: str) -> int | float | str:
     if text.isdecimal() and text.isascii() and text[0] != "0" and len(text) < _LONG:
         return int(text)
     if not _IN_NUMBERS.issuperset(text):
@@ -90,6 +90,6 @@ def _number(text: str) -> int | float | str:
     return float(whole) if integer and whole.bit_length() <= _FLOAT_BITS else text
 
 
-def printable(text: str) -> str:
+def require_encodable(text: str) -> str:
     """A text; ValueError for half a surrogate pair, which the C parser refuses anyway and the other one lets in."""
     return text if text.isascii() else text.encode().decode()

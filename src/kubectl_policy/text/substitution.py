@@ -52,18 +52,18 @@ def substitute(text: str, values: Mapping[str, str], *, closed: bool = False) ->
     """
     if "$" not in text:
         return text
-    filling = _Filling({name: re.sub(r"[\r\n]", "", known) for name, known in values.items()}, closed=closed)
-    done: list[str] = []
+    substitution = _Substitution({name: re.sub(r"[\r\n]", "", known) for name, known in values.items()}, closed=closed)
+    parts: list[str] = []
     for span in spans_of(text):
         part = text[span.start : span.end]
-        done.append(part if "$" not in part or _DISABLED.search(part) else filling.document(part))
-        if filling.room < 0:
+        parts.append(part if "$" not in part or _DISABLED.search(part) else substitution.fill_document(part))
+        if substitution.room < 0:
             message = f"variables that add more than {MAX_ADDED >> 20} million characters to a file"
             raise DocumentError("too-large", span.line, message)
-        if closed and filling.refused:
-            message = f"variables that cannot be filled in: {filling.refused}"
+        if closed and substitution.refused:
+            message = f"variables that cannot be filled in: {substitution.refused}"
             raise DocumentError("syntax-error", span.line, message)
-    return "".join(done)
+    return "".join(parts)
 
 
 class _OpenVariable(Struct, frozen=True, kw_only=True):
@@ -74,79 +74,79 @@ class _OpenVariable(Struct, frozen=True, kw_only=True):
     default: list[str]
 
 
-class _Filling:
+class _Substitution:
     """Fills in documents as long as there is room for what that adds; what it returns then is not whole.
 
     `refused` is how the last thing began that is no variable.
     """
 
     def __init__(self, known: Mapping[str, str], *, closed: bool) -> None:
-        self._known, self._closed = known, closed
+        self._values, self._closed = known, closed
         self.room = MAX_ADDED
         self.refused = ""
 
-    def document(self, text: str) -> str:
+    def fill_document(self, text: str) -> str:
         """A document with what is known filled in.
 
         Kustomize writes no quotes around a variable that stands alone, so that Flux makes a number of `"${PORT}"`.
         """
-        return self._filled(_QUOTED.sub(self._unquoted, text))
+        return self._fill(_QUOTED.sub(self._unquote, text))
 
-    def _unquoted(self, quoted: re.Match[str]) -> str:
-        filled = self._filled(quoted[2])
+    def _unquote(self, quoted: re.Match[str]) -> str:
+        filled = self._fill(quoted[2])
         return filled if _TYPED.fullmatch(filled) else quoted[0]
 
-    def _filled(self, text: str) -> str:
+    def _fill(self, text: str) -> str:
         """A text with what is known filled in, from its first character to its last, however it is nested."""
-        whole: list[str] = []
-        around: list[_OpenVariable] = []
-        at = 0
-        while self.room >= 0 and (token := _TOKEN.search(text, at)):
-            written = around[-1].default if around else whole
-            written.append(text[at : token.start()])
-            at = token.end()
-            if token["default"] and len(around) < _MAX_NESTED:
-                around.append(_OpenVariable(begin=token[0], known=self._known_of(token["name"]), default=[]))
-            elif token["end"] == "}" and around:
-                ended = around.pop()
-                written = around[-1].default if around else whole
-                written.append(self._ended(ended))
+        output: list[str] = []
+        open_variables: list[_OpenVariable] = []
+        position = 0
+        while self.room >= 0 and (token := _TOKEN.search(text, position)):
+            written = open_variables[-1].default if open_variables else output
+            written.append(text[position : token.start()])
+            position = token.end()
+            if token["default"] and len(open_variables) < _MAX_NESTED:
+                open_variables.append(_OpenVariable(begin=token[0], known=self._lookup(token["name"]), default=[]))
+            elif token["end"] == "}" and open_variables:
+                ended = open_variables.pop()
+                written = open_variables[-1].default if open_variables else output
+                written.append(self._close(ended))
             elif token["end"] == "\n":
                 # What does not end where it began is none.
-                whole.extend(self._unfinished(around))
-                around.clear()
-                whole.append("\n")
+                output.extend(self._close_unfinished(open_variables))
+                open_variables.clear()
+                output.append("\n")
             elif token["escaped"]:
                 written.append("$")
                 # In a default, two dollar signs are two, and the second may begin a variable.
-                at -= 1 if around else 0
+                position -= 1 if open_variables else 0
             elif token["begin"]:
-                self.refused = text[token.start() : at + 20]
+                self.refused = text[token.start() : position + 20]
                 written.append(token[0])
             else:
-                filled = self._value_of(token)
-                written.append(token[0] if filled is None else self._count(filled))
-        return "".join((*whole, *self._unfinished(around), text[at:]))
+                filled = self._expand(token)
+                written.append(token[0] if filled is None else self._take_room(filled))
+        return "".join((*output, *self._close_unfinished(open_variables), text[position:]))
 
-    def _known_of(self, name: str | None) -> str | None:
-        return self._known.get(name or "", "" if self._closed else None)
+    def _lookup(self, name: str | None) -> str | None:
+        return self._values.get(name or "", "" if self._closed else None)
 
-    def _ended(self, ended: _OpenVariable) -> str:
+    def _close(self, ended: _OpenVariable) -> str:
         default = "".join(ended.default)
-        return f"{ended.begin}{default}}}" if ended.known is None else self._count(ended.known or default)
+        return f"{ended.begin}{default}}}" if ended.known is None else self._take_room(ended.known or default)
 
-    def _unfinished(self, around: list[_OpenVariable]) -> Iterator[str]:
-        for opened in around:
+    def _close_unfinished(self, open_variables: list[_OpenVariable]) -> Iterator[str]:
+        for opened in open_variables:
             self.refused = opened.begin
             yield from (opened.begin, *opened.default)
 
-    def _count(self, filled: str) -> str:
+    def _take_room(self, filled: str) -> str:
         self.room -= len(filled)
         return filled
 
-    def _value_of(self, token: re.Match[str]) -> str | None:
+    def _expand(self, token: re.Match[str]) -> str | None:
         """What a variable becomes; None where its value is not known, or where it is no variable."""
-        known = self._known_of(token["name"]) if token["name"] and not token["default"] else None
+        known = self._lookup(token["name"]) if token["name"] and not token["default"] else None
         if known is None:
             return None
         if token["case"]:
@@ -155,10 +155,10 @@ class _Filling:
         if token["offset"]:
             start = int(token["offset"])
             return known[start : start + int(token["length"]) if token["length"] else None]
-        return _replaced(known, token["where"], token["old"], token["new"]) if token["old"] else known
+        return _replace(known, token["where"], token["old"], token["new"]) if token["old"] else known
 
 
-def _replaced(known: str, where: str, old: str, new: str) -> str:
+def _replace(known: str, where: str, old: str, new: str) -> str:
     if where == "#":
         return new + known.removeprefix(old) if known.startswith(old) else known
     if where == "%":

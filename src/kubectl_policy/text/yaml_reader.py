@@ -9,7 +9,7 @@ import yaml
 
 from kubectl_policy.model import FieldPath, Problem
 from kubectl_policy.text import MAX_DEPTH, Document, DocumentError, ValueLines
-from kubectl_policy.text.scalars import MERGE_KEY, ONLY_WORDS, PlainScalars, key_of, plain_scalar, printable
+from kubectl_policy.text.scalars import MERGE_KEY, OLD_BOOLEANS, PlainScalars, key_of, plain_scalar, require_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,13 +51,13 @@ class YamlReader:
     The document that is being read is the innermost open container, its key without a value, and the outer ones.
     """
 
-    def __init__(self, *, words_are_text: bool = False, merge_replaces: bool = True) -> None:
+    def __init__(self, *, old_booleans_are_text: bool = False, merge_replaces: bool = True) -> None:
         """Start without a text; `yes`, `no`, `on`, `off`, `y` and `n` are booleans, or else text.
 
         A merge key replaces keys above it, as goyaml.v2 has it, or none, as YAML defines it.
         """
         self._merge_replaces = merge_replaces
-        self._scalars = PlainScalars(ONLY_WORDS if words_are_text else {})
+        self._scalars = PlainScalars(OLD_BOOLEANS if old_booleans_are_text else {})
         self._handlers: dict[type[yaml.Event], Callable[[Any], None]] = {
             yaml.DocumentStartEvent: self._start_document,
             yaml.ScalarEvent: self._scalar,
@@ -130,7 +130,7 @@ class YamlReader:
         if event.tag:
             value = self._tagged_scalar(event)
         else:
-            value = self._scalars[text] if event.implicit[0] else printable(text)
+            value = self._scalars[text] if event.implicit[0] else require_encodable(text)
         if event.anchor:
             self._anchors[event.anchor] = value
         if isinstance(container, dict) and isinstance(key, str) and key not in container:
@@ -146,7 +146,7 @@ class YamlReader:
 
     def _tagged_scalar(self, event: yaml.ScalarEvent) -> Scalar:
         """Return the value of a scalar with a tag; with an unknown tag, it is text."""
-        tag, text = event.tag, printable(event.value)
+        tag, text = event.tag, require_encodable(event.value)
         if tag in _SCALAR_TAGS:
             value = plain_scalar(text)
             if type(value) not in _SCALAR_TAGS[tag]:

@@ -15,7 +15,7 @@ from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_sta
 from kubectl_policy.sources.files import disk
 from kubectl_policy.sources.files.disk import Disk
 from kubectl_policy.sources.history import Authors, states
-from kubectl_policy.sources.rendering.programs import program
+from kubectl_policy.sources.rendering.programs import find_program
 from tests.repository import CM
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def test_a_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPat
         load_manifests(["t.tar"])
 
 
-@pytest.mark.skipif(not program("kubectl"), reason="kubectl is not installed")
+@pytest.mark.skipif(not find_program("kubectl"), reason="kubectl is not installed")
 def test_rendering(folder: Path) -> None:
     """The files that Kustomize needs are copied out of the archive."""
     files = {

@@ -138,12 +138,12 @@ def test_the_place_of_a_file_below_what_was_searched(
     monkeypatch.chdir(folder)
     found = find_files([path])
     assert {file.root for file in found} == {root}
-    assert [file.place for file in found] == places
+    assert [file.path_in_root for file in found] == places
 
 
 def test_the_place_of_a_file_below_an_absolute_path(folder: Path) -> None:
     """Where the root is, the place does not say."""
-    assert [file.place for file in find_files([folder / "sub"])] == ["d.yaml", "deep/f.yaml"]
+    assert [file.path_in_root for file in find_files([folder / "sub"])] == ["d.yaml", "deep/f.yaml"]
 
 
 def test_the_name_that_kustomize_takes_without_a_suffix(folder: Path) -> None:

@@ -102,7 +102,7 @@ class TestWhatIsMeant:
     def test_the_place_of_a_file_below_what_was_searched(self, path: str, place: str) -> None:
         """As of files on disk."""
         with open_revision("main") as revision:
-            assert place in [file.place for file in find_files([path], tree=revision)]
+            assert place in [file.path_in_root for file in find_files([path], tree=revision)]
             assert [file.root for file in find_files(["sub/d.yaml"], tree=revision)] == [""]
 
     @pytest.mark.parametrize("path", ["..", "../x", "./../x", "a/../../x"])

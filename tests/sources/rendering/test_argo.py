@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.sources import load_manifests
 from kubectl_policy.sources.files.disk import RepositoriesOnDisk
-from kubectl_policy.sources.rendering.argo import Files, to_render
+from kubectl_policy.sources.rendering.argo import Files, renderable_of
 from kubectl_policy.sources.tree.delivery import Application, delivery_of
 from tests.sources.rendering.trees import SERVICE, helm, kubectl, refs, rendered, write
 
@@ -200,6 +200,6 @@ def test_choices_in_a_folder(tmp_path: Path) -> None:
     (application,) = [delivery for each in found if isinstance(delivery := delivery_of(each), Application)]
     tree = RepositoriesOnDisk([str(tmp_path)])
     base = tree.path_of(str(tmp_path)) or ""
-    what = to_render(application.sources[0], application, tree, base)
+    what = renderable_of(application.sources[0], application, tree, base)
     assert isinstance(what, Files)
     assert [file.removeprefix(f"{base}/apps/") for file in what.files] == ["a.yaml", "deep/c.yaml"]

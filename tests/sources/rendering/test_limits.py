@@ -35,14 +35,14 @@ def test_too_much_to_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     top = tree.path_of(str(tmp_path / "t")) or ""
     monkeypatch.setattr(programs, "MAX_BYTES", 5)
     with pytest.raises(CopyError, match="more than 200,000 files or 0 MiB are needed"):
-        Copy(tree, tmp_path / "one").take_all(top)
+        Copy(tree, tmp_path / "one").copy_folder(top)
     monkeypatch.setattr(programs, "MAX_BYTES", 50)
     monkeypatch.setattr(programs, "MAX_FILES", 1)
     with pytest.raises(CopyError, match="more than 1 files"):
-        Copy(tree, tmp_path / "two").take_all(top)
+        Copy(tree, tmp_path / "two").copy_folder(top)
     monkeypatch.setattr(programs, "MAX_FILES", 0)
     with pytest.raises(CopyError, match="more than 0 folders"):
-        Copy(tree, tmp_path / "three").take_all(top)
+        Copy(tree, tmp_path / "three").copy_folder(top)
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     assert tree.names(f"{place}/none") == []
     assert tree.path_of("<stdin>") is None
     copy = Copy(tree, tmp_path / "copy")
-    copy.take(f"{place}/pipe")
+    copy.copy_file(f"{place}/pipe")
     assert not (tmp_path / "copy").exists()
     with pytest.raises(CopyError, match="cannot be copied"):
         copy.write("a\0b", "")

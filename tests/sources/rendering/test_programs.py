@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from kubectl_policy.sources.rendering import programs
-from kubectl_policy.sources.rendering.programs import Job, Ran, complaint_in, environment, run_all
+from kubectl_policy.sources.rendering.programs import Job, ProgramOutput, complaint_in, environment, run_all
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
 
-def _run(folder: Path, *scripts: str, limit: float = 20.0, at_once: int = 0) -> list[tuple[int, Ran]]:
+def _run(folder: Path, *scripts: str, limit: float = 20.0, at_once: int = 0) -> list[tuple[int, ProgramOutput]]:
     jobs = [Job(command=("/bin/sh", "-c", script), folder=folder) for script in scripts]
     return sorted(run_all(jobs, folder, limit=limit, at_once=at_once), key=lambda each: each[0])
 
@@ -31,7 +31,7 @@ def _is_still(beat: Path) -> bool:
 def test_what_a_program_prints(tmp_path: Path) -> None:
     """By the number of the job, however many run at once."""
     ran = _run(tmp_path, *(f"echo {number}" for number in range(9)), at_once=3)
-    assert ran == [(number, Ran(out=f"{number}\n")) for number in range(9)]
+    assert ran == [(number, ProgramOutput(out=f"{number}\n")) for number in range(9)]
 
 
 def test_a_program_that_fails(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_program_that_prints_for_ever(tmp_path: Path, monkeypatch: pytest.Monk
     """Is ended; what it printed is of no use."""
     monkeypatch.setattr(programs, "MAX_OUTPUT", 2**20)
     ((_, ran),) = _run(tmp_path, "while :; do echo 0123456789012345678901234567890123456789; done")
-    assert ran == Ran(complaint="it printed more than 1 MiB")
+    assert ran == ProgramOutput(complaint="it printed more than 1 MiB")
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:

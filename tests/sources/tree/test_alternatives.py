@@ -195,8 +195,8 @@ def test_that_are_many(tmp_path: Path) -> None:
 
 def test_that_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are read as one world, and that is said; one of them can be asked for."""
-    monkeypatch.setattr(worlds, "_COMPARED", 2)
-    monkeypatch.setattr(worlds, "MOST", 2)
+    monkeypatch.setattr(worlds, "_MAX_COMPARED", 2)
+    monkeypatch.setattr(worlds, "MAX_WORLDS", 2)
     files = {
         **BASE,
         **{f"o{number}/kustomization.yaml": f"namespace: n{number}\nresources: [../base]" for number in range(3)},

@@ -17,7 +17,7 @@ from kubectl_policy.sources.tree.delivery import (
     Reference,
     delivery_of,
 )
-from kubectl_policy.sources.tree.kustomization import Kustomization, Labels, extended
+from kubectl_policy.sources.tree.kustomization import Kustomization, Labels, extend
 from kubectl_policy.sources.tree.patches import Target
 
 ORIGIN = Origin("clusters/prod/apps.yaml", 3)
@@ -68,7 +68,7 @@ spec:
         FluxKustomization,
     )
     assert (found.path, found.namespace) == ("apps/prod", "shop")
-    added = extended(Kustomization(folder="apps/prod", origin=ORIGIN), found.additions, ORIGIN)
+    added = extend(Kustomization(folder="apps/prod", origin=ORIGIN), found.additions, ORIGIN)
     assert (added.namespace, added.name_prefix, added.name_suffix) == ("shop", "a-", "-z")
     assert added.components == ("parts/tls",)
     gateway = Target(kind="Gateway", name="gw", exact=True)

@@ -149,16 +149,16 @@ def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Intere
         targets = profile.declared_targets if profile and profile.attachment == "none" else ()
         return bool(targets) and WORKLOADS.issuperset(targets)
 
-    few = (GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT)
+    small_kinds = (GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT)
     singly = {NAMESPACE, *WITH_PORTS, SECRET, EVENT}
     # Filters, parameters and backends of an implementation are in the groups of its policies.
     groups = {*built_in_groups(), *(kind.group for kind in by_kind)}
     return Interests(
-        few=few,
-        first=(*few, *ROUTES, SERVICE, NAMESPACE) if routes else few,
+        small_kinds=small_kinds,
+        first=(*small_kinds, *ROUTES, SERVICE, NAMESPACE) if routes else small_kinds,
         # Routes lead to these, by names that cannot be asked for before the routes are there.
         alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
-        below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
+        descendants=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
         is_profiled=lambda kind: profile_of(kind) is not None,
         is_for_workloads=is_for_workloads,
         groups=groups,

@@ -51,7 +51,7 @@ def snapshot(
     from kubectl_policy.cli import terminal
     from kubectl_policy.redaction import Redaction
     from kubectl_policy.render.wording.names import count
-    from kubectl_policy.sources.snapshot import Header, packed, write
+    from kubectl_policy.sources.snapshot import Header, pack, write
 
     header = Header(
         taken=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -60,7 +60,7 @@ def snapshot(
         **_origin(call),
     )
     taken = analysis.snapshot
-    parts = packed(taken, header, Redaction(analysis.registry).redacted if redact else None)
+    parts = pack(taken, header, Redaction(analysis.registry).redacted if redact else None)
     if output == _STDOUT:
         # A closed pipe ends the snapshot.
         all(map(terminal.write, filter(None, parts)))

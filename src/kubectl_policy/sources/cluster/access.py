@@ -109,7 +109,7 @@ def access_to(options: ClusterOptions) -> Access:
     is_in_pod = bool(os.environ.get("KUBERNETES_SERVICE_HOST")) and os.path.isfile(f"{_SERVICE_ACCOUNT}token")  # noqa: PTH113 (pathlib is slow to import)
     if not (_files(options) or options.server or is_in_pod):
         hint = f"`--kubeconfig FILE` names one, and `--server URL` a cluster; {_OFFLINE}"
-        raise NoClusterError(f"no kubeconfig was found: looked for {', '.join(_searched(options))}", hint)
+        raise NoClusterError(f"no kubeconfig was found: looked for {', '.join(_kubeconfig_paths(options))}", hint)
     # Without a cluster, the package is not imported.
     from kubectl_policy.sources.cluster import kubernetes_package  # noqa: PLC0415 (see above)
     from kubectl_policy.sources.cluster.credentials import Credentials  # noqa: PLC0415 (see above)
@@ -118,13 +118,13 @@ def access_to(options: ClusterOptions) -> Access:
     subject = ", ".join(_files(options)) or "the flags"
     with kubernetes_package.clear_errors(subject):
         context_name = options.context or config.current_context
-        context, _ = _entry(config, subject, "context", context_name, is_needed=True)
+        context, _ = _settings_of(config, subject, "context", context_name, is_needed=True)
         cluster_name = options.cluster or context.get("cluster", "")
         user_name = options.user or context.get("user", "")
         is_needed = bool(options.cluster or not options.server)
-        cluster, path = _entry(config, subject, "cluster", cluster_name, is_needed=is_needed)
+        cluster, path = _settings_of(config, subject, "cluster", cluster_name, is_needed=is_needed)
         is_needed = bool(options.user or not (options.token or options.client_certificate))
-        user, user_path = _entry(config, subject, "user", user_name, is_needed=is_needed)
+        user, user_path = _settings_of(config, subject, "user", user_name, is_needed=is_needed)
         if not cluster_name and not options.server:
             if not is_in_pod:
                 raise _no_cluster(config, subject, context_name)
@@ -165,7 +165,7 @@ def contexts(options: ClusterOptions) -> tuple[str, ...]:
     return tuple(Kubeconfig(_files(options)).entries("contexts"))
 
 
-def _searched(options: ClusterOptions) -> list[str]:
+def _kubeconfig_paths(options: ClusterOptions) -> list[str]:
     """Return the paths that may be kubeconfigs: of --kubeconfig, or of $KUBECONFIG, or ~/.kube/config."""
     if options.kubeconfig:
         return [options.kubeconfig]
@@ -176,10 +176,12 @@ def _searched(options: ClusterOptions) -> list[str]:
 
 def _files(options: ClusterOptions) -> list[str]:
     # kubectl: a file that does not exist is no error, but for the one that a flag names.
-    return [path for path in _searched(options) if options.kubeconfig or os.path.lexists(path)]
+    return [path for path in _kubeconfig_paths(options) if options.kubeconfig or os.path.lexists(path)]
 
 
-def _entry(config: Kubeconfig, files: str, kind: str, name: str, *, is_needed: bool) -> tuple[dict[str, Any], str]:
+def _settings_of(
+    config: Kubeconfig, files: str, kind: str, name: str, *, is_needed: bool
+) -> tuple[dict[str, Any], str]:
     """Return the settings of a name, and the path of their file; none if there is no name, or no need of it."""
     entries = config.entries(f"{kind}s")
     if name and is_needed and name not in entries:

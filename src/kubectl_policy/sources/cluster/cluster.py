@@ -78,8 +78,8 @@ class Cluster:
         interests, served = self._interests, self._discovery.kinds
         policies = [kind for kind in served if self._is_policy(kind, definitions)]
         self.world = ClusterWorld(interests, served, policies, self._namespace)
-        self._fetcher.kinds_with_authors = self.world.few
-        self.world.take(Query(CRD), definitions.values())
+        self._fetcher.kinds_with_authors = self.world.small_kinds
+        self.world.record(Query(CRD), definitions.values())
         listed = (kind for kind in sorted(policies) if not interests.is_for_workloads(kind))
         self._first = [Query(kind) for kind in dict.fromkeys((*interests.first, *listed)) if kind in served]
         for kind in sorted(definitions.keys() & policies):
@@ -185,7 +185,7 @@ class Cluster:
 
     def _is_short(self, query: Query) -> bool:
         """Whether the answer to a query is short: one object, or few of them."""
-        return bool(query.name or query.namespace) or query.kind in self.world.few
+        return bool(query.name or query.namespace) or query.kind in self.world.small_kinds
 
     def _take(self, outcomes: Mapping[Query, RequestOutcome]) -> None:
         refusals = {query: outcome.refusal for query, outcome in outcomes.items() if outcome.refusal}
@@ -199,9 +199,9 @@ class Cluster:
         for query, refusal in refusals.items():
             self._refuse(query, refusal)
             if refusal.status != _FORBIDDEN and not query.name:
-                self.world.give_up(query.kind)
+                self.world.stop_listing(query.kind)
         for query, outcome in outcomes.items():
-            self.world.take(query, outcome.resources)
+            self.world.record(query, outcome.resources)
         self._first = [query for query in self._first if query not in outcomes]
         self._answered += len(outcomes)
         self.world.start_round((*self._pending, *self._first))

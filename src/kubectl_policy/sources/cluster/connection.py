@@ -177,13 +177,13 @@ class Connection:
         try:
             return future.result(seconds)
         except TimeoutError:
-            raise self._late() from None
+            raise self._timeout_refusal() from None
 
     def _ask_with_retries(self, request: _Request) -> Mapping[str, Json]:
         def ask(headers: Mapping[str, str]) -> Mapping[str, Json]:
             seconds = self.seconds_left
             if seconds == 0:
-                raise self._late()
+                raise self._timeout_refusal()
             with closing(self._send(request, headers, Timeout(connect=seconds, read=seconds))) as response:
                 return decode_response(response)
 
@@ -210,7 +210,7 @@ class Connection:
                     raise
             return ask(self.access.headers())
         except (HTTPError, OSError) as error:
-            raise refusal_of_error(error, self._late().reason) from None
+            raise refusal_of_error(error, self._timeout_refusal().reason) from None
         except ValueError:
             # What is wrong with a header is not told: it may be a token.
             raise RequestRefused(0, "a header cannot be sent: is there a line break in the token?") from None
@@ -244,7 +244,7 @@ class Connection:
             timeout=timeout,
         )
 
-    def _late(self) -> RequestRefused:
+    def _timeout_refusal(self) -> RequestRefused:
         return RequestRefused(0, f"no answer{self._within}")
 
 

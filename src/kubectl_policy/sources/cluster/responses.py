@@ -11,7 +11,7 @@ from urllib3.exceptions import HTTPError
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at
 from kubectl_policy.sources.cluster.refusals import RequestRefused, printable, refusal_of, refusal_of_error
 from kubectl_policy.text import DocumentError
-from kubectl_policy.text.json_reader import decoded
+from kubectl_policy.text.json_reader import decode_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,7 +48,7 @@ def decode_response(response: BaseHTTPResponse) -> Mapping[str, Json]:
             refused = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_success else status
             raise RequestRefused(refused, f"the answer is larger than {limit >> 20} MiB")
     try:
-        body = decoded(raw)
+        body = decode_json(raw)
     except DocumentError:
         raise RequestRefused(status, "the answer is nested too deep") from None
     except ValueError:
@@ -126,7 +126,7 @@ class Watch:
     def _decode(self, line: bytes) -> Mapping[str, Json] | None:
         """Return the object in an event; None if nothing changed."""
         try:
-            event = decoded(line) if line.strip() else None
+            event = decode_json(line) if line.strip() else None
         except (ValueError, DocumentError):
             raise RequestRefused(0, "the server told an event that is no JSON", retry=True) from None
         event_type, changed = text_at(event, "type"), mapping_at(event, "object")

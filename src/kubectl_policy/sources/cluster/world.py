@@ -51,13 +51,13 @@ class Interests(Struct, frozen=True, kw_only=True):
     """What is known of kinds before a cluster is asked."""
 
     # Kinds of which there are few objects, besides policies: all are listed as soon as anything is asked of them.
-    few: Collection[GroupKind] = ()
+    small_kinds: Collection[GroupKind] = ()
     # Kinds that nearly every question lists: they are listed at once.
     first: Collection[GroupKind] = ()
     # Kinds that are listed together with another one, as its objects refer to them.
     alongside: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
     # Kinds that are listed for a question about one object of another kind.
-    below: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
+    descendants: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
     # Whether a profile says that a kind is one of policies; of other kinds, their definitions say so.
     is_profiled: Callable[[GroupKind], bool] = lambda _: False
     # Whether a question may ask for any object of a kind, as of policies; of other kinds, for those that these name.
@@ -84,7 +84,7 @@ class ClusterWorld(World):
     ) -> None:
         """Read nothing yet of the kinds that are served, among them those of policies; ask about a `namespace`."""
         self._interests, self._served = interests, served
-        self.few = frozenset({*interests.few, *policies, CRD})
+        self.small_kinds = frozenset({*interests.small_kinds, *policies, CRD})
         # Policies for workloads alone are listed as well, unless the question is about other objects.
         self._for_workloads = frozenset(filter(interests.is_for_workloads, policies))
         self._policies = frozenset(policies) - self._for_workloads
@@ -126,7 +126,7 @@ class ClusterWorld(World):
         """Whether anything is wanted."""
         return bool(self._wanted)
 
-    def take(self, query: Query, resources: Iterable[Resource] | None) -> None:
+    def record(self, query: Query, resources: Iterable[Resource] | None) -> None:
         """Keep the objects that answer a query; None where it was refused."""
         self._answered[query] = resources is not None
         if resources is not None and query == Query(query.kind):
@@ -137,7 +137,7 @@ class ClusterWorld(World):
         if query.involved:
             self._events[query.involved] = sorted(read)
 
-    def give_up(self, kind: GroupKind) -> None:
+    def stop_listing(self, kind: GroupKind) -> None:
         """List no more objects of a kind: its lists fail in every namespace."""
         self._unlistable.add(kind)
 
@@ -167,7 +167,7 @@ class ClusterWorld(World):
 
         What is wanted grows with what is read: this is to be called again until nothing is wanted.
         """
-        kinds = {*self.few, *filter(self._interests.matters, self._served)} & self._served.keys()
+        kinds = {*self.small_kinds, *filter(self._interests.matters, self._served)} & self._served.keys()
         for kind in sorted(kinds):
             self.want_all(kind)
         for holder in self:
@@ -238,7 +238,7 @@ class ClusterWorld(World):
             return ()
         if namespace:
             self._concern(namespace)
-        if not namespace or kind in self.few:
+        if not namespace or kind in self.small_kinds:
             self.want_all(kind)
         elif kind not in self._listed:
             self._want(Query(kind, namespace))
@@ -299,7 +299,7 @@ class ClusterWorld(World):
         for kind in self._interests.alongside.get(query.kind, ()) if query == whole else ():
             self._want(Query(kind))
         if self._is_first_round and query.name:
-            for kind in self._interests.below.get(query.kind, ()):
+            for kind in self._interests.descendants.get(query.kind, ()):
                 self._want(Query(kind))
             self._want(_events_about(ObjectRef(query.kind, query.namespace, query.name)))
 

@@ -43,12 +43,12 @@ class PackedError(DocumentError):
         """Whether the data begin as a snapshot does, of any version."""
         beginning = f'{{"apiVersion":"{SNAPSHOT_FORMAT}'.encode()
         try:
-            return next(unpacked(self.data), b"").startswith(beginning)
+            return next(unpack_gzip(self.data), b"").startswith(beginning)
         except DocumentError:
             return False
 
 
-def decoded(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """Decode the text of a file, of which at most `MAX_FILE_SIZE` and one bytes were read.
 
     Raises DocumentError (too-large, not-text, unreadable; a PackedError for gzip).
@@ -73,7 +73,7 @@ def decoded(data: bytes) -> str:
     return text
 
 
-def unpacked(data: bytes) -> Iterator[bytes]:
+def unpack_gzip(data: bytes) -> Iterator[bytes]:
     """Unpack gzip in pieces of `PIECE` bytes, of which the last may be smaller.
 
     Raises DocumentError where the data are damaged, cut off or followed by more.

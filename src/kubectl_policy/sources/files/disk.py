@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.lazy import pattern
-from kubectl_policy.sources.files.decoding import MAX_FILE_SIZE, PIECE, decoded, unpacked
+from kubectl_policy.sources.files.decoding import MAX_FILE_SIZE, PIECE, decode_text, unpack_gzip
 from kubectl_policy.sources.files.tree import (
     OWN_IGNORE_FILE,
     STDIN,
@@ -170,7 +170,7 @@ def read_stdin(stdin: TextIO | BinaryIO | None) -> str:
     if stream is None:
         raise SourceError("standard input is closed", "name files or folders instead")
     data: bytes | str = getattr(stream, "buffer", stream).read(MAX_FILE_SIZE + 1)
-    return decoded(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
+    return decode_text(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
 
 
 def _kind_of(mode: int) -> Kind:
@@ -205,7 +205,7 @@ def _read_archive(name: str, _version: tuple[int, ...]) -> dict[str, TreeEntry]:
 
     data = Disk().read(name, MAX_ARCHIVE_SIZE)
     if len(data) <= MAX_ARCHIVE_SIZE and not name.endswith(".tar"):
-        data = b"".join(islice(unpacked(data), MAX_ARCHIVE_SIZE // PIECE + 1))
+        data = b"".join(islice(unpack_gzip(data), MAX_ARCHIVE_SIZE // PIECE + 1))
     if len(data) > MAX_ARCHIVE_SIZE:
         raise _refusal(name, f"more than {MAX_ARCHIVE_SIZE >> 20} MiB are in it")
     top: dict[str, TreeEntry] = {}

@@ -47,7 +47,7 @@ class _IgnoreRule:
 
     @cached_property
     def _spec(self) -> GitIgnoreSpec | None:
-        return _compiled(self._lines)
+        return _compile(self._lines)
 
 
 class Exclusions:
@@ -58,7 +58,7 @@ class Exclusions:
         self.patterns = tuple(patterns)
         self.left_out: dict[LeftOut, None] = {}
         for pattern in self.patterns:
-            if not _compiled(_patterns_in([pattern])):
+            if not _compile(_usable_patterns([pattern])):
                 hint = "write it as in a .gitignore: `--exclude tests/`"
                 raise UsageError(f'"{pattern}" is not a file pattern', hint)
 
@@ -75,7 +75,7 @@ class Search:
         repository = tree.repository_of(real)
         self._exclusions, self._tree, self._root = exclusions, tree, tree.source(folder)
         self._top = real if repository is None else repository
-        self._lead = lead = below(real, self._top).lstrip("/")
+        self._lead = lead = relative_path(real, self._top).lstrip("/")
         self._rules: dict[str, tuple[_IgnoreRule, ...]] = {}
         self._patterns = _IgnoreRule(lead, exclusions.patterns)
         # Ignore files count from this folder on.
@@ -87,12 +87,12 @@ class Search:
 
     def may_leave_out(self, folder: str) -> bool:
         """Whether anything can be left out of a folder: by the call, or by a file in it or around it."""
-        path = posixpath.join(self._lead, below(folder, self._root))
+        path = posixpath.join(self._lead, relative_path(folder, self._root))
         return bool(self._exclusions.patterns or self._rules_of(path.rstrip("/")))
 
     def leaves_out(self, source: str, *, is_folder: bool) -> bool:
         """Whether a file or a folder is left out, which is noted; the folders around it were asked for before."""
-        path = posixpath.join(self._lead, below(source, self._root))
+        path = posixpath.join(self._lead, relative_path(source, self._root))
         verdict = self._patterns.verdict(path, is_folder=is_folder)
         if verdict or (verdict is None and self._is_ignored(path, is_folder=is_folder)):
             reason = f"{'excluded' if verdict else 'ignored'} {'folder' if is_folder else 'file'}"
@@ -111,19 +111,19 @@ class Search:
         if folder not in self._rules:
             rules = [*self._rules_of(posixpath.dirname(folder))] if folder != self._first else []
             for rank, name in enumerate(self._tree.ignore_files):
-                text = _text_at(self._tree, posixpath.join(self._top, folder, name))
-                if lines := _patterns_in(text.splitlines()):
+                text = _read_ignore_file(self._tree, posixpath.join(self._top, folder, name))
+                if lines := _usable_patterns(text.splitlines()):
                     rules.append(_IgnoreRule(folder, lines, rank))
             self._rules[folder] = tuple(sorted(rules, key=attrgetter("rank")))
         return self._rules[folder]
 
 
-def below(path: str, folder: str) -> str:
+def relative_path(path: str, folder: str) -> str:
     """Return the path of a file from a folder, given one that starts with that of the folder."""
     return path if folder in {"", "."} else path[len(folder) :].lstrip("/")
 
 
-def _text_at(tree: FileTree, path: str) -> str:
+def _read_ignore_file(tree: FileTree, path: str) -> str:
     """Return the text of an ignore file; empty if there is none that can be read."""
     # A pipe would keep the reader waiting.
     if tree.kind(path) != "file":
@@ -133,7 +133,7 @@ def _text_at(tree: FileTree, path: str) -> str:
     return ""
 
 
-def _patterns_in(lines: Iterable[str]) -> list[str]:
+def _usable_patterns(lines: Iterable[str]) -> list[str]:
     """Return the lines of an ignore file that may be patterns and do not take too long to match."""
     return [line for line in lines if line.strip() and not line.startswith("#") and not _is_costly(line)][
         :_MAX_PATTERNS
@@ -152,7 +152,7 @@ def _required_letters(pattern: str) -> str:
     return max(re.split(r"[*?/]", pattern.removeprefix("!").rstrip()), key=len)
 
 
-def _compiled(lines: Iterable[str]) -> GitIgnoreSpec | None:
+def _compile(lines: Iterable[str]) -> GitIgnoreSpec | None:
     """Compile patterns; git ignores lines that are no patterns as well."""
     # It takes as long to import as a small question does to answer, and many folders have no such file.
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 (see above)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.sources.files.disk import Disk, archive_and_path, open_archive
-from kubectl_policy.sources.files.exclusion import Exclusions, Search, below
+from kubectl_policy.sources.files.exclusion import Exclusions, Search, relative_path
 from kubectl_policy.sources.files.tree import OWN_IGNORE_FILE, STDIN, reason_of
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class InputFile(Struct, frozen=True):
     """The position, among those of the call, of the path by which it is meant."""
 
     @property
-    def place(self) -> str:
+    def path_in_root(self) -> str:
         """Where the file is below its root (`apps/echo/route.yaml`); its own path if it was named itself."""
-        return below(self.path, self.root)
+        return relative_path(self.path, self.root)
 
 
 class InputFiles(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.errors import NothingThereError, SourceError
-from kubectl_policy.sources.files.decoding import MAX_FILE_SIZE, decoded
+from kubectl_policy.sources.files.decoding import MAX_FILE_SIZE, decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -60,7 +60,7 @@ class FileTree(ABC):
 
     def text(self, path: str) -> str:
         """Read a file as text. Raises OSError, ValueError and DocumentError."""
-        return decoded(self.read(path, MAX_FILE_SIZE))
+        return decode_text(self.read(path, MAX_FILE_SIZE))
 
     def kind(self, path: str) -> Kind:
         """Return the kind of a path, links followed; "" if it leads nowhere, or out of the tree."""

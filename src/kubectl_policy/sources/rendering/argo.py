@@ -12,7 +12,7 @@ from msgspec import Struct
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.sources.rendering.helm import Release, is_chart, parsed
 from kubectl_policy.sources.rendering.kustomize import Build, first_mapping
-from kubectl_policy.sources.tree.delivery import application_of, filled_in, folder_parameters
+from kubectl_policy.sources.tree.delivery import application_of, fill_in, folder_parameters
 from kubectl_policy.sources.tree.ground import is_in
 from kubectl_policy.sources.tree.kustomization import NAMES, within
 
@@ -37,26 +37,26 @@ class Files(Struct, frozen=True, kw_only=True):
 class NotRendered(Struct, frozen=True, kw_only=True):
     """A source of an Application that nothing here can render, and why."""
 
-    why: str
+    reason: str
 
 
-def applications(made_by: ApplicationSet, tree: FileTree, base: str) -> list[Application] | None:
+def applications(application_set: ApplicationSet, tree: FileTree, base: str) -> list[Application] | None:
     """Return the Applications of an ApplicationSet; None if they depend on what cannot be known here.
 
     `base` is the root of the repository that its generators look into.
     """
-    spec = mapping_at(made_by.resource.raw, "spec")
+    spec = mapping_at(application_set.resource.raw, "spec")
     if "templatePatch" in spec:
         return None
     made_applications: list[Application] = []
-    for generator in made_by.generators:
+    for generator in application_set.generators:
         parameters = _parameters(generator, tree, base)
         if parameters is None:
             return None
         for values in parameters[:_MAX_APPLICATIONS]:
-            raw = filled_in(mapping_at(spec, "template"), values)
+            raw = fill_in(mapping_at(spec, "template"), values)
             if isinstance(raw, dict):
-                made_applications.append(application_of(made_by.resource, raw))
+                made_applications.append(application_of(application_set.resource, raw))
     return made_applications
 
 
@@ -71,7 +71,7 @@ def _parameters(generator: Mapping[str, Json], tree: FileTree, base: str) -> lis
     if name == "list":
         parameters = mappings_at(generator, "list.elements") if not text_at(generator, "list.elementsYaml") else None
     elif name == "git":
-        parameters = list(_of_git(mapping_at(generator, "git"), tree, base))
+        parameters = list(_git_parameters(mapping_at(generator, "git"), tree, base))
     elif name == "matrix":
         sides = [_parameters(entry, tree, base) for entry in mappings_at(generator, "matrix.generators")]
         known = [side for side in sides if side is not None]
@@ -82,7 +82,7 @@ def _parameters(generator: Mapping[str, Json], tree: FileTree, base: str) -> lis
     return parameters
 
 
-def _of_git(git: Mapping[str, Json], tree: FileTree, base: str) -> Iterator[Mapping[str, Json]]:
+def _git_parameters(git: Mapping[str, Json], tree: FileTree, base: str) -> Iterator[Mapping[str, Json]]:
     extra: dict[str, Json] = {"values": dict(values)} if (values := mapping_at(git, "values")) else {}
     for folder in _matching(mappings_at(git, "directories"), tree, base, "folder"):
         yield {**extra, "path": folder_parameters(folder)}
@@ -108,7 +108,7 @@ def _matches(tree: FileTree, base: str, parts: list[str], kind: str) -> Iterator
     paths = [""]
     for number, part in enumerate(parts):
         if part == "**" and kind == "file":
-            paths = list(dict.fromkeys(inner for path in paths for inner in _below(tree, base, path)))
+            paths = list(dict.fromkeys(inner for path in paths for inner in _descendants(tree, base, path)))
             continue
         wanted = kind if number == len(parts) - 1 else "folder"
         candidates = [
@@ -121,7 +121,7 @@ def _matches(tree: FileTree, base: str, parts: list[str], kind: str) -> Iterator
     yield from paths
 
 
-def _below(tree: FileTree, base: str, top: str) -> Iterator[str]:
+def _descendants(tree: FileTree, base: str, top: str) -> Iterator[str]:
     rest = [top]
     while rest:
         outer = rest.pop()
@@ -135,7 +135,7 @@ def _fits(path: str, pattern: str) -> bool:
     return len(names) == len(patterns) and all(map(fnmatchcase, names, patterns))
 
 
-def to_render(
+def renderable_of(
     source: ApplicationSource, application: Application, tree: FileTree, base: str | None
 ) -> Build | Release | Files | NotRendered:
     """Return the build, release or files for a source of an Application, by the program that Argo CD would take.
@@ -143,17 +143,17 @@ def to_render(
     `base` is the root of the repository that its path starts at; None if it leads nowhere.
     """
     if source.chart or base is None:
-        return NotRendered(why="chart not here" if source.chart else f"{source.path} not here")
+        return NotRendered(reason="chart not here" if source.chart else f"{source.path} not here")
     folder = posixpath.join(base, source.path).rstrip("/")
     if source.plugin:
-        return NotRendered(why="a plugin makes its objects")
+        return NotRendered(reason="a plugin makes its objects")
     has_kustomization = any(tree.kind(posixpath.join(folder, name)) == "file" for name in NAMES)
     if source.helm or (is_chart(tree, folder) and not source.kustomize and not source.directory):
         return _release(source, application, folder, tree, base)
     if source.kustomize or (has_kustomization and not source.directory):
         return Build(folder=folder, additions=source.additions)
     if source.directory.get("jsonnet"):
-        return NotRendered(why="Jsonnet makes its objects")
+        return NotRendered(reason="Jsonnet makes its objects")
     files = _files(tree, folder, "", recurse=source.directory.get("recurse") is True)
     return Files(folder=folder, files=tuple(posixpath.join(folder, file) for file in files if source.takes(file)))
 
@@ -178,7 +178,7 @@ def _release(
         path = within(base, file.partition("/")[2]) if file.startswith("$") else within(folder, file)
         is_here = is_in(path, base) and tree.kind(path) == "file"
         if not is_here and helm.get("ignoreMissingValueFiles") is not True:
-            return NotRendered(why=f"values {file} not here")
+            return NotRendered(reason=f"values {file} not here")
         files += [path] if is_here else []
     settings: list[str] = []
     for parameter in mappings_at(helm, "parameters"):

@@ -22,7 +22,7 @@ from kubectl_policy.sources.lines import WrittenObjects
 from kubectl_policy.sources.rendering import helm, kustomize
 from kubectl_policy.sources.rendering.helm import Release
 from kubectl_policy.sources.rendering.kustomize import Build, documents
-from kubectl_policy.sources.rendering.programs import Copy, CopyError, program, run_all
+from kubectl_policy.sources.rendering.programs import Copy, CopyError, find_program, run_all
 from kubectl_policy.text import DocumentError, Unread
 from kubectl_policy.text.documents import DocumentReader, objects_in
 
@@ -43,7 +43,7 @@ _HELM_SOURCE: Final = re.compile(r"^# Source: (.+)$", re.MULTILINE)
 _START: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 
-class Done(Struct, frozen=True, kw_only=True):
+class BuildResult(Struct, frozen=True, kw_only=True):
     """Result of a build or a release: text, or a complaint; and of a build, its sources."""
 
     text: str = ""
@@ -57,35 +57,35 @@ class Builds:
     def __init__(self, tree: FileTree, kustomizations: Kustomizations, folder: Path) -> None:
         """Start without having built anything."""
         self._tree, self._kustomizations, self._folder = tree, kustomizations, folder
-        self._builder, self._helm = kustomize.builder(), program(_HELM)
-        self._done: dict[tuple[type, bytes], Done] = {}
+        self._builder, self._helm = kustomize.builder(), find_program(_HELM)
+        self._results: dict[tuple[type, bytes], BuildResult] = {}
         self._numbers = count()
 
-    def of(self, buildable: Build | Release) -> Done:
+    def of(self, buildable: Build | Release) -> BuildResult:
         """Return the result of a build or release."""
-        return self._done[_key(buildable)]
+        return self._results[_key(buildable)]
 
-    def lacking(self, whats: Collection[object]) -> tuple[str, ...]:
+    def missing_programs(self, renderables: Collection[object]) -> tuple[str, ...]:
         """Return the programs that are needed, if none of them is installed."""
         needed = {
             name: has
             for name, kind, has in ((_BUILDER, Build, self._builder), (_HELM, Release, self._helm))
-            if any(isinstance(buildable, kind) for buildable in whats)
+            if any(isinstance(buildable, kind) for buildable in renderables)
         }
         return () if any(needed.values()) else tuple(needed)
 
     def run(self, wanted: Iterable[tuple[str, Build | Release]], started: Callable[[str], None]) -> None:
         """Build what is not built yet; each has a name, with which `started` is told of it."""
-        new = {key: (name, buildable) for name, buildable in wanted if (key := _key(buildable)) not in self._done}
+        new = {key: (name, buildable) for name, buildable in wanted if (key := _key(buildable)) not in self._results}
         begun: list[tuple[Build | Release, Copy, Sources | None]] = []
 
         def jobs() -> Iterator[Job]:
             for key, (name, buildable) in new.items():
                 copy = Copy(self._tree, self._folder / str(next(self._numbers)))
                 try:
-                    job, sources = self._prepared(buildable, copy)
+                    job, sources = self._prepare(buildable, copy)
                 except CopyError as error:
-                    self._done[key] = Done(complaint=error.message)
+                    self._results[key] = BuildResult(complaint=error.message)
                     continue
                 begun.append((buildable, copy, sources))
                 started(name)
@@ -93,18 +93,20 @@ class Builds:
 
         for number, ran in run_all(jobs(), self._folder):
             buildable, copy, sources = begun[number]
-            self._done[_key(buildable)] = Done(text=ran.out, complaint=copy.renamed(ran.complaint), sources=sources)
+            self._results[_key(buildable)] = BuildResult(
+                text=ran.out, complaint=copy.renamed(ran.complaint), sources=sources
+            )
             shutil.rmtree(copy.folder, ignore_errors=True)
 
-    def _prepared(self, buildable: Build | Release, copy: Copy) -> tuple[Job, Sources | None]:
+    def _prepare(self, buildable: Build | Release, copy: Copy) -> tuple[Job, Sources | None]:
         """Copy what something is made from, and the program that makes it. Raises CopyError."""
         if not (self._builder if isinstance(buildable, Build) else self._helm):
             raise CopyError(f"{_BUILDER if isinstance(buildable, Build) else _HELM} is not installed")
         if isinstance(buildable, Build):
             sources = self._kustomizations.copy(buildable, copy)
             return kustomize.job(self._builder, buildable, sources, copy), sources
-        if lacking := list(helm.missing_dependencies(self._tree, buildable.folder)):
-            raise CopyError(f"it needs charts that are not here: {', '.join(lacking)}")
+        if missing_charts := list(helm.missing_dependencies(self._tree, buildable.folder)):
+            raise CopyError(f"it needs charts that are not here: {', '.join(missing_charts)}")
         return helm.job(self._helm, buildable, copy, self._folder), None
 
 
@@ -129,7 +131,7 @@ def temporary_folder() -> Generator[Path]:
             signal.signal(signal.SIGINT, before)
 
 
-class Made(Struct, frozen=True, kw_only=True):
+class PrintedObject(Struct, frozen=True, kw_only=True):
     """An object that was made, and the file and line that it comes from, as far as the program says."""
 
     raw: Mapping[str, Json]
@@ -137,15 +139,15 @@ class Made(Struct, frozen=True, kw_only=True):
     line: int = 0
 
 
-def as_written(tree: FileTree, file: str) -> Iterator[Made]:
+def objects_in_file(tree: FileTree, file: str) -> Iterator[PrintedObject]:
     """Yield the objects in a file that nothing is done to."""
     for document in documents(tree, file):
         for raw, line in objects_in(document) if document else ():
             if isinstance(raw, dict):
-                yield Made(raw=raw, file=file, line=line)
+                yield PrintedObject(raw=raw, file=file, line=line)
 
 
-def _made_by_kustomize(text: str, folder: str) -> Iterator[Made | Problem]:
+def _read_kustomize_output(text: str, folder: str) -> Iterator[PrintedObject | Problem]:
     for raw in _mappings(text):
         if isinstance(raw, Problem):
             yield raw
@@ -158,16 +160,16 @@ def _made_by_kustomize(text: str, folder: str) -> Iterator[Made | Problem]:
         if not annotations:
             del metadata["annotations"]
         file = posixpath.normpath(posixpath.join(folder, match[1].strip().strip("'\""))) if match else ""
-        yield Made(raw={**raw, "metadata": metadata} if "metadata" in raw else raw, file=file)
+        yield PrintedObject(raw={**raw, "metadata": metadata} if "metadata" in raw else raw, file=file)
 
 
-def _made_by_helm(text: str, chart: str) -> Iterator[Made | Problem]:
+def _read_helm_output(text: str, chart: str) -> Iterator[PrintedObject | Problem]:
     """Yield the objects in the output of Helm for a chart; it names templates by the name of the chart."""
     for part in _START.split(text):
         match = _HELM_SOURCE.search(part)
         file = posixpath.join(chart, match[1].strip().partition("/")[2]) if match else ""
         for raw in _mappings(part):
-            yield raw if isinstance(raw, Problem) else Made(raw=raw, file=file)
+            yield raw if isinstance(raw, Problem) else PrintedObject(raw=raw, file=file)
 
 
 def _mappings(text: str) -> Iterator[Mapping[str, Json] | Problem]:
@@ -185,17 +187,17 @@ class Output:
         """Nothing is read before it is asked for."""
         self._tree = tree
         self._written: dict[str, WrittenObjects] = {}
-        self._made: dict[tuple[str, str], Sequence[Made | Problem]] = {}
+        self._printed: dict[tuple[str, str], Sequence[PrintedObject | Problem]] = {}
 
-    def objects(self, text: str, buildable: Build | Release) -> Sequence[Made | Problem]:
+    def objects(self, text: str, buildable: Build | Release) -> Sequence[PrintedObject | Problem]:
         """Return the objects in the output for a build or release, and what is wrong with it."""
         key = text, buildable.folder
-        if key not in self._made:
-            read = _made_by_helm if isinstance(buildable, Release) else _made_by_kustomize
-            self._made[key] = tuple(read(*key))
-        return self._made[key]
+        if key not in self._printed:
+            read = _read_helm_output if isinstance(buildable, Release) else _read_kustomize_output
+            self._printed[key] = tuple(read(*key))
+        return self._printed[key]
 
-    def origin(self, printed: Made, otherwise: Origin) -> Origin:
+    def origin(self, printed: PrintedObject, otherwise: Origin) -> Origin:
         """Return the file and line of an object; the other origin if the program did not say."""
         if printed.line:
             return Origin(self._tree.source(printed.file), printed.line)

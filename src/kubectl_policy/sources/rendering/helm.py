@@ -60,10 +60,10 @@ def missing_dependencies(tree: FileTree, folder: str) -> Iterator[str]:
 
 def job(program: str, release: Release, copy: Copy, home: Path) -> Job:
     """Copy a chart, write its values into a folder, and how Helm makes manifests of it. Raises CopyError."""
-    copy.take_all(release.folder)
+    copy.copy_folder(release.folder)
     arguments = [program, "template"]
     for file in release.files:
-        copy.take(file)
+        copy.copy_file(file)
         arguments.append(f"--values={copy.folder / file}")
     for values in release.values:
         with NamedTemporaryFile("w", suffix=".json", dir=home, delete=False) as file_of_values:

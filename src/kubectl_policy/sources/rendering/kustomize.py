@@ -12,12 +12,12 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, strings_at, text_at
 from kubectl_policy.sources.outline import texts_in
-from kubectl_policy.sources.rendering.programs import Job, program
+from kubectl_policy.sources.rendering.programs import Job, find_program
 from kubectl_policy.sources.tree.ground import is_in
 from kubectl_policy.sources.tree.kustomization import (
     LISTS_OF_FILES,
     NAMES,
-    extended,
+    extend,
     is_remote,
     read_kustomization,
     within,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.kustomization import Kustomization
 
 _MAX_FOLDERS: Final = 5_000
-_LONGEST_PATH: Final = 1_024
+_MAX_PATH: Final = 1_024
 # Fields of a kustomization that list files and folders, which may be remote.
 _FILE_LISTS: Final = ("resources", "bases", "components", *LISTS_OF_FILES)
 # Fields of a kustomization that change nothing in an object but its namespace.
@@ -54,7 +54,7 @@ class Build(Struct, frozen=True, kw_only=True):
 class Remote(Struct, frozen=True, kw_only=True):
     """Something that would have to be fetched and is left out: what it is, where it is named, and its namespace."""
 
-    what: str
+    description: str
     origin: Origin
     namespace: str = ""
 
@@ -72,9 +72,9 @@ class Sources(Struct, frozen=True, kw_only=True):
 
 def builder() -> tuple[str, ...]:
     """Return the command that builds a folder with Kustomize; empty if no program is installed that does."""
-    if kubectl := program("kubectl"):
+    if kubectl := find_program("kubectl"):
         return kubectl, "kustomize"
-    kustomize = program("kustomize")
+    kustomize = find_program("kustomize")
     return (kustomize, "build") if kustomize else ()
 
 
@@ -138,7 +138,7 @@ class Kustomizations:
         if kustomization is None:
             origin = Origin(self._tree.source(build.folder))
             kustomization = read_kustomization({"resources": self._generated(build.folder)}, build.folder, origin)
-        return extended(kustomization, build.additions, kustomization.origin)
+        return extend(kustomization, build.additions, kustomization.origin)
 
     def files(self, kustomization: Kustomization) -> list[str]:
         """Return the paths of the file that a kustomization is in, and of those that it lists."""
@@ -169,16 +169,16 @@ class Kustomizations:
             files.update(self.files(kustomization))
             texts = texts_in([local], keys=False)
             # Every text may be a path.
-            for text in (text for text in texts if 0 < len(text) < _LONGEST_PATH and "\n" not in text):
+            for text in (text for text in texts if 0 < len(text) < _MAX_PATH and "\n" not in text):
                 path = within(kustomization.folder, text.rpartition("=")[2])
                 escapes |= text.startswith("/") or path.partition("/")[0] == ".."
                 if self._kind(path) == "file" and any(is_in(path, top) for top in (repository, kustomization.folder)):
-                    copy.take(path)
+                    copy.copy_file(path)
                 elif self.file(path) and self.of(path) is None:
                     # Kustomize says best what is wrong with it.
-                    copy.take(self.file(path))
+                    copy.copy_file(self.file(path))
         if self.file(build.folder):
-            copy.take(self.file(build.folder))
+            copy.copy_file(self.file(build.folder))
         return Sources(files=frozenset(files), remote=tuple(remote), escapes=escapes, namespace_from=namespace_from)
 
     def _kind(self, path: str) -> str:
@@ -238,7 +238,7 @@ def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[
         if remote_entries:
             raw[name] = [entry for entry in entries if entry not in remote_entries]
             remote += [
-                Remote(what=entry, origin=kustomization.origin, namespace=kustomization.namespace)
+                Remote(description=entry, origin=kustomization.origin, namespace=kustomization.namespace)
                 for entry in remote_entries
             ]
     for name in ("helmCharts", "helmChartInflationGenerator"):
@@ -246,7 +246,9 @@ def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[
             chart_name = f"chart {text_at(chart, 'name') or text_at(chart, 'chartName')}"
             namespace = text_at(chart, "namespace")
             remote.append(
-                Remote(what=chart_name, origin=kustomization.origin, namespace=kustomization.namespace or namespace)
+                Remote(
+                    description=chart_name, origin=kustomization.origin, namespace=kustomization.namespace or namespace
+                )
             )
         raw.pop(name, None)
     raw.pop("helmGlobals", None)

@@ -40,9 +40,9 @@ TIME_LIMIT: Final = 60.0
 MAX_OUTPUT: Final = 64 * 2**20
 # A template that fills the memory would take the machine with it.
 _MAX_MEMORY: Final = 4 * 2**30
-_AT_ONCE: Final = 4
+_MAX_PROCESSES: Final = 4
 _POLL: Final = 0.004
-_LONGEST_COMPLAINT: Final = 400
+_MAX_COMPLAINT: Final = 400
 # Nothing listens there, so that whatever asks for a server is refused at once.
 _SYSTEM: Final = "/usr/bin:/bin"
 _NOWHERE: Final = "http://127.0.0.1:9"
@@ -63,7 +63,7 @@ class Copy:
         self._bytes = 0
         self._taken: set[str] = set()
 
-    def take(self, path: str) -> None:
+    def copy_file(self, path: str) -> None:
         """Copy a file, unless it is there; what cannot be read is not copied. Raises CopyError for too much."""
         if path in self._taken:
             return
@@ -76,7 +76,7 @@ class Copy:
             raise CopyError(f"more than {MAX_FILES:,} files or {MAX_BYTES >> 20} MiB are needed to render it")
         self.write(path, data)
 
-    def take_all(self, folder: str) -> None:
+    def copy_folder(self, folder: str) -> None:
         """Copy everything in a folder and below it."""
         rest = [(folder, 0)]
         while rest:
@@ -85,7 +85,7 @@ class Copy:
                 path = posixpath.join(outer, name)
                 kind = self._tree.kind(path) if name not in _NEVER else ""
                 if kind == "file":
-                    self.take(path)
+                    self.copy_file(path)
                 elif kind:
                     rest.append((path, depth + 1))
             if len(rest) > MAX_FILES:
@@ -116,14 +116,14 @@ class Job(Struct, frozen=True, kw_only=True):
     folder: Path
 
 
-class Ran(Struct, frozen=True, kw_only=True):
+class ProgramOutput(Struct, frozen=True, kw_only=True):
     """Output of a program; `complaint` is the reason for which there is none, empty if it ended well."""
 
     out: str = ""
     complaint: str = ""
 
 
-def program(name: str) -> str:
+def find_program(name: str) -> str:
     """Return the path of a program that is installed; empty if it is not."""
     return os.path.abspath(path) if (path := shutil.which(name)) else ""  # noqa: PTH100 (links may tell what to be)
 
@@ -134,12 +134,12 @@ def run_all(
     *,
     limit: float = TIME_LIMIT,
     at_once: int = 0,
-) -> Iterator[tuple[int, Ran]]:
+) -> Iterator[tuple[int, ProgramOutput]]:
     """Run programs, some at a time, with a folder to call their home; what each printed, as they end, by number.
 
     A job is asked for when there is room to start it. What still runs when nobody asks for more is ended.
     """
-    max_processes = at_once or min(_AT_ONCE, os.cpu_count() or 1)
+    max_processes = at_once or min(_MAX_PROCESSES, os.cpu_count() or 1)
     rest = iter(enumerate(jobs))
     running: list[_Process] = []
     try:
@@ -211,16 +211,16 @@ class _Process:
             self._problem = f"it printed more than {MAX_OUTPUT >> 20} MiB"
         return bool(self._problem)
 
-    def result(self) -> Ran:
+    def result(self) -> ProgramOutput:
         """Return the output, or why it did not end well; the program is ended with everything that it started."""
         code = self._end()
         with self._streams:
             out, err = (_content(stream) for stream in (self._out, self._err))
         if self._problem:
-            return Ran(complaint=self._problem)
+            return ProgramOutput(complaint=self._problem)
         if code:
-            return Ran(complaint=complaint_in(err) or f"it ended with code {code}, and did not say why")
-        return Ran(out=out)
+            return ProgramOutput(complaint=complaint_in(err) or f"it ended with code {code}, and did not say why")
+        return ProgramOutput(out=out)
 
     def _end(self) -> int:
         if self._popen is None:
@@ -278,7 +278,7 @@ def complaint_in(text: str) -> str:
         line = " ".join(complaints[complaints.index(first) + 1 :]).removesuffix(" >")
     if line.startswith('"') and line.endswith('"') and len(line) > 1:
         line = line[1:-1].replace('\\"', '"')
-    return line if len(line) <= _LONGEST_COMPLAINT else f"{line[:_LONGEST_COMPLAINT]}…"
+    return line if len(line) <= _MAX_COMPLAINT else f"{line[:_MAX_COMPLAINT]}…"
 
 
 def _content(stream: IO[bytes]) -> str:

@@ -33,7 +33,7 @@ class Rendered(Struct, frozen=True, kw_only=True):
     """Result of rendering a tree."""
 
     objects: tuple[RenderedObject, ...] = ()
-    lacking: bool = False
+    missing_programs: bool = False
     """Whether programs are lacking: then nothing was rendered, and files are read as they are."""
     gaps: tuple[Gap, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -74,17 +74,21 @@ class Rendering:
         if not tops:
             return Rendered()
         by_choice = options.render == "auto"
-        if by_choice and not any(root.delivery or self._kustomizations.change(root.what) for root in tops):
+        if by_choice and not any(root.delivery or self._kustomizations.change(root.renderable) for root in tops):
             return None
-        lacking = self._builds.lacking([root.what for root in tops])
-        are, pronoun = ("is", "it") if len(lacking) == 1 else ("are", "them")
-        if lacking and by_choice:
-            message = f"{' and '.join(lacking)} {are} not installed, so that nothing was rendered: install {pronoun}"
+        missing_programs = self._builds.missing_programs([root.renderable for root in tops])
+        are, pronoun = ("is", "it") if len(missing_programs) == 1 else ("are", "them")
+        if missing_programs and by_choice:
+            message = (
+                f"{' and '.join(missing_programs)} {are} not installed, so that nothing was rendered: install {pronoun}"
+            )
             origin = min((root.origin for root in tops), default=None)
-            return Rendered(lacking=True, diagnostics=(Diagnostic("not-rendered", "warning", message, origin=origin),))
-        if lacking:
+            return Rendered(
+                missing_programs=True, diagnostics=(Diagnostic("not-rendered", "warning", message, origin=origin),)
+            )
+        if missing_programs:
             raise SourceError(
-                f"{' and '.join(lacking)} {are} not installed, and --render needs {pronoun} here",
+                f"{' and '.join(missing_programs)} {are} not installed, and --render needs {pronoun} here",
                 f"install {pronoun}, or leave --render out: the files are then read as they are",
             )
         work = Work(tree, self._output, self._builds, self._kustomizations, options)
@@ -94,7 +98,7 @@ class Rendering:
             objects=tuple(rendered for results in work.results.values() for rendered in results),
             gaps=tuple(work.gaps),
             diagnostics=tuple(work.diagnostics),
-            files=frozenset(known[path] for path in known if work.stands_for(path)),
+            files=frozenset(known[path] for path in known if work.replaces(path)),
         )
 
     def _tops(self, paths: Mapping[str, str], objects: Sequence[Resource], options: InputOptions) -> Iterator[Root]:
@@ -107,11 +111,11 @@ class Rendering:
             and (path := tree.path_of(entry.origin.source)) is not None
             and (delivery := delivery_of(entry))
         ]
-        is_delivered = any(isinstance(root.what, Build | Files) for _, roots in declared for root in roots)
+        is_delivered = any(isinstance(root.renderable, Build | Files) for _, roots in declared for root in roots)
         declared += [(file, [root]) for file, root in plain_roots(tree, kustomizations, paths, options.namespace)]
         for file, roots in entry_points(declared, kustomizations):
             for root in roots:
                 # What nobody is seen to apply may be applied by hand; a chart is there for somebody to install it.
-                by_hand = options.render == "auto" and isinstance(root.what, Build)
+                by_hand = options.render == "auto" and isinstance(root.renderable, Build)
                 if root.delivery or by_hand or not is_delivered:
                     yield replace(root, file=file)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import every_mapping, mapping_at, text_at
 from kubectl_policy.model.world import grouped
-from kubectl_policy.sources.rendering.argo import Files, NotRendered, applications, to_render
+from kubectl_policy.sources.rendering.argo import Files, NotRendered, applications, renderable_of
 from kubectl_policy.sources.rendering.helm import CHART, Release, is_chart
 from kubectl_policy.sources.rendering.kustomize import Build, first_mapping
 from kubectl_policy.sources.tree.delivery import (
@@ -20,7 +20,7 @@ from kubectl_policy.sources.tree.delivery import (
     FluxKustomization,
     HelmRelease,
 )
-from kubectl_policy.sources.tree.ground import above, is_in
+from kubectl_policy.sources.tree.ground import ancestors, is_in
 from kubectl_policy.sources.tree.kustomization import NAMES
 
 if TYPE_CHECKING:
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.rendering.kustomize import Kustomizations
     from kubectl_policy.sources.tree.delivery import Delivery
 
-Rendered: TypeAlias = Build | Release | Files | NotRendered
+Renderable: TypeAlias = Build | Release | Files | NotRendered
 # So far above a folder that was named, outside of any repository, its repository may begin.
-_ABOVE: Final = 4
+_MAX_OUTER_FOLDERS: Final = 4
 
 
 class Root(Struct, frozen=True, kw_only=True):
     """Something to render."""
 
-    what: Rendered
+    renderable: Renderable
     """The build, release or files."""
     name: str
-    place: str
+    folder: str
     """The folder that it is made from."""
     cluster: str
     """A key that the roots of one cluster have in common."""
@@ -67,8 +67,8 @@ def base_of(tree: FileTree, file: str, path: str) -> str | None:
     if posixpath.normpath(path).partition("/")[0] == "..":
         return None
     outermost = tree.root_of(file)
-    folders = [folder for folder in reversed(above(file)) if is_in(folder, outermost)]
-    folders += filter(None, above(outermost)[:_ABOVE])
+    folders = [folder for folder in reversed(ancestors(file)) if is_in(folder, outermost)]
+    folders += filter(None, ancestors(outermost)[:_MAX_OUTER_FOLDERS])
     return next((folder for folder in folders if tree.kind(posixpath.join(folder, path)) == "folder"), None)
 
 
@@ -85,9 +85,9 @@ def roots_of(delivery: Delivery, file: str, tree: FileTree, cluster: str) -> lis
         elif not cluster:
             cluster = folder or tree.source(posixpath.dirname(file))
         root = Root(
-            what=buildable,
+            renderable=buildable,
             name=f"Application {part.name}" if isinstance(part, Application) else str(part.resource.ref),
-            place=folder,
+            folder=folder,
             cluster=cluster,
             origin=part.resource.origin,
             namespace=part.namespace,
@@ -100,12 +100,12 @@ def roots_of(delivery: Delivery, file: str, tree: FileTree, cluster: str) -> lis
 
 def _parts(
     delivery: Delivery, file: str, tree: FileTree
-) -> Iterator[tuple[FluxKustomization | HelmRelease | Application, Rendered]]:
+) -> Iterator[tuple[FluxKustomization | HelmRelease | Application, Renderable]]:
     """Yield what is to be rendered for each source of a delivery, and the Application that an ApplicationSet makes."""
     if isinstance(delivery, FluxKustomization):
         base = base_of(tree, file, delivery.path)
         if base is None:
-            yield delivery, NotRendered(why=f"{delivery.path or '.'} not here")
+            yield delivery, NotRendered(reason=f"{delivery.path or '.'} not here")
         else:
             folder = posixpath.join(base, delivery.path).rstrip("/")
             yield delivery, Build(folder=folder, additions=delivery.additions, by_flux=True)
@@ -113,7 +113,7 @@ def _parts(
         base = base_of(tree, file, delivery.chart) if delivery.is_in_git and delivery.chart else None
         folder = posixpath.join(base, delivery.chart) if base is not None else ""
         if base is None or not is_chart(tree, folder):
-            yield delivery, NotRendered(why="chart not here")
+            yield delivery, NotRendered(reason="chart not here")
         else:
             name, values = delivery.release_name, (delivery.values,) if delivery.values else ()
             yield delivery, Release(folder=folder, name=name, namespace=delivery.namespace or "default", values=values)
@@ -121,19 +121,19 @@ def _parts(
         for source in delivery.sources:
             # One with a name may be there for the values of others alone.
             if source.path or source.chart or not source.name:
-                yield delivery, to_render(source, delivery, tree, base_of(tree, file, source.path))
+                yield delivery, renderable_of(source, delivery, tree, base_of(tree, file, source.path))
     else:
         base = _base_of_set(delivery, file, tree)
         made_applications = applications(delivery, tree, base) if base is not None else None
         if made_applications is None:
-            yield delivery.template, NotRendered(why="what its generators give is not known here")
+            yield delivery.template, NotRendered(reason="what its generators give is not known here")
         for application in made_applications or ():
             yield from _parts(application, file, tree)
 
 
-def _base_of_set(made_by: ApplicationSet, file: str, tree: FileTree) -> str | None:
+def _base_of_set(application_set: ApplicationSet, file: str, tree: FileTree) -> str | None:
     """Return the root of the repository for the generators of a set, by the first folder that one of them names."""
-    spec = mapping_at(made_by.resource.raw, "spec")
+    spec = mapping_at(application_set.resource.raw, "spec")
     fields = [f"{way}git.{name}" for way in ("", "matrix.generators.") for name in ("directories", "files")]
     entries = [item for name in fields for item in every_mapping(spec, f"generators.{name}")]
     for path in (text_at(entry, "path").strip("/").split("/") for entry in entries):
@@ -149,7 +149,7 @@ def entry_points(
     """Return the files with roots that no other root delivers; of those that deliver each other, the first."""
     by_file = grouped((file, number) for number, (file, _) in enumerate(declared))
     covered = [
-        [inner for root in roots for path in _made_from(root, kustomizations) for inner in by_file.get(path, ())]
+        [inner for root in roots for path in _inputs_of(root, kustomizations) for inner in by_file.get(path, ())]
         for _, roots in declared
     ]
     delivered = {inner for number, inside in enumerate(covered) for inner in inside if inner != number}
@@ -170,19 +170,19 @@ def entry_points(
     return [declared[number] for number in tops]
 
 
-def _made_from(root: Root, kustomizations: Kustomizations) -> set[str]:
+def _inputs_of(root: Root, kustomizations: Kustomizations) -> set[str]:
     """Return the files and folders that a root is made from."""
-    match root.what:
+    match root.renderable:
         case Build():
             return {
                 path
-                for kustomization in kustomizations.walk(root.what)
+                for kustomization in kustomizations.walk(root.renderable)
                 for path in (kustomization.folder, *kustomizations.files(kustomization))
             }
         case Release():
-            return {root.what.folder, posixpath.join(root.what.folder, CHART)}
+            return {root.renderable.folder, posixpath.join(root.renderable.folder, CHART)}
         case Files():
-            return {*root.what.files}
+            return {*root.renderable.files}
         case NotRendered():
             return set()
 
@@ -213,4 +213,6 @@ def plain_roots(
 def _plain(tree: FileTree, buildable: Build | Release, folder: str) -> Root:
     source = tree.source(folder)
     namespace = buildable.namespace if isinstance(buildable, Release) else ""
-    return Root(what=buildable, name=source, place=source, cluster=source, origin=Origin(source), namespace=namespace)
+    return Root(
+        renderable=buildable, name=source, folder=source, cluster=source, origin=Origin(source), namespace=namespace
+    )

@@ -14,14 +14,14 @@ from kubectl_policy.model.unknown import unknown_namespace
 from kubectl_policy.sources.outline import texts_in
 from kubectl_policy.sources.rendering import helm
 from kubectl_policy.sources.rendering.argo import Files, NotRendered
-from kubectl_policy.sources.rendering.builds import as_written
+from kubectl_policy.sources.rendering.builds import objects_in_file
 from kubectl_policy.sources.rendering.helm import Release
 from kubectl_policy.sources.rendering.kustomize import Build
 from kubectl_policy.sources.rendering.roots import Root, roots_of
 from kubectl_policy.sources.tree import CONFIG_MAP, DELIVERING
 from kubectl_policy.sources.tree.clusters import name_of_cluster
 from kubectl_policy.sources.tree.delivery import Application, FluxKustomization, HelmRelease, delivery_of
-from kubectl_policy.sources.tree.unrendered import creating
+from kubectl_policy.sources.tree.unrendered import creator_gap
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.substitution import substitute
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Origin
     from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.options import InputOptions, Progress
-    from kubectl_policy.sources.rendering.builds import Builds, Made, Output
+    from kubectl_policy.sources.rendering.builds import Builds, Output, PrintedObject
     from kubectl_policy.sources.rendering.kustomize import Kustomizations
     from kubectl_policy.sources.tree.delivery import Reference
 
@@ -45,7 +45,7 @@ class RenderedObject(Struct, frozen=True, kw_only=True):
 
     raw: Mapping[str, Json]
     origin: Origin
-    place: str
+    folder: str
     """The folder that it was rendered from."""
     file: str
     """The file that declares the first of the roots that lead to it."""
@@ -95,23 +95,23 @@ class Work:
 
         rest, waiting = tops, list[Root]()
         while rest or waiting:
-            wave, still = list[Root](), list[Root]()
+            wave, postponed = list[Root](), list[Root]()
             self._destinations.update(map(_destination, rest))
             for root in filter(self._is_meant, (*rest, *waiting)):
                 # What waits for values gets them from others, or not at all.
                 if rest and self._waits(root):
-                    still.append(root)
+                    postponed.append(root)
                 else:
                     wave.append(self._with_values(root))
-            waiting = still
-            built = [(root.name, root.what) for root in wave if isinstance(root.what, Build | Release)]
+            waiting = postponed
+            built = [(root.name, root.renderable) for root in wave if isinstance(root.renderable, Build | Release)]
             self._builds.run(built, started)
             rest = [inner for root in wave for inner in self._finish(root)]
             total += len(rest)
             if total > MAX_ROOTS:
                 raise SourceError(f"more than {MAX_ROOTS:,} folders and charts to render", "name a folder in it")
 
-    def stands_for(self, path: str) -> bool:
+    def replaces(self, path: str) -> bool:
         """Whether something that was rendered takes the place of a file."""
         return path in self._files or any(path.startswith(f"{chart}/") for chart in self._charts)
 
@@ -159,8 +159,8 @@ class Work:
                 doubt = f"takes values from {reference.kind} {reference.name}, which are not known here"
         values: dict[str, Json] = {"values": [*documents, root.delivery.values]}
         changed = replace(root, values=values if known else None, doubt=doubt)
-        if isinstance(root.what, Release):
-            return replace(changed, what=replace(root.what, values=(*documents, *root.what.values)))
+        if isinstance(root.renderable, Release):
+            return replace(changed, renderable=replace(root.renderable, values=(*documents, *root.renderable.values)))
         return changed
 
     def _finish(self, root: Root) -> Iterator[Root]:
@@ -170,10 +170,10 @@ class Work:
             specs = self._specs.setdefault((root.cluster, delivery.resource.ref), [])
             spec = mapping_at(delivery.resource.raw, "spec")
             specs += [spec] if spec not in specs else []
-        printed = self._made(root)
+        printed = self._printed_objects(root)
         if printed is None:
             return
-        key = (root.cluster, delivery.resource.ref, root.name, root.place) if delivery else root.place
+        key = (root.cluster, delivery.resource.ref, root.name, root.folder) if delivery else root.folder
         results = self.results[key] = []
         for entry in printed:
             if isinstance(entry, Problem):
@@ -181,54 +181,54 @@ class Work:
                 continue
             rendered = self._object(root, without_secrets(entry.raw), self._output.origin(entry, root.origin))
             results.append(rendered)
-            yield from self._further(root, rendered, entry.file)
+            yield from self._declared_roots(root, rendered, entry.file)
 
-    def _made(self, root: Root) -> Iterable[Made | Problem] | None:
+    def _printed_objects(self, root: Root) -> Iterable[PrintedObject | Problem] | None:
         """Return the objects that came out of a root; None, and note it, if it could not be rendered."""
-        buildable = root.what
+        buildable = root.renderable
         if isinstance(buildable, NotRendered):
-            mentions = words_in(root.values) if root.values is not None else None
+            mentions = every_word_in(root.values) if root.values is not None else None
             if mentions is not None and isinstance(root.delivery, HelmRelease):
                 # Charts call their objects after the release.
                 mentions |= {root.delivery.release_name}
-            creator = f"{root.name} ({buildable.why}) may create objects"
-            self.gaps[creating(creator, root.namespace, root.origin, mentions=mentions)] = None
+            creator = f"{root.name} ({buildable.reason}) may create objects"
+            self.gaps[creator_gap(creator, root.namespace, root.origin, mentions=mentions)] = None
             return None
         if isinstance(buildable, Files):
             self._files.update(buildable.files)
-            return [entry for file in buildable.files for entry in as_written(self._tree, file)]
-        done = self._builds.of(buildable)
-        text, complaint = done.text, done.complaint
+            return [entry for file in buildable.files for entry in objects_in_file(self._tree, file)]
+        result = self._builds.of(buildable)
+        text, complaint = result.text, result.complaint
         if isinstance(buildable, Build) and not complaint:
             try:
                 text = self._filled_in(root, text)
             except DocumentError as error:
                 complaint = str(error)
         if complaint:
-            self._fail(root, complaint, self._words(buildable) if isinstance(buildable, Build) else None)
+            self._fail(root, complaint, self._words_of(buildable) if isinstance(buildable, Build) else None)
             return None
         if isinstance(buildable, Release):
             self._charts.add(buildable.folder)
             self._files.update(buildable.files)
-        if done.sources:
-            self._files.update(done.sources.files)
-            for remote in done.sources.remote:
-                creator = f"{remote.what} was not fetched, and may create objects"
-                self.gaps[creating(creator, root.namespace or remote.namespace, remote.origin)] = None
+        if result.sources:
+            self._files.update(result.sources.files)
+            for remote in result.sources.remote:
+                creator = f"{remote.description} was not fetched, and may create objects"
+                self.gaps[creator_gap(creator, root.namespace or remote.namespace, remote.origin)] = None
         return self._output.objects(text, buildable)
 
-    def _fail(self, root: Root, why: str, mentions: frozenset[str] | None) -> None:
+    def _fail(self, root: Root, reason: str, mentions: frozenset[str] | None) -> None:
         """Note that a program failed: what it would have made is not known, but for what it could mention."""
-        message = f"{root.name} could not be rendered: {why}"
+        message = f"{root.name} could not be rendered: {reason}"
         self.diagnostics[Diagnostic("not-rendered", "warning", message, origin=root.origin)] = None
         gap = Gap(kind="", namespace=root.namespace, reason=message, origin=root.origin, mentions=mentions)
         self.gaps[gap] = None
 
-    def _words(self, build: Build) -> frozenset[str]:
+    def _words_of(self, build: Build) -> frozenset[str]:
         """Return everything that is written in the files of a build."""
         walked = self._kustomizations.walk(build)
         files = [file for kustomization in walked for file in self._kustomizations.files(kustomization)]
-        return words_in([printed.raw for file in files for printed in as_written(self._tree, file)])
+        return every_word_in([printed.raw for file in files for printed in objects_in_file(self._tree, file)])
 
     def _filled_in(self, root: Root, text: str) -> str:
         """Fill variables into the output of Kustomize as Flux does. Raises DocumentError for what Flux would refuse.
@@ -247,20 +247,20 @@ class Work:
         return substitute(text, {**known, **self._options.values}, closed=closed)
 
     def _object(self, root: Root, raw: Mapping[str, Json], origin: Origin) -> RenderedObject:
-        sources = self._builds.of(root.what).sources if isinstance(root.what, Build) else None
+        sources = self._builds.of(root.renderable).sources if isinstance(root.renderable, Build) else None
         namespace_from = root.origin if root.namespace else sources.namespace_from if sources else None
         is_said = bool(text_at(raw, "metadata.namespace"))
         return RenderedObject(
             raw=raw,
             origin=origin,
-            place=root.place,
+            folder=root.folder,
             file=root.file,
             destination=_destination(root),
-            namespace="" if is_said else root.namespace or unknown_namespace(root.place),
-            namespace_from=namespace_from if not is_said or isinstance(root.what, Build) else None,
+            namespace="" if is_said else root.namespace or unknown_namespace(root.folder),
+            namespace_from=namespace_from if not is_said or isinstance(root.renderable, Build) else None,
         )
 
-    def _further(self, root: Root, rendered: RenderedObject, file: str) -> Iterator[Root]:
+    def _declared_roots(self, root: Root, rendered: RenderedObject, file: str) -> Iterator[Root]:
         """Yield the roots that a rendered object declares; keep values that others need, and note doubts."""
         group_kind = GroupKind(text_at(rendered.raw, "apiVersion").rpartition("/")[0], text_at(rendered.raw, "kind"))
         namespace = text_at(rendered.raw, "metadata.namespace") or rendered.namespace
@@ -272,7 +272,7 @@ class Work:
                 name=ref.name,
                 reason=f"{root.name} {root.doubt}",
                 origin=rendered.origin,
-                mentions=words_in(rendered.raw),
+                mentions=every_word_in(rendered.raw),
             )
             self.gaps[gap] = None
         if group_kind == CONFIG_MAP:
@@ -301,7 +301,7 @@ def without_secrets(raw: Mapping[str, Json]) -> Mapping[str, Json]:
     return {key: part for key, part in raw.items() if key not in {"data", "stringData"}}
 
 
-def words_in(values: Json) -> frozenset[str]:
+def every_word_in(values: Json) -> frozenset[str]:
     """Return everything in values that may be a name: keys, texts, and the words in these."""
     texts = texts_in([values], keys=False)
     parts = (part for text in texts for part in text.replace("/", " ").split())

@@ -17,11 +17,11 @@ from kubectl_policy.sources.tree.delivery import (
     FluxKustomization,
     application_of,
     delivery_of,
-    filled_in,
+    fill_in,
     folder_parameters,
 )
-from kubectl_policy.sources.tree.ground import above, is_in
-from kubectl_policy.sources.tree.kustomization import NAMES, Kustomization, extended
+from kubectl_policy.sources.tree.ground import ancestors, is_in
+from kubectl_policy.sources.tree.kustomization import NAMES, Kustomization, extend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,9 +42,10 @@ class DeclaredBuilds:
         """Find what is built; kustomizations are given by their folders."""
         self._ground = ground
         self._kustomizations = kustomizations
-        self._places = sorted(ground.sources)
+        self._paths = sorted(ground.sources)
         self.all = [
-            DeclaredBuild(place=folder, kustomization=kustomization) for folder, kustomization in kustomizations.items()
+            DeclaredBuild(folder=folder, kustomization=kustomization)
+            for folder, kustomization in kustomizations.items()
         ]
         # By the number of a build, what applies it; and what delivers something that is not in this tree.
         self.applied_by: dict[int, FluxKustomization | Application] = {}
@@ -52,7 +53,7 @@ class DeclaredBuilds:
         for resource in objects:
             declared = delivery_of(resource) if resource.ref.group_kind in DELIVERING else None
             if isinstance(declared, ApplicationSet):
-                self.deliveries += applications_of(declared, ground)
+                self.deliveries += applications_of_set(declared, ground)
             elif declared:
                 self.deliveries.append(declared)
         for delivery in self.deliveries:
@@ -61,13 +62,13 @@ class DeclaredBuilds:
                 self.all.append(build)
 
     def _built_by(self, delivery: Delivery) -> Iterator[DeclaredBuild]:
-        path = self._ground.place_of(delivery.resource.origin.source)
+        path = self._ground.absolute_path(delivery.resource.origin.source)
         if isinstance(delivery, FluxKustomization):
             folder = self._ground.resolve(delivery.path, path)
             if folder is not None:
                 kustomization = self._kustomizations.get(folder) or self._of_everything_in(folder, delivery.resource)
-                changed = extended(kustomization, delivery.additions, delivery.resource.origin)
-                yield DeclaredBuild(place=folder, kustomization=changed, is_applied=True)
+                changed = extend(kustomization, delivery.additions, delivery.resource.origin)
+                yield DeclaredBuild(folder=folder, kustomization=changed, is_applied=True)
         elif isinstance(delivery, Application):
             for source in delivery.sources:
                 folder = self._ground.resolve(source.path, path) if source.path else None
@@ -78,26 +79,28 @@ class DeclaredBuilds:
         """Return the build of Argo CD for a folder: of its kustomization as Flux does, or of the manifests in it."""
         origin, kustomization = delivery.resource.origin, self._kustomizations.get(folder)
         if kustomization:
-            kustomization = extended(kustomization, source.additions, origin)
+            kustomization = extend(kustomization, source.additions, origin)
         else:
-            taken = [path for path in self.below(folder) if source.takes(posixpath.relpath(path, folder))]
+            taken = [path for path in self.files_in(folder) if source.takes(posixpath.relpath(path, folder))]
             kustomization = Kustomization(folder=folder, origin=origin, resources=tuple(taken))
         return DeclaredBuild(
-            place=folder, kustomization=kustomization, default=delivery.namespace, default_from=origin, is_applied=True
+            folder=folder, kustomization=kustomization, default=delivery.namespace, default_from=origin, is_applied=True
         )
 
     def is_kustomize(self, number: int) -> bool:
         """Whether Kustomize builds it: all but the folders without a kustomization that Argo CD applies as they are."""
-        is_plain = self.all[number].place not in self._kustomizations
+        is_plain = self.all[number].folder not in self._kustomizations
         return not (is_plain and isinstance(self.applied_by.get(number), Application))
 
     def _of_everything_in(self, folder: str, resource: Resource) -> Kustomization:
         """Return the kustomization that Flux makes for a folder without one: all manifests in it and below it."""
         taken: dict[str, None] = {}
-        for path in self.below(folder):
+        for path in self.files_in(folder):
             around = posixpath.dirname(path)
             # A folder below with a kustomization of its own is taken in as such.
-            outer = [between for between in (around, *above(around)) if between != folder and is_in(between, folder)]
+            outer = [
+                between for between in (around, *ancestors(around)) if between != folder and is_in(between, folder)
+            ]
             inner = [between for between in outer if between in self._kustomizations]
             if inner:
                 if not self._kustomizations[inner[-1]].is_component:
@@ -106,29 +109,29 @@ class DeclaredBuilds:
                 taken[path] = None
         return Kustomization(folder=folder, origin=resource.origin, resources=tuple(taken))
 
-    def below(self, folder: str) -> Iterator[str]:
+    def files_in(self, folder: str) -> Iterator[str]:
         """List the files in a folder and below it."""
         if folder in self._ground.sources:
             yield folder
         start = folder.rstrip("/") + "/"
-        for position in range(bisect_left(self._places, start), len(self._places)):
-            if not self._places[position].startswith(start):
+        for position in range(bisect_left(self._paths, start), len(self._paths)):
+            if not self._paths[position].startswith(start):
                 return
-            if posixpath.basename(self._places[position]) not in NAMES:
-                yield self._places[position]
+            if posixpath.basename(self._paths[position]) not in NAMES:
+                yield self._paths[position]
 
 
-def applications_of(made_by: ApplicationSet, ground: Ground) -> list[Application]:
+def applications_of_set(application_set: ApplicationSet, ground: Ground) -> list[Application]:
     """List the Applications of a set; for generators other than lists and folders, its template."""
-    path = ground.place_of(made_by.resource.origin.source)
-    template = mapping_at(made_by.resource.raw, "spec.template")
+    path = ground.absolute_path(application_set.resource.origin.source)
+    template = mapping_at(application_set.resource.raw, "spec.template")
     applications: list[Application] = []
-    for generator in made_by.generators:
+    for generator in application_set.generators:
         parameters = list(islice(_parameters(generator, path, ground), _MAX_APPLICATIONS))
-        filled = [filled_in(template, values) for values in parameters]
-        applications += [application_of(made_by.resource, raw) for raw in filled if isinstance(raw, dict)]
+        filled = [fill_in(template, values) for values in parameters]
+        applications += [application_of(application_set.resource, raw) for raw in filled if isinstance(raw, dict)]
         if not parameters:
-            applications.append(made_by.template)
+            applications.append(application_set.template)
     return applications
 
 
@@ -143,7 +146,7 @@ def _parameters(generator: Mapping[str, Json], file: str, ground: Ground) -> Ite
 
 def _folders(patterns: list[str], excluded: list[str], file: str, ground: Ground) -> list[str]:
     """List the folders that patterns match, from the outermost folder around a file below which there are any."""
-    for root in reversed(above(file)) if patterns else ():
+    for root in reversed(ancestors(file)) if patterns else ():
         inside = [posixpath.relpath(folder, root) for folder in ground.folders if folder.startswith(root)]
         matching = [path for path in inside if any(_matches(path, pattern) for pattern in patterns)]
         if matching:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.world import grouped
-from kubectl_policy.sources.tree.ground import above
+from kubectl_policy.sources.tree.ground import ancestors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.kustomization import Kustomization
 
 # Nobody applies one base in more ways; where there are more, nothing is concluded from any of them.
-MOST_CHAINS: Final = 16
+MAX_CHAINS: Final = 16
 
 # Stands for a namespace that several ways give, each another one.
-SEVERAL: Final = "?"
+AMBIGUOUS: Final = "?"
 CHART: Final = "Chart.yaml"
 TEMPLATE: Final = "Helm template"
 UNUSED: Final = "object of a component that nothing includes"
@@ -34,7 +34,7 @@ UNUSED: Final = "object of a component that nothing includes"
 class DeclaredBuild(Struct, frozen=True, kw_only=True):
     """Folder that is built as Kustomize does it: a kustomization, or what Flux or Argo CD make of it or of a folder."""
 
-    place: str
+    folder: str
     """The folder where it is."""
     kustomization: Kustomization
     default: str = ""
@@ -66,11 +66,11 @@ class Chains:
     def __init__(self, builds: Sequence[DeclaredBuild]) -> None:
         """Find out what includes what; those that are applied by something are not what others include."""
         self.builds = builds
-        self._at = {build.place: number for number, build in enumerate(builds) if not build.is_applied}
+        self._at = {build.folder: number for number, build in enumerate(builds) if not build.is_applied}
         # Where each is taken in: by which build, and as which of its components (-1 for a resource).
         self._parents: list[list[tuple[int, int]]] = [[] for _ in builds]
         self._files: dict[str, list[int]] = {}
-        self._applied_at = grouped((build.place, number) for number, build in enumerate(builds) if build.is_applied)
+        self._applied_at = grouped((build.folder, number) for number, build in enumerate(builds) if build.is_applied)
         for number, build in enumerate(builds):
             for path in build.kustomization.resources:
                 inner = self._at.get(path)
@@ -86,14 +86,14 @@ class Chains:
             number
             for number, build in enumerate(builds)
             if build.is_applied
-            or not (self._parents[number] or build.place in self._applied_at or build.kustomization.is_component)
+            or not (self._parents[number] or build.folder in self._applied_at or build.kustomization.is_component)
         ]
-        self._above: list[tuple[Chain, ...]] = [()] * len(builds)
+        self._outer_chains: list[tuple[Chain, ...]] = [()] * len(builds)
         self._follow()
 
     def of_file(self, path: str) -> tuple[Chain, ...]:
         """Return the ways on which a file is delivered; none if nothing lists it."""
-        return _few(chain for number in self._files.get(path, ()) for chain in self.through(number))
+        return _limit(chain for number in self._files.get(path, ()) for chain in self.through(number))
 
     def lists(self, path: str) -> Sequence[int]:
         """Return the builds that list a file itself."""
@@ -102,7 +102,7 @@ class Chains:
     @cached_method
     def through(self, number: int) -> tuple[Chain, ...]:
         """Return the ways on from the resources of a build."""
-        return tuple(self._extended(outer, number, 0) for outer in self._above[number])
+        return tuple(self._extend(outer, number, 0) for outer in self._outer_chains[number])
 
     def at(self, path: str) -> tuple[int, ...]:
         """Return the builds of a folder: as something applies it, else as it is."""
@@ -115,7 +115,7 @@ class Chains:
 
     def is_included(self, number: int) -> bool:
         """Whether a build is part of what is applied."""
-        return bool(self._above[number])
+        return bool(self._outer_chains[number])
 
     def _follow(self) -> None:
         """Find the ways from every build, beginning with those that nothing takes in; circles lead nowhere."""
@@ -126,17 +126,17 @@ class Chains:
         roots = set(self.roots)
         while ready := sorter.get_ready():
             for number in ready:
-                chains = [Chain(root=self.builds[number].place)] if number in roots else []
+                chains = [Chain(root=self.builds[number].folder)] if number in roots else []
                 for parent, position in self._parents[number]:
-                    chains += [self._extended(outer, parent, position + 1) for outer in self._above[parent]]
-                self._above[number] = _few(chains)
+                    chains += [self._extend(outer, parent, position + 1) for outer in self._outer_chains[parent]]
+                self._outer_chains[number] = _limit(chains)
             sorter.done(*ready)
 
-    def _extended(self, outer: Chain, number: int, first_component: int) -> Chain:
+    def _extend(self, outer: Chain, number: int, first_component: int) -> Chain:
         """Put a build, and before it its components from a number on, before another way."""
         chain = outer
         for inner in reversed(self._steps(number, first_component)):
-            chain = self._step(chain, inner)
+            chain = self._prepend(chain, inner)
         return chain
 
     def _steps(self, number: int, first_component: int) -> list[int]:
@@ -151,7 +151,7 @@ class Chains:
                 steps.append(component)
         return [*steps, number]
 
-    def _step(self, chain: Chain, number: int) -> Chain:
+    def _prepend(self, chain: Chain, number: int) -> Chain:
         """Put one more step at the beginning of a way."""
         build = self.builds[number]
         kustomization = build.kustomization
@@ -160,23 +160,25 @@ class Chains:
         names += [
             (prefix + kustomization.name_prefix, kustomization.name_suffix + suffix) for prefix, suffix in chain.names
         ]
-        gives = bool(kustomization.namespace) and not chain.namespace
-        fills = bool(build.default) and not chain.default
+        sets_namespace = bool(kustomization.namespace) and not chain.namespace
+        sets_default = bool(build.default) and not chain.default
         return replace(
             chain,
-            namespace=kustomization.namespace if gives else chain.namespace,
-            namespace_from=(kustomization.namespace_from or kustomization.origin) if gives else chain.namespace_from,
-            default=build.default if fills else chain.default,
-            default_from=build.default_from if fills else chain.default_from,
+            namespace=kustomization.namespace if sets_namespace else chain.namespace,
+            namespace_from=(kustomization.namespace_from or kustomization.origin)
+            if sets_namespace
+            else chain.namespace_from,
+            default=build.default if sets_default else chain.default,
+            default_from=build.default_from if sets_default else chain.default_from,
             names=tuple(names),
             builds=(number, *chain.builds),
         )
 
 
-def _few(chains: Iterable[Chain]) -> tuple[Chain, ...]:
+def _limit(chains: Iterable[Chain]) -> tuple[Chain, ...]:
     """Return ways without duplicates; of too many, one that stands for all of them and of which nothing is known."""
     distinct = tuple(dict.fromkeys(chains))
-    if len(distinct) <= MOST_CHAINS:
+    if len(distinct) <= MAX_CHAINS:
         return distinct
     builds = tuple(dict.fromkeys(number for chain in distinct for number in chain.builds))
     namespaces = {chain.namespace for chain in distinct}
@@ -185,7 +187,7 @@ def _few(chains: Iterable[Chain]) -> tuple[Chain, ...]:
     return (
         Chain(
             root=first.root,
-            namespace=first.namespace if len(namespaces) == 1 else SEVERAL,
+            namespace=first.namespace if len(namespaces) == 1 else AMBIGUOUS,
             namespace_from=first.namespace_from if len(namespaces) == 1 else None,
             names=first.names[-1:] if len(names) == 1 else (("{namePrefix}", "{nameSuffix}"),),
             builds=builds,
@@ -204,7 +206,7 @@ def roles(ground: Ground, chains: Chains) -> dict[str, str]:
     charts = {posixpath.dirname(path) for path in ground.sources if posixpath.basename(path) == CHART}
     roles_of: dict[str, str] = {}
     for path in ground.sources:
-        around = [path, *above(path)]
+        around = [path, *ancestors(path)]
         delivered = any(chains.is_included(number) for number in chains.lists(path))
         role = next((serving[folder] for folder in around if folder in serving), "")
         chart = next((folder for folder in around if folder in charts), None)
@@ -220,7 +222,7 @@ def roles(ground: Ground, chains: Chains) -> dict[str, str]:
 def charts_of(ground: Ground) -> list[str]:
     """Return the folders of Helm charts that are not in other charts."""
     charts = {posixpath.dirname(path) for path in ground.sources if posixpath.basename(path) == CHART}
-    return sorted(chart for chart in charts if not charts.intersection(above(chart)))
+    return sorted(chart for chart in charts if not charts.intersection(ancestors(chart)))
 
 
 def _in_chart(path: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.tree import unknown_cluster
 from kubectl_policy.sources.tree.delivery import Application, FluxKustomization
-from kubectl_policy.sources.tree.ground import above
+from kubectl_policy.sources.tree.ground import ancestors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,10 +40,10 @@ class Clusters:
     def of(self, path: str) -> frozenset[str]:
         """Return the clusters that a file is meant for; none if no cluster claims it."""
         names = {name for number in self.builds_of(path) for name in self._of_build.get(number, ())}
-        names.update(self._folders[folder] for folder in above(path) if folder in self._folders)
+        names.update(self._folders[folder] for folder in ancestors(path) if folder in self._folders)
         return frozenset(names)
 
-    def others_than(self, name: str) -> frozenset[str]:
+    def sources_for_others(self, name: str) -> frozenset[str]:
         """Return the names of files that are for other clusters only. Raises UsageError for an unknown cluster."""
         if name not in self.names:
             raise unknown_cluster(name, self.names)
@@ -58,7 +58,7 @@ class Clusters:
         """Return the builds that a file takes part in; for one that nothing lists, those it serves or lies beside."""
         chains = self._chains.of_file(path)
         if not chains:
-            around = [path, *above(path)]
+            around = [path, *ancestors(path)]
             serving = next((self._serving[folder] for folder in around if folder in self._serving), ())
             nearest = next((builds for folder in around if (builds := self._chains.all_at(folder))), ())
             chains = tuple(chain for number in serving or nearest for chain in self._chains.through(number))
@@ -67,7 +67,7 @@ class Clusters:
     def _follow_flux(self, builds: DeclaredBuilds) -> None:
         """Follow the Kustomizations of Flux from those that nothing else applies, each of which is of one cluster."""
         paths = {
-            number: self._ground.place_of(delivery.resource.origin.source)
+            number: self._ground.absolute_path(delivery.resource.origin.source)
             for number, delivery in builds.applied_by.items()
             if isinstance(delivery, FluxKustomization)
         }
@@ -77,7 +77,7 @@ class Clusters:
             if parents <= {number}:
                 folder = posixpath.dirname(paths[number]).removesuffix(f"/{_FLUX_SYSTEM}")
                 if number in parents:
-                    folder = self._chains.builds[number].place
+                    folder = self._chains.builds[number].folder
                 elif posixpath.basename(posixpath.dirname(folder)) not in _CLUSTERS:
                     continue
                 folders[number] = folder

@@ -171,7 +171,7 @@ def _flux_kustomization(resource: Resource) -> FluxKustomization:
     }
     return FluxKustomization(
         resource=resource,
-        path=from_root(text_at(spec, "path")),
+        path=path_from_root(text_at(spec, "path")),
         namespace=text_at(spec, "targetNamespace"),
         additions={name: addition for name, addition in additions.items() if addition},
         substitutes=bool(build),
@@ -185,7 +185,7 @@ def _helm_release(resource: Resource) -> HelmRelease:
     chart, target = mapping_at(spec, "chart.spec"), text_at(spec, "targetNamespace")
     return HelmRelease(
         resource=resource,
-        chart=from_root(text_at(chart, "chart")),
+        chart=path_from_root(text_at(chart, "chart")),
         source=reference_of(mapping_at(chart, "sourceRef") or mapping_at(spec, "chartRef")),
         namespace=target or ref.namespace,
         release_name=text_at(spec, "releaseName") or (f"{target}-{ref.name}" if target else ref.name),
@@ -209,7 +209,7 @@ def application_of(resource: Resource, raw: Mapping[str, Json]) -> Application:
 
 def _source(raw: Mapping[str, Json]) -> ApplicationSource:
     return ApplicationSource(
-        path=from_root(text_at(raw, "path")),
+        path=path_from_root(text_at(raw, "path")),
         chart=text_at(raw, "chart"),
         name=text_at(raw, "ref"),
         directory=mapping_at(raw, "directory"),
@@ -238,16 +238,16 @@ def folder_parameters(folder: str) -> dict[str, Json]:
     return {"path": folder, "basename": name, "basenameNormalized": normalized, "segments": segments}
 
 
-def filled_in(template: Json, parameters: Mapping[str, Json]) -> Json:
+def fill_in(template: Json, parameters: Mapping[str, Json]) -> Json:
     """Fill parameters into a template; expressions with functions or with unknown parameters stay."""
     if isinstance(template, dict):
-        return {key: filled_in(item, parameters) for key, item in template.items()}
+        return {key: fill_in(item, parameters) for key, item in template.items()}
     if isinstance(template, list):
-        return [filled_in(item, parameters) for item in template]
+        return [fill_in(item, parameters) for item in template]
     if not isinstance(template, str):
         return template
 
-    def found(expression: re.Match[str]) -> str:
+    def replace_expression(expression: re.Match[str]) -> str:
         path = f"{expression['list']}[{expression['number']}]" if expression["list"] else expression["path"]
         if path == "path" and isinstance(parameters.get("path"), dict):
             path = "path.path"
@@ -261,7 +261,7 @@ def filled_in(template: Json, parameters: Mapping[str, Json]) -> Json:
             return expression[0]
         return str(value)
 
-    return _PARAMETER.sub(found, template)
+    return _PARAMETER.sub(replace_expression, template)
 
 
 def reference_of(raw: Mapping[str, Json]) -> Reference:
@@ -275,7 +275,7 @@ def reference_of(raw: Mapping[str, Json]) -> Reference:
     )
 
 
-def from_root(path: str) -> str:
+def path_from_root(path: str) -> str:
     """Return a path of a source from its root; empty for the root itself."""
     normal = posixpath.normpath(path.strip().lstrip("/") or ".")
     return "" if normal == "." else normal

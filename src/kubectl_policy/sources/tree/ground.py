@@ -28,20 +28,20 @@ class Ground:
         self._tree = tree
         self._here = _TOP if tree.prefix else os.getcwd()  # noqa: PTH109 (text)
         # The folders that were asked for, each with a slash at its end.
-        self._places: dict[str, str] = {}
+        self._folders: dict[str, str] = {}
         self.sources: dict[str, str] = {}
         for source in sources:
             if source != STDIN:
-                self.sources.setdefault(self.place_of(source), source)
+                self.sources.setdefault(self.absolute_path(source), source)
         self._is_relative = not any(source.startswith("/") for source in self.sources.values())
         # Every folder around a file, with the number of files below it.
         self.folders: dict[str, int] = {}
         inside = Counter(map(posixpath.dirname, self.sources))
         for folder, files in inside.items():
-            for outer in (folder, *above(folder)):
+            for outer in (folder, *ancestors(folder)):
                 self.folders[outer] = self.folders.get(outer, 0) + files
         self._common = posixpath.commonpath([*inside] or [self._here])
-        searched = {self.place_of(root) for root in roots if root}
+        searched = {self.absolute_path(root) for root in roots if root}
         self._named = posixpath.commonpath(searched) if searched else self._common
         self.top = _TOP if tree.prefix else tree.repository_of(self._common) or ""
 
@@ -49,21 +49,21 @@ class Ground:
         """Know one more file, and what it is called."""
         source = self.source_of(path)
         self.sources[path] = source
-        for folder in above(path):
+        for folder in ancestors(path):
             self.folders[folder] = self.folders.get(folder, 0) + 1
         return source
 
-    def place_of(self, source: str) -> str:
+    def absolute_path(self, source: str) -> str:
         """Return the absolute path of a file or folder that has a name in messages."""
         path = source.removeprefix(self._tree.prefix)
         name = path.rpartition("/")[2]
         if name in {"", ".", ".."}:
             return posixpath.normpath(posixpath.join(self._here, path))
         around = path.removesuffix(name)
-        if around not in self._places:
+        if around not in self._folders:
             folder = posixpath.normpath(posixpath.join(self._here, around))
-            self._places[around] = folder if folder.endswith("/") else f"{folder}/"
-        return self._places[around] + name
+            self._folders[around] = folder if folder.endswith("/") else f"{folder}/"
+        return self._folders[around] + name
 
     def source_of(self, path: str) -> str:
         """Return the name of a file or folder in messages, in the form of its neighbours."""
@@ -102,20 +102,20 @@ class Ground:
         """
         if not path:
             return self.top or self._common
-        around = [folder for folder in reversed(above(named_in)) if not self.top or is_in(folder, self.top)]
+        around = [folder for folder in reversed(ancestors(named_in)) if not self.top or is_in(folder, self.top)]
         candidates = (posixpath.normpath(posixpath.join(folder, path)) for folder in around)
         return next(
             (candidate for candidate in candidates if candidate in self.folders or candidate in self.sources), None
         )
 
 
-def above(path: str) -> tuple[str, ...]:
+def ancestors(path: str) -> tuple[str, ...]:
     """Return the folders around a path, from the nearest to the outermost."""
-    return _and_above(posixpath.dirname(path)) if path not in {"", "/"} else ()
+    return _with_ancestors(posixpath.dirname(path)) if path not in {"", "/"} else ()
 
 
 @lru_cache(maxsize=100_000)
-def _and_above(folder: str) -> tuple[str, ...]:
+def _with_ancestors(folder: str) -> tuple[str, ...]:
     folders = [folder]
     while folders[-1] not in {"", "/"}:
         folders.append(posixpath.dirname(folders[-1]))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.kustomization import Kustomization
 
 # Kustomizations of Flux may fill in others, which nobody does more often than once or twice.
-_MOST_ROUNDS: Final = 3
-_MOST_FILES: Final = 10_000
+_MAX_ROUNDS: Final = 3
+_MAX_FILES: Final = 10_000
 
 
 class TreeInput:
@@ -52,13 +52,13 @@ class TreeInput:
         self._values: dict[str, list[Json] | None] = {}
         self._documents = DocumentReader()
         self.ground: Ground = self._survey()
-        self.tree: Tree = self._grow()
+        self.tree: Tree = self._build_tree()
         self._read_as_kustomize_does()
         self._fill_in()
 
     def keep(self, cluster: str) -> None:
         """Leave out what is meant for other clusters only; raises UsageError for an unknown one."""
-        self._leave_out(self.tree.clusters.others_than(cluster))
+        self._leave_out(self.tree.clusters.sources_for_others(cluster))
         self._cluster = cluster
 
     def of_world(self, name: str) -> TreeInput:
@@ -73,7 +73,7 @@ class TreeInput:
         self.reading, self.folders, self._rendered_by = read.copy(), {}, {}
         self._outside, self._values = {*self._outside}, {**self._values}
         self.reading.gaps += worlds.unknown_in(name)
-        self._leave_out(worlds.others_than(name))
+        self._leave_out(worlds.sources_for_others(name))
         self._cluster = name
 
     def _leave_out(self, sources: Collection[str]) -> None:
@@ -81,7 +81,7 @@ class TreeInput:
             self._files = {source: file for source, file in self._files.items() if source not in sources}
             self.reading.leave_out(sources)
             self.ground = self._survey()
-            self.tree = self._grow()
+            self.tree = self._build_tree()
             # What several clusters fill in otherwise can be filled in for one.
             self._fill_in()
 
@@ -125,9 +125,9 @@ class TreeInput:
         name = name_of_cluster(destination) if destination else ""
         if name in self.tree.clusters.names:
             return frozenset({name})
-        return self.tree.clusters.of(self.ground.place_of(file))
+        return self.tree.clusters.of(self.ground.absolute_path(file))
 
-    def keep_in_mind(self, resource: Resource, folder: str, file: str, destination: str) -> None:
+    def note_rendered(self, resource: Resource, folder: str, file: str, destination: str) -> None:
         """Note of an object the folder that it was rendered from, the file that said so, and for which destination."""
         self.folders[resource] = folder
         self._rendered_by[resource] = file, destination
@@ -162,7 +162,7 @@ class TreeInput:
     def _survey(self) -> Ground:
         return Ground(self._file_tree, self._files, [file.root for file in self._files.values()])
 
-    def _grow(self) -> Tree:
+    def _build_tree(self) -> Tree:
         """Build the tree of all files, and of those that its kustomizations take in from elsewhere."""
         kustomizations: dict[str, Kustomization] = {}
         rest = [path for path in self.ground.sources if posixpath.basename(path) in NAMES]
@@ -180,13 +180,13 @@ class TreeInput:
             kustomization = read_kustomization(raw, folder, origin)
             kustomizations[folder] = kustomization
             for listed in (*kustomization.resources, *kustomization.components):
-                if listed not in self.ground.sources and listed not in kustomizations and taken < _MOST_FILES:
-                    outside = self._taken_in(listed)
+                if listed not in self.ground.sources and listed not in kustomizations and taken < _MAX_FILES:
+                    outside = self._read_outside_file(listed)
                     taken += len(outside)
                     rest += [path for path in outside if posixpath.basename(path) in NAMES]
         return Tree(self.ground, kustomizations, self.reading.objects, self._namespace)
 
-    def _taken_in(self, path: str) -> list[str]:
+    def _read_outside_file(self, path: str) -> list[str]:
         """Read a file, or the kustomization in a folder, that nobody named; its place, if it is there."""
         wanted = [path] if is_manifest(posixpath.basename(path)) else [f"{path}/{name}" for name in NAMES]
         for file_path in wanted:
@@ -204,23 +204,21 @@ class TreeInput:
     def _read_as_kustomize_does(self) -> None:
         """Read files again in which words are booleans to kubectl and text to Kustomize, which takes these files in."""
         reading = self.reading
-        sources = (reading.with_words & self._files.keys()) - reading.others.keys()
+        sources = (reading.with_old_booleans & self._files.keys()) - reading.others.keys()
         reading.kustomized = {
-            source_of_words
-            for source_of_words in sources
-            if self.tree.is_kustomized(self.ground.place_of(source_of_words))
+            source for source in sources if self.tree.is_kustomized(self.ground.absolute_path(source))
         }
         reading.leave_out(reading.kustomized)
         for source in sorted(reading.kustomized):
             reading.read_file(self._files[source], self._text_of)
         if self._delivering(reading.kustomized):
-            self.tree = self._grow()
+            self.tree = self._build_tree()
 
     def _fill_in(self) -> None:
         """Read files again in which Flux fills in variables, until nothing changes any more."""
         from kubectl_policy.text.substitution import substitute  # noqa: PLC0415 (few trees need it)
 
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             texts = self.reading.with_variables
             changed = self.tree.values(self.reading.objects, sorted(texts.keys() & self._files.keys())) if texts else {}
             if not changed:
@@ -236,11 +234,11 @@ class TreeInput:
                 self.reading.read_file(self._files[source], {source: filled}.__getitem__)
                 # Other values may be found for what was written there.
                 texts[source] = text
-                self._values.pop(self.ground.place_of(source), None)
+                self._values.pop(self.ground.absolute_path(source), None)
             # Most variables are in what is delivered, and not in what delivers it.
             if not before and not self._delivering(changed):
                 return
-            self.tree = self._grow()
+            self.tree = self._build_tree()
 
     def _delivering(self, sources: Container[str]) -> bool:
         """Whether files say what is delivered, or with which values."""

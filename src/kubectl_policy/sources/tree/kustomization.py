@@ -118,7 +118,7 @@ def read_kustomization(raw: Mapping[str, Json], folder: str, origin: Origin) -> 
     )
 
 
-def extended(kustomization: Kustomization, additions: Mapping[str, Json], origin: Origin) -> Kustomization:
+def extend(kustomization: Kustomization, additions: Mapping[str, Json], origin: Origin) -> Kustomization:
     """Return a kustomization with fields that are added elsewhere: lists become longer, anything else is replaced."""
     raw = dict(kustomization.raw)
     for name, added in additions.items():

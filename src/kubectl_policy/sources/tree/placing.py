@@ -10,7 +10,7 @@ from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.sources.tree.chains import SEVERAL
+from kubectl_policy.sources.tree.chains import AMBIGUOUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,33 +43,33 @@ _TEMPLATES: Final[Mapping[GroupKind, str]] = {
 }
 
 
-def placed(
-    resource: Resource, chain: Chain, builds: Sequence[DeclaredBuild], otherwise: str, *, is_namespaced: bool
+def place_object(
+    resource: Resource, chain: Chain, builds: Sequence[DeclaredBuild], fallback_namespace: str, *, is_namespaced: bool
 ) -> Resource:
     """Return an object after one way to a cluster; without a namespace, it gets the last one of the arguments."""
     kind, written = resource.ref.group_kind, resource.ref.namespace
     prefix, suffix = chain.names[-1] if chain.names and kind not in _NEVER_RENAMED else ("", "")
     name = prefix + resource.ref.name + suffix
-    namespace, said_by = written, None
+    namespace, namespace_from = written, None
     if chain.namespace:
-        namespace, said_by = chain.namespace, chain.namespace_from
-        if kind == NAMESPACE and namespace != SEVERAL:
+        namespace, namespace_from = chain.namespace, chain.namespace_from
+        if kind == NAMESPACE and namespace != AMBIGUOUS:
             name = namespace
     elif not written and chain.default:
-        namespace, said_by = chain.default, chain.default_from
+        namespace, namespace_from = chain.default, chain.default_from
     if not is_namespaced:
-        namespace, said_by, written = "", None, ""
-    elif namespace == SEVERAL:
-        namespace, said_by = unknown_namespace(chain.root), None
+        namespace, namespace_from, written = "", None, ""
+    elif namespace == AMBIGUOUS:
+        namespace, namespace_from = unknown_namespace(chain.root), None
     elif not namespace:
-        namespace = otherwise
+        namespace = fallback_namespace
     return replace(
         resource,
         ref=replace(resource.ref, namespace=namespace, name=name),
         raw=_with_metadata(
             resource.raw, kind, name, namespace if written else "", [builds[number] for number in chain.builds]
         ),
-        namespace_from=None if namespace == written else said_by,
+        namespace_from=None if namespace == written else namespace_from,
     )
 
 
@@ -99,7 +99,7 @@ def _with_metadata(
 def _with_labels(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> Mapping[str, Json]:
     """Return an object with labels where it selects by labels, or gives them to others."""
     changed: Json = raw
-    for path in _places(raw, kind, labels):
+    for path in _label_fields(raw, kind, labels):
         before = path.get(changed)
         try:
             changed = path.put(changed, {**(before if isinstance(before, dict) else {}), **labels.pairs})
@@ -109,7 +109,7 @@ def _with_labels(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> Ma
     return changed if isinstance(changed, dict) else raw
 
 
-def _places(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> Iterator[FieldPath]:
+def _label_fields(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> Iterator[FieldPath]:
     if labels.selectors:
         for path, is_made in _SELECTORS.get(kind, ()):
             pattern = FieldPath.parse(path)

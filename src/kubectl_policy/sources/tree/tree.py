@@ -19,10 +19,10 @@ from kubectl_policy.sources.tree.builds import DeclaredBuilds
 from kubectl_policy.sources.tree.chains import Chain, Chains, charts_of, roles
 from kubectl_policy.sources.tree.clusters import Clusters, name_of_cluster
 from kubectl_policy.sources.tree.delivery import Application, FluxKustomization
-from kubectl_policy.sources.tree.ground import above
+from kubectl_policy.sources.tree.ground import ancestors
 from kubectl_policy.sources.tree.kustomization import within
-from kubectl_policy.sources.tree.placing import placed
-from kubectl_policy.sources.tree.unrendered import RENDER, UnappliedPatches, applied_otherwise, gap_of
+from kubectl_policy.sources.tree.placing import place_object
+from kubectl_policy.sources.tree.unrendered import RENDER, UnappliedPatches, gap_of, gaps_of_patched_delivery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ class Tree:
     def values(self, objects: Iterable[Resource], sources: Iterable[str]) -> dict[str, Values]:
         """Return the values of variables in files, by the names of these, as far as something fills them in."""
         variables = Variables(self._ground, self._builds, self._chains, self.clusters, objects)
-        values_of = {source: variables.of_file(self._ground.place_of(source)) for source in sources}
+        values_of = {source: variables.of_file(self._ground.absolute_path(source)) for source in sources}
         return {source: values for source, values in values_of.items() if values}
 
     def is_kustomized(self, path: str) -> bool:
@@ -108,17 +108,17 @@ class Tree:
         In files `with_variables`, something was to be filled in.
         """
         changes = UnappliedPatches(self._chains.builds, values_in, self._ground.source_of)
-        altered = self._altered(changes)
+        altered = self._patched_deliveries(changes)
         placed_objects: list[PlacedObject] = []
         gaps: list[Gap] = []
         folders = Results(self._ground.source_of)
-        chains_of = Results[str, tuple[Chain, ...]](lambda name: self._chains.of_file(self._ground.place_of(name)))
+        chains_of = Results[str, tuple[Chain, ...]](lambda name: self._chains.of_file(self._ground.absolute_path(name)))
         for resource in objects:
             source = resource.origin.source
             is_namespaced = resource.ref.group_kind not in cluster_scoped
             for chain in chains_of[source]:
-                home, folder = self._place_called(chain.root), folders[chain.root]
-                applied = placed(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
+                home, folder = self._default_namespace(chain.root), folders[chain.root]
+                applied = place_object(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
                 placed_objects.append(PlacedObject(resource=applied, folder=folder))
                 # Several ways are rendered to several objects, of which one is to be chosen.
                 if len(chains_of[source]) == 1:
@@ -129,22 +129,22 @@ class Tree:
                     remedy = f"--offline {folder} {RENDER}"
                 gaps += changes.of(resource, chain, applied, remedy)
                 for applied_by, patch in (change for number in chain.builds for change in altered.get(number, ())):
-                    gaps += applied_otherwise(
+                    gaps += gaps_of_patched_delivery(
                         applied, applied_by, patch, remedy, has_variables=source in with_variables
                     )
             if not chains_of[source]:
-                path = self._ground.place_of(source)
+                path = self._ground.absolute_path(source)
                 unlisted, unlisted_gaps = self._place_unlisted(resource, path, is_namespaced=is_namespaced)
                 placed_objects.append(unlisted)
                 gaps += unlisted_gaps
         return placed_objects, list(dict.fromkeys(gaps))
 
-    def _altered(self, changes: UnappliedPatches) -> dict[int, list[tuple[Resource, Patch]]]:
+    def _patched_deliveries(self, changes: UnappliedPatches) -> dict[int, list[tuple[Resource, Patch]]]:
         """Map builds to the Kustomizations of Flux that apply them, with each patch that may change these."""
         altered: dict[int, list[tuple[Resource, Patch]]] = {}
         for number, delivery in self._builds.applied_by.items():
             if isinstance(delivery, FluxKustomization):
-                ways = self._chains.of_file(self._ground.place_of(delivery.resource.origin.source))
+                ways = self._chains.of_file(self._ground.absolute_path(delivery.resource.origin.source))
                 patches = [patch for way in ways for patch in changes.patches_on(delivery.resource, way)]
                 if patches:
                     distinct = {id(patch): patch for patch in patches}
@@ -154,11 +154,11 @@ class Tree:
     @cached_method
     def _remedy_for(self, source: str) -> str:
         """Return the remedy for a file that is delivered on several ways: rendering it, for one of its clusters."""
-        names = sorted(self.clusters.of(self._ground.place_of(source)))
+        names = sorted(self.clusters.of(self._ground.absolute_path(source)))
         return " or ".join(f"{RENDER} --cluster {name}" for name in names) if len(names) > 1 else RENDER
 
     @cached_method
-    def _place_called(self, folder: str) -> str:
+    def _default_namespace(self, folder: str) -> str:
         """Return the namespace of objects that are delivered from a folder, if nothing names one."""
         return self._namespace or unknown_namespace(self._ground.short(folder))
 
@@ -167,7 +167,7 @@ class Tree:
         folder = posixpath.dirname(path)
         home, applied = self._home_in(folder), resource
         if home:
-            applied = placed(resource, home, (), self._place_called(home.root), is_namespaced=is_namespaced)
+            applied = place_object(resource, home, (), self._default_namespace(home.root), is_namespaced=is_namespaced)
         as_written = PlacedObject(resource=applied, folder=posixpath.dirname(resource.origin.source))
         if folder in self._kustomizations:
             return as_written, [gap_of(applied, _UNLISTED, self._kustomizations[folder].origin, remedy="list it there")]
@@ -181,7 +181,7 @@ class Tree:
     def _home_in(self, folder: str) -> Chain | None:
         """Return the way on which a file would be that nothing lists: of the nearest folder around it, if any tells."""
         nearest: Chain | None = None
-        for around in (folder, *above(folder)):
+        for around in (folder, *ancestors(folder)):
             builds = [
                 number
                 for number in self._chains.at(around)
@@ -200,21 +200,21 @@ class Tree:
                 return replace(nearest, default=chain.default, default_from=chain.default_from)
         return nearest
 
-    def _generated(self) -> Iterator[tuple[str, list[str]]]:
+    def _generated_config_maps(self) -> Iterator[tuple[str, list[str]]]:
         """Map the names of generated ConfigMaps to the files that are in them."""
         for kustomization in self._kustomizations.values():
             for generator in mappings_at(kustomization.raw, "configMapGenerator"):
                 files = (path.rpartition("=")[2] for path in strings_at(generator, "files"))
                 yield text_at(generator, "name"), [within(kustomization.folder, path) for path in files]
 
-    def _releases(self, objects: Sequence[Resource], text_in: Callable[[str], str]) -> Iterator[Gap]:
+    def _gaps_of_releases(self, objects: Sequence[Resource], text_in: Callable[[str], str]) -> Iterator[Gap]:
         """Yield the gaps of HelmReleases."""
         data = {
             config_map_object.ref.name: config_map_object.raw.get("data")
             for config_map_object in objects
             if config_map_object.ref.group_kind == CONFIG_MAP
         }
-        files = dict(self._generated())
+        files = dict(self._generated_config_maps())
 
         def values_of(config_map: str) -> list[Json] | None:
             if config_map in files:
@@ -223,7 +223,7 @@ class Tree:
 
         for resource in objects:
             if resource.ref.group_kind == HELM_RELEASE:
-                yield from unrendered.by_release(resource, self._ground, values_of)
+                yield from unrendered.gaps_of_release(resource, self._ground, values_of)
 
     def creators(
         self,
@@ -233,20 +233,20 @@ class Tree:
         cluster: str = "",
     ) -> Iterator[Gap]:
         """Yield the gaps of all creators of objects, in one cluster or, without the name of one, in any."""
-        yield from self._releases([entry.resource for entry in placed_objects], text_in)
+        yield from self._gaps_of_releases([entry.resource for entry in placed_objects], text_in)
         destinations = {entry.cluster for entry in self._builds.deliveries if isinstance(entry, Application)}
         known = {entry: name_of_cluster(entry) for entry in destinations if "{{" not in entry}
         elsewhere = [entry for entry, name in known.items() if name and name != cluster and cluster in known.values()]
         for delivery in self._builds.deliveries:
             if isinstance(delivery, Application) and delivery.cluster not in elsewhere:
-                yield from unrendered.by_application(delivery, self._ground)
+                yield from unrendered.gaps_of_application(delivery, self._ground)
             elif isinstance(delivery, FluxKustomization):
-                yield from unrendered.by_flux(delivery, self._ground)
+                yield from unrendered.gaps_of_flux(delivery, self._ground)
         for number, build in enumerate(self._chains.builds):
             for chain in self._chains.through(number):
-                yield from unrendered.by_build(build, chain, is_file)
+                yield from unrendered.gaps_of_build(build, chain, is_file)
         for folder in charts_of(self._ground):
-            yield unrendered.by_chart(folder, self._ground, text_in)
+            yield unrendered.gap_of_chart(folder, self._ground, text_in)
 
 
 class Values(Struct, frozen=True, kw_only=True):
@@ -306,12 +306,12 @@ class Variables:
         """Return the values in the one ConfigMap for the clusters of a delivery; None if it is not here."""
         if reference.kind != "ConfigMap":
             return None
-        clusters = self._clusters.of(self._ground.place_of(delivery.resource.origin.source))
+        clusters = self._clusters.of(self._ground.absolute_path(delivery.resource.origin.source))
         config_maps = [
             entry
             for entry in self._config_maps.get(reference.name, ())
             if not clusters
-            or not (its := self._clusters.of(self._ground.place_of(entry.origin.source)))
+            or not (its := self._clusters.of(self._ground.absolute_path(entry.origin.source)))
             or its & clusters
         ]
         namespaces = {delivery.resource.ref.namespace, ""}

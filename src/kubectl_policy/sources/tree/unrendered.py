@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 RENDER: Final = "--render"
 # Fields of a configuration of Kustomize: where it puts names, namespaces, labels and annotations in objects.
-_CONFIGURED: Final = (
+_CONFIGURATION_FIELDS: Final = (
     "namePrefix",
     "nameSuffix",
     "namespace",
@@ -93,7 +93,7 @@ class UnappliedPatches:
             mentions = frozenset[str]() if names_none else patch.mentions
             yield gap_of(placed, f"{patch.origin.source} patches it", patch.origin, mentions, remedy)
             if patch.moves:
-                yield _moved(placed, patch, remedy)
+                yield _moved_gap(placed, patch, remedy)
         for number in numbers:
             kustomization = self._builds[number].kustomization
             if kustomization.raw.get("transformers"):
@@ -151,13 +151,13 @@ class UnappliedPatches:
 
 def _configures(configuration: Json, kind: str, *, renames: bool) -> bool:
     """Whether a configuration of Kustomize says of a kind where to put names that change, or labels."""
-    specs = [spec for field in _CONFIGURED for spec in mappings_at(configuration, field)]
+    specs = [spec for field in _CONFIGURATION_FIELDS for spec in mappings_at(configuration, field)]
     for reference in mappings_at(configuration, "nameReference") if renames else ():
         specs += mappings_at(reference, "fieldSpecs")
     return any(text_at(spec, "kind") in {"", kind} for spec in specs)
 
 
-def applied_otherwise(
+def gaps_of_patched_delivery(
     placed: Resource, applied_by: Resource, patch: Patch, remedy: str, *, has_variables: bool
 ) -> Iterator[Gap]:
     """Return the gaps of an object for a patch of the Kustomization of Flux that applies it."""
@@ -174,10 +174,10 @@ def applied_otherwise(
         reason = f"{patch.origin.source} patches {applied_by.ref}, which applies it"
         yield gap_of(placed, reason, patch.origin, patch.mentions, remedy)
         if not patches_alone:
-            yield _moved(placed, patch, remedy)
+            yield _moved_gap(placed, patch, remedy)
 
 
-def _moved(placed: Resource, patch: Patch, remedy: str) -> Gap:
+def _moved_gap(placed: Resource, patch: Patch, remedy: str) -> Gap:
     reason = f"{patch.origin.source} may change the name or the namespace of {placed.ref}"
     return replace(gap_of(placed, reason, patch.origin, patch.mentions, remedy), namespace="", name="")
 
@@ -201,7 +201,7 @@ def gap_of(
     )
 
 
-def creating(
+def creator_gap(
     creator: str, namespace: str, origin: Origin | None, remedy: str = "", mentions: frozenset[str] | None = None
 ) -> Gap:
     """Return the gap for any objects that something may create."""
@@ -209,18 +209,20 @@ def creating(
     return Gap(kind="", namespace=namespace, reason=reason, origin=origin, remedy=remedy, mentions=mentions)
 
 
-def by_release(resource: Resource, ground: Ground, values_of: Callable[[str], Sequence[Json] | None]) -> Iterator[Gap]:
+def gaps_of_release(
+    resource: Resource, ground: Ground, values_of: Callable[[str], Sequence[Json] | None]
+) -> Iterator[Gap]:
     """Yield the gaps of a placed HelmRelease; `values_of` returns the values in a ConfigMap that is here."""
     release = delivery_of(resource)
     if not isinstance(release, HelmRelease):
         return
-    path = ground.place_of(resource.origin.source)
+    path = ground.absolute_path(resource.origin.source)
     is_here = release.is_in_git and ground.resolve(release.chart, path) is not None
     # What is secret is not read, and rarely names anything.
     config_maps = [values_of(entry.name) for entry in release.values_from if entry.kind == "ConfigMap"]
     values = [entry for known in config_maps for entry in known or ()]
     names = [resource.ref.name, release.release_name, release.chart, release.namespace]
-    yield creating(
+    yield creator_gap(
         f"{resource.ref} (chart not {'rendered' if is_here else 'here'}) may create objects",
         release.namespace,
         resource.origin,
@@ -229,10 +231,10 @@ def by_release(resource: Resource, ground: Ground, values_of: Callable[[str], Se
     )
 
 
-def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
+def gaps_of_application(application: Application, ground: Ground) -> Iterator[Gap]:
     """Yield the gaps of an Application for sources that are no manifests here."""
     resource = application.resource
-    path = ground.place_of(resource.origin.source)
+    path = ground.absolute_path(resource.origin.source)
     for source in application.sources:
         folder = ground.resolve(source.path, path) if source.path else None
         is_chart = folder is not None and f"{folder}/Chart.yaml" in ground.sources
@@ -240,7 +242,7 @@ def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
             continue
         missing = "chart" if source.chart else source.path or "its source"
         problem = "chart not rendered" if is_chart else f"{missing} not here"
-        yield creating(
+        yield creator_gap(
             f"{resource.ref.kind} {application.name} ({problem}) may create objects",
             application.namespace,
             resource.origin,
@@ -249,31 +251,31 @@ def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
         )
 
 
-def by_flux(delivery: FluxKustomization, ground: Ground) -> Iterator[Gap]:
+def gaps_of_flux(delivery: FluxKustomization, ground: Ground) -> Iterator[Gap]:
     """Yield the gap of a Kustomization of Flux for a folder that is not here."""
     resource = delivery.resource
-    if ground.resolve(delivery.path, ground.place_of(resource.origin.source)) is None:
+    if ground.resolve(delivery.path, ground.absolute_path(resource.origin.source)) is None:
         creator = f"{resource.ref} ({delivery.path or 'its source'} not here) may create objects"
         mentions = words_in([resource.ref.name, delivery.path, dict(delivery.substitute)])
-        yield creating(creator, delivery.namespace, resource.origin, _FETCHED, mentions)
+        yield creator_gap(creator, delivery.namespace, resource.origin, _FETCHED, mentions)
 
 
-def by_chart(folder: str, ground: Ground, values_in: Callable[[str], str]) -> Gap:
+def gap_of_chart(folder: str, ground: Ground, values_in: Callable[[str], str]) -> Gap:
     """Yield the gap of a chart that is here, wherever it is installed."""
     source = ground.source_of(folder)
     inside = [path for path in ground.sources if path.startswith(f"{folder}/")]
     mentions = words_in([values_in(path) for path in inside])
-    return creating(f"the Helm chart {source} (not rendered) may create objects", "", None, RENDER, mentions)
+    return creator_gap(f"the Helm chart {source} (not rendered) may create objects", "", None, RENDER, mentions)
 
 
-def by_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], bool]) -> Iterator[Gap]:
+def gaps_of_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], bool]) -> Iterator[Gap]:
     """Yield the gaps of a kustomization on one way for objects that its files do not show."""
     kustomization = build.kustomization
     namespace, origin = chain.namespace or kustomization.namespace, kustomization.origin
     missing = [path for path in (*kustomization.resources, *kustomization.components) if not is_here(path)]
     for entry in (*kustomization.remote, *(posixpath.relpath(path, kustomization.folder) for path in missing)):
         creator = f"{origin.source} takes in {entry}, which is not here and may create objects"
-        yield creating(creator, namespace, origin, _FETCHED, words_in([entry]))
+        yield creator_gap(creator, namespace, origin, _FETCHED, words_in([entry]))
     for field, kind in _GENERATORS.items():
         for generator in mappings_at(kustomization.raw, field):
             if text_at(generator, "name"):
@@ -289,9 +291,9 @@ def by_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], bool])
     for chart in kustomization.charts:
         creator = f"{origin.source} may create objects of chart {text_at(chart, 'name')}"
         mentions = None if text_at(chart, "valuesFile") else words_in([chart])
-        yield creating(creator, text_at(chart, "namespace") or namespace, origin, _TEMPLATE, mentions)
+        yield creator_gap(creator, text_at(chart, "namespace") or namespace, origin, _TEMPLATE, mentions)
     if kustomization.raw.get("generators"):
-        yield creating(f"generators of {origin.source} may create objects", namespace, origin, RENDER, None)
+        yield creator_gap(f"generators of {origin.source} may create objects", namespace, origin, RENDER, None)
 
 
 def refers_to_nothing(group_kind: GroupKind) -> bool:

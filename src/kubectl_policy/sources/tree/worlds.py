@@ -30,13 +30,13 @@ Made = TypeVar("Made", str, ObjectRef)
 # What something delivers, as opposed to an overlay beside it that nothing does.
 DELIVERED: Final = "delivered"
 # To compare each of more folders with each takes long.
-_COMPARED: Final = 100
+_MAX_COMPARED: Final = 100
 # What many bring along that have nothing else in common.
 _COMMON: Final = frozenset({NAMESPACE, CRD})
 # Nobody wants to see more worlds one by one, and all that is in each of them is kept.
-MOST: Final = 200
+MAX_WORLDS: Final = 200
 # Of so many folders, a message names no more.
-_MOST_NAMED: Final = 3
+_MAX_NAMED: Final = 3
 
 
 class Worlds:
@@ -51,9 +51,9 @@ class Worlds:
     @property
     def are_too_many(self) -> bool:
         """Whether there are more than anybody wants to see one by one."""
-        return len(self.names) > MOST
+        return len(self.names) > MAX_WORLDS
 
-    def others_than(self, name: str) -> frozenset[str]:
+    def sources_for_others(self, name: str) -> frozenset[str]:
         """Return the names of the files that are for other worlds only."""
         return frozenset(source for source, claimed in self._claims.items() if claimed and name not in claimed)
 
@@ -62,11 +62,11 @@ class Worlds:
         for worlds, groups in self._by_worlds.items():
             if name not in worlds:
                 folders = [self._ground.short(folder) or "." for group in groups for folder in group.folders]
-                and_more = f" and {len(folders) - _MOST_NAMED} more" if folders[_MOST_NAMED:] else ""
+                and_more = f" and {len(folders) - _MAX_NAMED} more" if folders[_MAX_NAMED:] else ""
                 yield Gap(
                     kind="",
                     namespace="",
-                    reason=f"of {', '.join(folders[:_MOST_NAMED])}{and_more}, nothing says what is for {name}",
+                    reason=f"of {', '.join(folders[:_MAX_NAMED])}{and_more}, nothing says what is for {name}",
                     origin=Origin(self._ground.source_of(groups[0].folders[0])),
                     mentions=self._mentioned(worlds),
                 )
@@ -80,7 +80,7 @@ class Worlds:
     def _mentioned(self, worlds: frozenset[str]) -> frozenset[str] | None:
         """Return the names in the files of the alternatives for some worlds; None if they may mention anything."""
         files = frozenset(path for group in self._by_worlds[worlds] for path in group.files)
-        places = ((resource, self._ground.place_of(resource.origin.source)) for resource in self._objects)
+        places = ((resource, self._ground.absolute_path(resource.origin.source)) for resource in self._objects)
         return mentions_of(None, [dict(resource.raw) for resource, path in places if path in files])
 
     @cached_property
@@ -112,7 +112,7 @@ class Alternatives:
         self._ground, self._chains, self._clusters = ground, chains, clusters
         self._roots = frozenset(chains.roots)
         self._names: dict[int, str] = {}
-        self.groups = self._grouped(objects)
+        self.groups = self._group_roots(objects)
         self.names = sorted({*self._names.values()})
 
     def of(self, path: str) -> frozenset[str]:
@@ -121,12 +121,12 @@ class Alternatives:
         unclaimed = {root for root in roots if not self._clusters.of_build(root)}
         return frozenset(self._names[root] for root in unclaimed) if unclaimed <= self._names.keys() else frozenset()
 
-    def _grouped(self, objects: Sequence[Resource]) -> list[Group]:
+    def _group_roots(self, objects: Sequence[Resource]) -> list[Group]:
         """Find the groups, and name the roots in them of which no cluster tells."""
-        files, made_by = self._made_by(objects)
+        files, made_by = self._objects_by_root(objects)
         groups: list[Group] = []
-        for roots, alike in _connected({*self._alike(files), *self._alike(made_by)}):
-            names = self._told_apart(roots, alike)
+        for roots, similar_pairs in _connected({*self._similar_roots(files), *self._similar_roots(made_by)}):
+            names = self._distinct_names(roots, similar_pairs)
             worlds: set[str] = set()
             for root in roots:
                 clusters = self._clusters.of_build(root)
@@ -134,7 +134,7 @@ class Alternatives:
                 if not clusters:
                     self._names[root] = DELIVERED if self._is_delivered(root) else names[root]
                     worlds.add(self._names[root])
-            folders = tuple(sorted({self._chains.builds[root].place for root in roots}))
+            folders = tuple(sorted({self._chains.builds[root].folder for root in roots}))
             taken_in = frozenset(path for root in roots for path in files[root])
             groups.append(Group(folders=folders, files=taken_in, worlds=frozenset(worlds)))
         return groups
@@ -142,7 +142,9 @@ class Alternatives:
     def _is_delivered(self, root: int) -> bool:
         return self._chains.builds[root].is_applied
 
-    def _made_by(self, objects: Sequence[Resource]) -> tuple[dict[int, Counter[str]], dict[int, Counter[ObjectRef]]]:
+    def _objects_by_root(
+        self, objects: Sequence[Resource]
+    ) -> tuple[dict[int, Counter[str]], dict[int, Counter[ObjectRef]]]:
         """Count the objects that each root makes of each file, and collect their names."""
         files: dict[int, Counter[str]] = {}
         objects_of: dict[int, Counter[ObjectRef]] = {}
@@ -150,7 +152,7 @@ class Alternatives:
         for resource in objects:
             if resource.ref.group_kind in _COMMON:
                 continue
-            path = self._ground.place_of(resource.origin.source)
+            path = self._ground.absolute_path(resource.origin.source)
             if path not in ways:
                 chains = self._chains.of_file(path)
                 ways[path] = [(chain, self._roots.intersection(chain.builds)) for chain in chains]
@@ -159,10 +161,10 @@ class Alternatives:
                     files.setdefault(root, Counter())[path] += 1
                     # Of a way that stands for several, it is not known what it makes.
                     if len(roots) == 1:
-                        objects_of.setdefault(root, Counter())[_made_on(chain, resource)] = 1
+                        objects_of.setdefault(root, Counter())[_ref_on_chain(chain, resource)] = 1
         return files, objects_of
 
-    def _alike(self, made_by: Mapping[int, Counter[Made]]) -> Iterator[tuple[int, int]]:
+    def _similar_roots(self, made_by: Mapping[int, Counter[Made]]) -> Iterator[tuple[int, int]]:
         """Return pairs of roots of which one shares more than half of its objects with the other."""
         makers = grouped((ref, root) for root, objects in made_by.items() for ref in objects)
         # What the same roots make is counted together.
@@ -171,21 +173,23 @@ class Alternatives:
             if len(roots) > 1:
                 together[tuple(sorted(roots))] += made_by[roots[0]][ref]
         shared: Counter[tuple[int, int]] = Counter()
-        for several, number in together.items():
+        for sharing_roots, number in together.items():
             # Of too many, it is enough to know that they belong together.
-            for pair in combinations(several, 2) if len(several) <= _COMPARED else pairwise(several):
+            for pair in (
+                combinations(sharing_roots, 2) if len(sharing_roots) <= _MAX_COMPARED else pairwise(sharing_roots)
+            ):
                 shared[pair] += number
         for (first, second), number in shared.items():
             least = min(made_by[first].total(), made_by[second].total())
             if 2 * number > least and not (self._is_delivered(first) and self._is_delivered(second)):
                 yield first, second
 
-    def _told_apart(self, group: Collection[int], alike: Collection[tuple[int, int]]) -> Mapping[int, str]:
+    def _distinct_names(self, group: Collection[int], similar_pairs: Collection[tuple[int, int]]) -> Mapping[int, str]:
         """Return the part of its path that tells each root of a group from those that are like it."""
-        folders = {root: self._chains.builds[root].place for root in group}
+        folders = {root: self._chains.builds[root].folder for root in group}
         paths = {root: self._path(folder).split("/") for root, folder in folders.items()}
         for position in range(1, min(map(len, paths.values())) + 1):
-            if all(paths[first][-position] != paths[second][-position] for first, second in alike):
+            if all(paths[first][-position] != paths[second][-position] for first, second in similar_pairs):
                 return {root: path[-position] for root, path in paths.items()}
         ends = shortest_ends(self._path, folders.values())
         return {root: ends[folder] for root, folder in folders.items()}
@@ -194,7 +198,7 @@ class Alternatives:
         return self._ground.short(folder) or posixpath.basename(folder) or "."
 
 
-def _made_on(chain: Chain, resource: Resource) -> ObjectRef:
+def _ref_on_chain(chain: Chain, resource: Resource) -> ObjectRef:
     """Return the name of an object after one way to a cluster."""
     ref = resource.ref
     prefix, suffix = chain.names[-1] if chain.names else ("", "")
@@ -210,4 +214,4 @@ def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], Sequ
             large |= small
             groups.update(dict.fromkeys(small, large))
     pairs_of = grouped((min(groups[start]), (start, second)) for start, second in pairs)
-    return [(sorted(groups[first]), alike) for first, alike in sorted(pairs_of.items())]
+    return [(sorted(groups[first]), similar_pairs) for first, similar_pairs in sorted(pairs_of.items())]
