@@ -8,14 +8,20 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.errors import PolicyError, StillToBeRead
-from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kinds import CRD, NAMESPACE, SERVICE, plural
+from kubectl_policy.model.kind_roles import (
+    GATEWAY_CLASS,
+    LISTENER_HOLDERS,
+    NAMESPACE,
+    REFERENCE_GRANT,
+    ROUTES,
+    SERVICE,
+)
+from kubectl_policy.model.kinds import CRD, plural
 from kubectl_policy.model.world import world_of
 from kubectl_policy.profiles.registry import Registry
 from kubectl_policy.sources.cluster.discovery import Served
 from kubectl_policy.sources.cluster.world import ClusterWorld, Interests, Query
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -46,9 +52,9 @@ class Asked:
         self._snapshot = snapshot
         self.world = ClusterWorld(
             Interests(
-                small_kinds={GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT},
+                small_kinds={GATEWAY_CLASS, *LISTENER_HOLDERS, REFERENCE_GRANT},
                 alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
-                descendants=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
+                descendants=dict.fromkeys(LISTENER_HOLDERS, tuple(ROUTES)),
             ),
             {kind: self._served(kind) for kind in kinds},
             policies,

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, Origin, Resource, Snapshot
-from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_CLASS, LISTENER_HOLDERS, REFERENCE_GRANT, ROUTES
+from kubectl_policy.model.kinds import BUILT_IN
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.topology import shape_problems_of
 from kubectl_policy.topology.problems import dangling_references
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -299,7 +298,7 @@ def index(*resources: Resource, complete: bool = False, gaps: Sequence[Gap] = ()
 
 def dangling(topology: Topology, *refs: ObjectRef) -> tuple[Diagnostic, ...]:
     """The diagnostics for the references of some objects that lead nowhere; without any, of all, by kind and name."""
-    kinds = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES)
+    kinds = (GATEWAY_CLASS, *LISTENER_HOLDERS, *ROUTES)
     every = [resource for kind in kinds for resource in topology.index.of_kind(kind)]
     resources = [resource for resource in every if not refs or resource.ref in refs]
     return tuple(each for resource in resources for each in dangling_references(topology.relations, resource))

@@ -8,7 +8,7 @@ from kubectl_policy import plain
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.questions.describe.objects import describe

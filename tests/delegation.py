@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.topology import Topology
 from tests.build import backend, gateway, gateway_class, index, listener, parent, ref, resource, rule
 

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from kubectl_policy import GroupKind, NodeRef, leaves, load_manifests, plain
 from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_SETS, ROUTES
 from kubectl_policy.questions.predicted_conditions import policy_status, target_conditions
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.resolution import field_name
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 from tests import build
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.oracle import attached, is_ours, obj
 from tests.oracle_refusals import in_order, refused
 from tests.oracle_specs import covers, flatten, patch, without_nulls

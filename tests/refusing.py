@@ -6,16 +6,23 @@ from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy import analyze
 from kubectl_policy.errors import PolicyError, StillToBeRead
-from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kinds import NAMESPACE, SERVICE, plural
+from kubectl_policy.model.kind_roles import (
+    GATEWAY_CLASS,
+    HIERARCHY,
+    LISTENER_HOLDERS,
+    NAMESPACE,
+    REFERENCE_GRANT,
+    ROUTES,
+    SERVICE,
+)
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.profiles.registry import Registry
 from kubectl_policy.sources.cluster.cluster import Cluster
 from kubectl_policy.sources.cluster.connection import Connection, ListAnswer
 from kubectl_policy.sources.cluster.discovery import Discovery, Served
 from kubectl_policy.sources.cluster.refusals import refusal_of
 from kubectl_policy.sources.cluster.world import Interests
-from kubectl_policy.topology.references import GATEWAY_CLASS, HIERARCHY, ROUTES, WITH_LISTENERS
 from tests.sources.cluster.reaching import access_of
 
 if TYPE_CHECKING:
@@ -94,7 +101,7 @@ class Refusing:
         """Nothing is asked yet."""
         server, known = Server(snapshot, refused), Registry(Index(snapshot), profiles)
         interests = Interests(
-            small_kinds={GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT},
+            small_kinds={GATEWAY_CLASS, *LISTENER_HOLDERS, REFERENCE_GRANT},
             first=(),
             alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
             descendants={},

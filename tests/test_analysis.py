@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import Diagnostic, Implementation, MergeStrategy, PolicyKindProfile, Snapshot, analyze, plain
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.build import (
     ORIGIN,
     backend,

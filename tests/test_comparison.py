@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.model import Gap, GroupKind, NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.states import cascade
 from kubectl_policy.topology import Topology

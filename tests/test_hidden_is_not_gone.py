@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Gap, Origin
+from kubectl_policy.model.kind_roles import GATEWAY, PORT_HOLDERS, ROUTES
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.sources.outline import mentions_of
-from kubectl_policy.topology.references import GATEWAY, ROUTES, WITH_PORTS
 from tests.implementations import manifests
 from tests.property.examples import examples
 
@@ -76,7 +76,7 @@ def test_what_is_hidden_changes_no_answer_in_silence(world: str, gap: Callable[[
     """Whichever object it is."""
     snapshot = replace(manifests(world), complete=True)
     whole = analyze(snapshot)
-    kinds = (GATEWAY, *ROUTES, *WITH_PORTS)
+    kinds = (GATEWAY, *ROUTES, *PORT_HOLDERS)
     subjects = [ref for kind in kinds for ref in (found.ref for found in whole.index.of_kind(kind))]
     subjects += whole.attachments
     expected = answers(whole, subjects)

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import Diagnostic, GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests import build

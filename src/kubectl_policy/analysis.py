@@ -18,14 +18,13 @@ from kubectl_policy.errors import NotFoundError, StillToBeRead
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.index import Index, Referrers
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.profiles.needs import with_those_through
 from kubectl_policy.resolution import EffectivePolicy, Resolver, reach, takes_effect_below
 from kubectl_policy.topology import Implementation, Path, Topology
-from kubectl_policy.topology.references import WITH_LISTENERS
 from kubectl_policy.validation import new_evaluator
 
 if TYPE_CHECKING:
@@ -306,7 +305,7 @@ class Analysis:
 
     @cached_property
     def _certificates(self) -> Referrers[ObjectRef]:
-        return Referrers(self.index, WITH_LISTENERS, self._certificates_of)
+        return Referrers(self.index, LISTENER_HOLDERS, self._certificates_of)
 
     def _certificates_of(self, owner: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         from kubectl_policy.topology.gateway.certificates import certificate_refs  # noqa: PLC0415 (few answers need it)

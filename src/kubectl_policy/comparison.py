@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model.kinds import CRD, NAMESPACE
+from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES
+from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import NodeRef, ObjectRef
 from kubectl_policy.resolution import paths_by_way_of
 from kubectl_policy.states import changed, paired, same_object
 from kubectl_policy.surroundings import STANDARD, Surroundings, surroundings
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -10,18 +10,14 @@ from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import FieldPath, value_at
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
 from kubectl_policy.topology.delegation.flow import circle_words
 from kubectl_policy.topology.problems import broken_reference, dangling_references
-from kubectl_policy.topology.references import (
-    GATEWAY_CLASS,
-    ROUTES,
-    WITH_LISTENERS,
-    reference_problem,
-)
+from kubectl_policy.topology.references import reference_problem
 from kubectl_policy.validation import Validation
 
 if TYPE_CHECKING:
@@ -36,7 +32,7 @@ if TYPE_CHECKING:
 
 
 # The kinds of the hierarchy whose objects refer to others.
-_REFERRING: Final = frozenset({GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES})
+_REFERRING: Final = frozenset({GATEWAY_CLASS, *LISTENER_HOLDERS, *ROUTES})
 
 
 class Problems:

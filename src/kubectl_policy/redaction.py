@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.fields import Every, mapping_at
-from kubectl_policy.model.grants import REFERENCE_GRANT
-from kubectl_policy.model.kinds import CRD, NAMESPACE
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
+from kubectl_policy.model.kind_roles import (
+    GATEWAY_CLASS,
+    LISTENER_HOLDERS,
+    NAMESPACE,
+    PORT_HOLDERS,
+    REFERENCE_GRANT,
+    ROUTES,
+)
+from kubectl_policy.model.kinds import CRD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
     _Path: TypeAlias = tuple[object, ...]
 
 # What the hierarchy is made of, and what defines kinds, says nothing else. Of routes, the settings are in filters.
-_WHOLE: Final = frozenset({CRD, NAMESPACE, REFERENCE_GRANT, GATEWAY_CLASS, *WITH_LISTENERS, *WITH_PORTS})
+_WHOLE: Final = frozenset({CRD, NAMESPACE, REFERENCE_GRANT, GATEWAY_CLASS, *LISTENER_HOLDERS, *PORT_HOLDERS})
 _SETTINGS_OF_ROUTES: Final = "filters"
 _OF_METADATA: Final = frozenset(
     {

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from kubectl_policy.model.absence import Candidates
 from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at, value_at
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kinds import CRD, NAMESPACE, names_in_crd
+from kubectl_policy.model.kind_roles import NAMESPACE
+from kubectl_policy.model.kinds import CRD, names_in_crd
 from kubectl_policy.model.refs import GroupKind, ObjectRef, names_as_in, rule_names
 from kubectl_policy.model.snapshot import Resource
 from kubectl_policy.model.world import Overlay, world_of

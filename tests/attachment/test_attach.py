@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model import Gap, GroupKind, NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.build import gateway, grant, index, namespace, node, policy, resource, route, rule, service, target
 
 if TYPE_CHECKING:

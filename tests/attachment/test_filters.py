@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model import Gap, GroupKind, Snapshot
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.topology import referring

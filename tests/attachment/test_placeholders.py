@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import GroupKind, PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.build import backend, gateway, index, listener, policy, resource, route, rule, service, target
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, Snapshot, Topology, analyze
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.world import Loaded
 from tests.build import grant, index, listed, namespace, policy, ref, resource, route, snapshot, target
 

@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.attachment import SettingsReferences
 from kubectl_policy.attachment.settings import ANY_KIND
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.needs import RequiredObject
 from tests.build import index, policy, ref, resource, snapshot, target
 

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from kubectl_policy import GroupKind, Implementation, Leaf, NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.resolution.traced import KeyedList
 from kubectl_policy.topology import (

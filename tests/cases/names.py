@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy import GroupKind, NodeRef
 from kubectl_policy.model.fields import integer_at, items_at, text_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.topology.controllers import managed
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from kubectl_policy import analyze
 from kubectl_policy.cli.states import deletions, retargetings
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY_API, NAMESPACE
 from kubectl_policy.profiles import PolicyKindProfile
 from tests.build import (
     backend,

@@ -8,7 +8,7 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.lint.linted import Linted
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
 
 if TYPE_CHECKING:

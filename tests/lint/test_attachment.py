@@ -14,7 +14,7 @@ from kubectl_policy.lint.rules.policies.unreached_targets import (
     target_unattached,
 )
 from kubectl_policy.model import Gap
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
 from tests.lint.policies import CLASS, GATEWAY, OURS, ROUTE, SERVED, TO_ROUTE, checked, known, said, verdicts
 

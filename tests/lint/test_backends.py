@@ -26,7 +26,7 @@ from kubectl_policy.lint.rules.backends import (
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.profiles.controllers import DelegationProfile
 from tests import build, delegation

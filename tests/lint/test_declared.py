@@ -16,7 +16,7 @@ from kubectl_policy.lint.rules.policies.target_references import (
     target_field_misspelt,
     target_unnamed,
 )
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
 from tests.lint.policies import GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, known, said, verdicts
 

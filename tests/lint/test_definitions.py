@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import FieldPath, GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
 from tests.lint.examples import lint
 

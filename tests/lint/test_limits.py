@@ -15,7 +15,7 @@ from kubectl_policy.lint.rules.policies.validity import (
     target_status_missing,
 )
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import StatusProfile
 from kubectl_policy.profiles.merging import MergeStrategy
 from tests import build

@@ -22,7 +22,7 @@ from kubectl_policy.lint.rules.references import (
 )
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.needs import RequiredObject
 from tests import build
 from tests.lint.policies import SERVED, TO_ROUTE, checked, kinds, known, said, verdicts

@@ -28,7 +28,7 @@ from kubectl_policy.lint.rules.routes.parents import (
     tlsroute_wrong_listener,
 )
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.kind_roles import GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.snapshot import AssumedObjects
 from tests import build, delegation
 from tests.lint.policies import checked, said, verdicts

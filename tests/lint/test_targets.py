@@ -16,7 +16,7 @@ from kubectl_policy.lint.rules.policies.targets import (
     target_section_not_found,
 )
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
 from tests.lint.policies import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
 

@@ -12,7 +12,8 @@ from kubectl_policy import GroupKind, ObjectRef, load_manifests
 from kubectl_policy.model.defaults import BUILT_IN_DEFAULTS, built_in_schema
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kinds import CRD, GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
+from kubectl_policy.model.kinds import CRD
 from tests.live.conftest import BAKERY
 
 if TYPE_CHECKING:

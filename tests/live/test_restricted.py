@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import cli
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.live.server import ADMIN, BAKER, PASTRY
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy.model.defaults import BUILT_IN_DEFAULTS, Defaults, built_in_schema
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.refs import GroupKind
 from tests.build import crd, resource
 

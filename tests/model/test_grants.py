@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, GroupKind, Resource
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.states import changed
 from tests.build import grant, index, listed, ref, resource, snapshot
 

@@ -11,7 +11,7 @@ from kubectl_policy.model import Gap, GroupKind, ObjectRef, Snapshot
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.index import Index, Referrers
-from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY_API, SERVICE
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
 from tests.build import crd, gateway, index, listed, namespace, ref, resource, service, snapshot

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.kinds import (
     BUILT_IN,
-    GATEWAY_API,
     POLICY_LABEL,
     KindNames,
     known_kinds,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.model import GroupKind, Origin
-from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.contradictions import BY_LEVELS
 from kubectl_policy.profiles.controllers import ConditionWords, ControllerSetting, StatusProfile

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.profiles.load import built_in_profiles
 from tests.build import (
     gateway,

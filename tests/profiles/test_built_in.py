@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from kubectl_policy import MergeStrategy, TargetLevel, analyze, plain
-from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY_API, SERVICE
 from kubectl_policy.profiles.contradictions import contradictions
 from kubectl_policy.profiles.load import ProfileFile, built_in_profiles
 from kubectl_policy.profiles.reading import problems

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE, SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY_API, NAMESPACE, SERVICE
 from kubectl_policy.profiles.load import built_in_profiles
 from tests.build import (
     gateway,

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, Origin
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles import Registry, load
 from kubectl_policy.profiles.controllers import ByLabel, DelegationProfile
 from kubectl_policy.profiles.load import ProfileFile, built_in_delegations, profiles_in

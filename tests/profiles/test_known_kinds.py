@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import MergeStrategy
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.load import built_in_profiles
 from tests.profiles.test_built_in import FILES
 

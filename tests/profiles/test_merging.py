@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.build import node, policy, target
 from tests.profiles.claims import CLAIMS, GKE, GLOO, Claim
 from tests.profiles.meetings import FIRST, GATEWAY, LISTENER, ROUTE, asked, by_filters, on, one_target, settings

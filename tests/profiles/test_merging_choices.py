@@ -7,8 +7,8 @@ from types import MappingProxyType
 import pytest
 
 from kubectl_policy import MergeStrategy, TargetLevel
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart, Inheritance, ListedFields, MergeScope, RouteChoice, SharedField
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 
 LISTENERS = TargetLevel(GATEWAY, section=True)

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API, KindNames
+from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.profiles import Registry, load, registry
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.questions.shared.selection import find

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from hypothesis import strategies as st
 
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.property.strategies import worlds
 
 if TYPE_CHECKING:

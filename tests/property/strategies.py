@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from hypothesis import strategies as st
 
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.oracle import full_paths, obj, sections
 from tests.property.world import OURS, STRATEGIES, Gateway, Kind, Policy, Route, Rule, Service, World
 

@@ -11,13 +11,12 @@ from msgspec.structs import replace
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import compare
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, NAMESPACE, PORT_HOLDERS, ROUTES
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphOptions, Picture
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, ROUTES, WITH_PORTS
 from tests.asking import Asked, everything
 from tests.property.changes import pairs_of_worlds, refs_in
 from tests.property.choices import values_of
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 kinds = st.sampled_from(
-    (frozenset(), frozenset(), frozenset({GATEWAY, HTTP_ROUTE}), frozenset({GATEWAY_CLASS, *WITH_PORTS}))
+    (frozenset(), frozenset(), frozenset({GATEWAY, HTTP_ROUTE}), frozenset({GATEWAY_CLASS, *PORT_HOLDERS}))
 )
 options = values_of(
     GraphOptions, kinds=kinds, sections=st.booleans(), only_affected=st.booleans(), effective=st.booleans()

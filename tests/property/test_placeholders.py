@@ -21,13 +21,13 @@ from kubectl_policy import Snapshot, analyze, load_manifests
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
 from kubectl_policy.model.fields import FieldPath
+from kubectl_policy.model.kind_roles import HIERARCHY
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.topology.references import HIERARCHY
 from tests.property.examples import examples
 
 if TYPE_CHECKING:

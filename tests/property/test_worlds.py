@@ -15,7 +15,7 @@ from kubectl_policy import load_manifests
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.body import strings_in
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import HTTP_ROUTE, SERVICE, TCP_ROUTE, UDP_ROUTE
 from kubectl_policy.model.world import Loaded, Overlay, world_of
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
@@ -23,7 +23,6 @@ from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.render.forms import BLAST_RADIUS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.render.output.formats import Forms, render
 from kubectl_policy.render.output.text import View
-from kubectl_policy.topology.references import HTTP_ROUTE, TCP_ROUTE, UDP_ROUTE
 from tests.asking import Asked, everything
 from tests.property.examples import examples
 from tests.property.hostile import files

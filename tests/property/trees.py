@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy.model import GroupKind, ObjectRef, Origin, Resource, Snapshot
 from kubectl_policy.model.fields import time_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.property.strategies import worlds
 from tests.property.world import POLICIES, profiles_of, snapshot_of
 

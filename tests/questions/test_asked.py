@@ -15,6 +15,7 @@ from bench.worlds import one_gateway
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.cli.call import Call
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.model.world import world_of
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
@@ -22,7 +23,6 @@ from kubectl_policy.questions.explain import explain
 from kubectl_policy.questions.shared.selection import find
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.forms import BLAST_RADIUS, EXPLANATION, OBJECT_DESCRIPTION, WHY_NOT
-from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.crowded import IMPLEMENTATIONS, TEAM, Implementation, world
 from tests.fakes import RecordingWorld, decoded, deferred
 

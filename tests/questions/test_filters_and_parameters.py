@@ -9,6 +9,7 @@ import pytest
 from kubectl_policy import PolicyKindProfile, analyze, what_if
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -21,7 +22,6 @@ from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.explain.statements import explanation_headline
-from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import (
     backend,
     gateway,

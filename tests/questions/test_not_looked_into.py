@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze, what_if
 from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.diff import diff
-from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import backend, gateway, gateway_class, names, node, resource, route, rule, service, snapshot
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, shown

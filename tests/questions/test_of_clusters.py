@@ -9,12 +9,12 @@ import pytest
 from kubectl_policy import load_manifests
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.kinds import POLICY_LABEL, SERVICE
+from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, SERVICE
+from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.shared.selection import find
-from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE
 from tests import build
 from tests.asking import Asked, everything
 

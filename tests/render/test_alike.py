@@ -9,13 +9,13 @@ import pytest
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.render.changes.text import diff_tree
 from kubectl_policy.render.describe.objects import object_tree
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests import build
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles import TargetLevel
 from kubectl_policy.questions.explain import NamedLevel, explain
 from kubectl_policy.questions.lists import list_type

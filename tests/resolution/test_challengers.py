@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.resolution.merging import fold_by_challenger
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.resolution.outcomes import resolve
 from tests.resolution.specs import declares, layer, names, set_by

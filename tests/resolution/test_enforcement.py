@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE, SERVICE
 from kubectl_policy.profiles.merging import IgnoredPart
 from kubectl_policy.resolution import takes_effect_below
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
     backend,
     gateway,

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles import TargetLevel
 from kubectl_policy.resolution.precedence import filters_above, in_order
 from tests.build import backend, gateway, gateway_class, names, node, policy, route, rule, service, snapshot, target

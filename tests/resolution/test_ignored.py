@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, TargetLevel, plain
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart, PortField, SharedField
 from kubectl_policy.resolution.contributions import ignored_fields, without_ignored
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.traced import trace, without
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.resolution.outcomes import UNSAID, brings, fates, listener_at, refusing, resolve, superseders
 from tests.resolution.specs import names, source

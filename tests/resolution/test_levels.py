@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, plain
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import Inheritance, MergeScope, RouteChoice, SharedField
 from kubectl_policy.resolution.merging import PathContext, by_level, merges_by_level
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.resolution.outcomes import UNSAID, brings, fates, listener_at, refusing, resolve, superseders
 from tests.resolution.specs import names, set_by, source

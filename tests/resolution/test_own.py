@@ -11,13 +11,12 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API, HTTP_ROUTE
 from kubectl_policy.profiles import Registry
 from kubectl_policy.profiles.profile import ConditionalField
 from kubectl_policy.resolution import leaves, plain
 from kubectl_policy.resolution.object_settings import OwnRules
 from kubectl_policy.topology import Topology
-from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import backend, gateway, index, node, policy, resource, route, rule, service, snapshot, target
 from tests.profiles.test_built_in import PROFILES
 from tests.resolution.specs import set_by

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles.merging import Inheritance, RouteChoice, SharedField
 from kubectl_policy.resolution.resolver import route_choices
-from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import backend, node, parent, policy, resource, service, snapshot, target
 from tests.delegation import http_route, passing, to
 from tests.delegation import world as delegating

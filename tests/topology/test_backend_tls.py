@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.topology import Condition, Topology, backend_tls_conditions
 from tests.build import backend, gateway, index, policy, ref, resource, route, rule, service, target
 

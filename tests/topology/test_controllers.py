@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import Topology
 from kubectl_policy.model import Gap
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.topology.controllers import controlled, managed
 from tests.build import (
     backend,

@@ -7,14 +7,16 @@ from itertools import pairwise
 import pytest
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE, SERVICE
-from kubectl_policy.topology.references import (
+from kubectl_policy.model.kind_roles import (
     GATEWAY,
+    GATEWAY_API,
     GATEWAY_CLASS,
     HIERARCHY,
     HTTP_ROUTE,
     LISTENER_SETS,
+    NAMESPACE,
     ROUTES,
+    SERVICE,
     depth_of,
     layer_of,
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.validation import Validation
 from kubectl_policy.validation.expressions import library
 from tests.build import crd, gateway, index, policy, resource, snapshot

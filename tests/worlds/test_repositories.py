@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import GroupKind, InputOptions, NodeRef, ObjectRef, analyze, leaves, load_manifests
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.certainty import lies
 
 if TYPE_CHECKING:

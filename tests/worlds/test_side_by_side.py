@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 import kubectl_policy
 from kubectl_policy import NodeRef, analyze, load_profiles
 from kubectl_policy.model.fields import mappings_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.lists import list_type

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze, leaves, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.build import gateway, namespace, node, policy, resource, route, service, snapshot, target
 
 if TYPE_CHECKING:

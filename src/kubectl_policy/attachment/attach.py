@@ -11,8 +11,8 @@ from kubectl_policy.attachment.attachment import Attachment, NotAttached, Target
 from kubectl_policy.attachment.references import FollowedReference, target_references
 from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
 from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.kind_roles import PARAMETERS
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.topology.references import WITH_PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -111,7 +111,7 @@ def unread_holders(policy: ObjectRef, profile: PolicyKindProfile, index: Index) 
             message = f"no {kind.kind} {where} that was read names it in a filter, and another one may"
             declared = TargetReference("", kind.group, kind.kind, namespace=policy.namespace, way="filter")
             yield NotAttached("target unknown", message).attachment(policy, declared)
-    for kind in sorted(WITH_PARAMETERS) if profile.attachment == "parameters" else ():
+    for kind in sorted(PARAMETERS) if profile.attachment == "parameters" else ():
         namespace = policy.namespace if index.namespaced(kind) else ""
         if index.presence(ObjectRef(kind, namespace, "")) == "unknown":
             where = f" of namespace {namespace}" if namespace else ""

@@ -13,15 +13,10 @@ from kubectl_policy.attachment.attach import attach
 from kubectl_policy.attachment.references import named_object, target_references
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, PARAMETERS
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind, may_equal
-from kubectl_policy.topology.references import (
-    GATEWAY_CLASS,
-    WITH_LISTENERS,
-    WITH_PARAMETERS,
-    parameters_ref,
-)
+from kubectl_policy.topology.references import parameters_ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -128,10 +123,10 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         world, kind = self._index.world, profile.group_kind
         candidates = (*self._index.naming(kind, obj), *self._perhaps_selecting(obj, profile))
         yield from (policy for policy in candidates if self._declares(policy, profile, obj))
-        if profile.attachment == "parameters" and obj.group_kind in WITH_PARAMETERS:
+        if profile.attachment == "parameters" and obj.group_kind in PARAMETERS:
             named = parameters_ref(self._index, obj)
             yield from [named.object] if named and named.object.group_kind == kind and world.has(named.object) else []
-        if profile.filter_routes and obj.group_kind not in (*WITH_LISTENERS, GATEWAY_CLASS, NAMESPACE):
+        if profile.filter_routes and obj.group_kind not in (*LISTENER_HOLDERS, GATEWAY_CLASS, NAMESPACE):
             for named_by_route in self.topology.relations.filters_about(obj):
                 if named_by_route.object.group_kind == kind and world.has(named_by_route.object):
                     yield named_by_route.object

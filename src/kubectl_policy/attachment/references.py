@@ -10,12 +10,12 @@ from kubectl_policy.attachment.attachment import Attachment, NotAttached, Target
 from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.unknown import is_open, is_unknown_kind, may_be_section, may_equal
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.gateway.listeners import lets_namespace
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

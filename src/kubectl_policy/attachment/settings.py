@@ -13,7 +13,7 @@ from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import FieldPath, each_mapping, text_at
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:

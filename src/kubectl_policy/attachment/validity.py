@@ -20,8 +20,9 @@ from kubectl_policy.model.fields import (
     text_at,
     value_at,
 )
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.topology.controllers import enabled_on, managed, why_disabled
-from kubectl_policy.topology.references import ROUTES, parent_refs
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

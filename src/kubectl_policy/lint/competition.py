@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.attached_hostnames import is_left_to_others
 from kubectl_policy.topology.gateway.hostnames import comparable, intersection
-from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, hostnames_of, parent_refs
+from kubectl_policy.topology.references import hostnames_of, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

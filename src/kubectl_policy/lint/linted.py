@@ -13,10 +13,9 @@ from kubectl_policy.lint.refusals import refusals
 from kubectl_policy.lint.reported_status import Reported
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.model.grants import REFERENCE_GRANT
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, REFERENCE_GRANT, ROUTES
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.diff import diff
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -173,7 +172,7 @@ class Linted:
     @cached_property
     def with_listeners(self) -> Sequence[Resource]:
         """All Gateways and ListenerSets."""
-        return self.of_kind(GATEWAY, *LISTENER_SETS)
+        return self.of_kind(*LISTENER_HOLDERS)
 
     @cached_property
     def listeners(self) -> Sequence[tuple[Resource, Listener]]:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.reasons import binding_reason
 from kubectl_policy.topology.conditions import route_conditions
 from kubectl_policy.topology.gateway.hostnames import intersect
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
-from kubectl_policy.topology.references import ROUTES, hostnames_of, parent_refs
+from kubectl_policy.topology.references import hostnames_of, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

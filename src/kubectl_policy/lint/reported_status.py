@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model.fields import FieldPath, items_at, mapping_at, mappings_at, text_at, time_at
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES
 from kubectl_policy.questions.shared.reported import has_report, status_entries
 from kubectl_policy.questions.status.comparison import Claim, Explainer, compare_conditions
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
 from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import (
-    GATEWAY,
-    GATEWAY_CLASS,
-    HTTP_ROUTE,
-    ROUTES,
-    WITH_LISTENERS,
-    parent_refs,
-    refer,
-)
+from kubectl_policy.topology.references import parent_refs, refer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -70,7 +63,7 @@ class ReportedClaim(Struct, frozen=True):
             return ""
         if at.object == self.resource.ref:
             return f" for listener {at.section}"
-        return f" for {listener_words(at)}" if at.section and at.object.group_kind in WITH_LISTENERS else f" for {at}"
+        return f" for {listener_words(at)}" if at.section and at.object.group_kind in LISTENER_HOLDERS else f" for {at}"
 
     @property
     def place(self) -> tuple[ObjectRef, NodeRef | None, str]:
@@ -168,7 +161,7 @@ class Reported:
         ref, at, topology = report.resource.ref, report.comparison.at, self._analysis.topology
         if at is None or report.comparison.reported is None:
             return False
-        if ref.group_kind in WITH_LISTENERS:
+        if ref.group_kind in LISTENER_HOLDERS:
             return at.section not in topology.sections(ref)
         if ref.group_kind in ROUTES:
             # A route that delegates is a parent without being named.

@@ -13,13 +13,8 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.body import Body, strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
-from kubectl_policy.model.kinds import (
-    GATEWAY_API,
-    GATEWAY_API_EXPERIMENTAL,
-    NAMESPACE,
-    SERVICE,
-    counting_definitions,
-)
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
+from kubectl_policy.model.kinds import counting_definitions
 from kubectl_policy.model.refs import GroupKind
 
 if TYPE_CHECKING:

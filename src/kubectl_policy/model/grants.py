@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import REFERENCE_GRANT
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.unknown import is_unknown, may_equal
 from kubectl_policy.model.world import grouped
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model.snapshot import Resource, Snapshot
 
-REFERENCE_GRANT: Final = GroupKind(GATEWAY_API, "ReferenceGrant")
 _NAMES: Final = frozenset({"referencegrant", "referencegrants", "refgrant"})
 
 

@@ -14,8 +14,9 @@ from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.body import as_written, strings_in
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
-from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
-from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
+from kubectl_policy.model.grants import Grants
+from kubectl_policy.model.kind_roles import NAMESPACE, REFERENCE_GRANT
+from kubectl_policy.model.kinds import CRD, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_be_unfilled, may_equal, may_have_open_names

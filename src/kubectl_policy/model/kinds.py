@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from kubectl_policy.lazy import pattern
 from kubectl_policy.model.fields import labels_of, strings_at, text_at
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, KIND_ROWS, TARGET_KINDS
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
 
@@ -18,11 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.refs import ObjectRef
     from kubectl_policy.model.snapshot import Resource
 
-GATEWAY_API: Final = "gateway.networking.k8s.io"
-GATEWAY_API_EXPERIMENTAL: Final = "gateway.networking.x-k8s.io"
 CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
-NAMESPACE: Final = GroupKind("", "Namespace")
-SERVICE: Final = GroupKind("", "Service")
 # GEP-713, "Policy CRD label": `gateway.networking.k8s.io/policy: direct | inherited`; older definitions say `true`.
 POLICY_LABEL: Final = "gateway.networking.k8s.io/policy"
 
@@ -114,10 +111,10 @@ def with_article(name: str) -> str:
     return f"{'an' if vowel else 'a'} {name}"
 
 
-# Kinds by group with the short names that `kubectl api-resources` and the CRDs of kubernetes-sigs/gateway-api
-# (config/crd) give them; plurals are those that `plural` makes.
+# Further kinds by group, with the short names that `kubectl api-resources` and the definitions of
+# kubernetes-sigs/gateway-api (config/crd) give them; plurals are those that `plural` makes.
 _CLUSTER_SCOPED: Final[Mapping[str, Mapping[str, str]]] = {
-    "": {"Namespace": "ns", "Node": "no", "PersistentVolume": "pv"},
+    "": {"Node": "no", "PersistentVolume": "pv"},
     CRD.group: {CRD.kind: "crd crds"},
     "rbac.authorization.k8s.io": {"ClusterRole": "", "ClusterRoleBinding": ""},
     "storage.k8s.io": {"StorageClass": "sc"},
@@ -137,41 +134,27 @@ _CLUSTER_SCOPED: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "cilium.io": {"CiliumClusterwideNetworkPolicy": "ccnp"},
     "cluster.open-cluster-management.io": {"ManagedCluster": "", "ManagedClusterSet": ""},
-    GATEWAY_API: {"GatewayClass": "gc"},
 }
 _NAMESPACED: Final[Mapping[str, Mapping[str, str]]] = {
-    "": {"Service": "svc", "Secret": "", "ConfigMap": "cm", "Pod": "po", "ServiceAccount": "sa"},
+    "": {"Secret": "", "ConfigMap": "cm", "Pod": "po", "ServiceAccount": "sa"},
     "apps": {"Deployment": "deploy"},
-    "multicluster.x-k8s.io": {"ServiceImport": "svcim"},
-    GATEWAY_API: {
-        "Gateway": "gtw",
-        "ListenerSet": "lset",
-        "HTTPRoute": "",
-        "GRPCRoute": "",
-        "TLSRoute": "",
-        "TCPRoute": "",
-        "UDPRoute": "",
-        "ReferenceGrant": "refgrant",
-        "BackendTLSPolicy": "btlspolicy",
-        "BackendLBPolicy": "blbpolicy",
-    },
-    GATEWAY_API_EXPERIMENTAL: {"XListenerSet": "lset", "XBackendTrafficPolicy": "xbtrafficpolicy"},
+    GATEWAY_API: {"ReferenceGrant": "refgrant", "BackendTLSPolicy": "btlspolicy", "BackendLBPolicy": "blbpolicy"},
+    GATEWAY_API_EXPERIMENTAL: {"XBackendTrafficPolicy": "xbtrafficpolicy"},
 }
-BUILT_IN: Final = tuple(
-    KindNames(GroupKind(group, kind), plural(kind.lower()), tuple(short_names.split()), namespaced=namespaced)
-    for namespaced, groups in ((False, _CLUSTER_SCOPED), (True, _NAMESPACED))
-    for group, kinds in groups.items()
-    for kind, short_names in kinds.items()
-)
 
-# Kinds that policies target: none of them is a policy kind, whatever fields or labels it has.
-TARGETS: Final = frozenset(
-    {
-        names.group_kind
-        for names in BUILT_IN
-        if names.group_kind in {NAMESPACE, SERVICE}
-        or (names.group_kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL} and not names.plural.endswith("policies"))
-    }
+
+def _built_in(kind: GroupKind, short_names: str, *, namespaced: bool) -> KindNames:
+    return KindNames(kind, plural(kind.kind.lower()), tuple(short_names.split()), namespaced=namespaced)
+
+
+BUILT_IN: Final = (
+    *(_built_in(row.group_kind, row.short_names, namespaced=row.namespaced) for row in KIND_ROWS),
+    *(
+        _built_in(GroupKind(group, kind), short_names, namespaced=namespaced)
+        for namespaced, groups in ((False, _CLUSTER_SCOPED), (True, _NAMESPACED))
+        for group, kinds in groups.items()
+        for kind, short_names in kinds.items()
+    ),
 )
 
 
@@ -199,7 +182,7 @@ def problem_of_definition(definition: Resource) -> Problem | None:
     if kind.kind and is_kubernetes_own(kind):
         message = f"{kind} is a kind of Kubernetes itself, so what this definition says of it is ignored"
         return Problem(message=message, reason="definition-refused")
-    if kind in TARGETS and POLICY_LABEL in labels_of(definition.raw):
+    if kind in TARGET_KINDS and POLICY_LABEL in labels_of(definition.raw):
         label = f"the label {POLICY_LABEL}, which makes it a policy kind, is ignored"
         return Problem(message=f"{kind} is a kind that policies target, so {label}", reason="policy-label")
     return None

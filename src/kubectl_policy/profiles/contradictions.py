@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
-from kubectl_policy.model.kinds import TARGETS
+from kubectl_policy.model.kind_roles import TARGET_KINDS
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
 from kubectl_policy.profiles.reading import shown
@@ -30,7 +30,7 @@ def contradictions(document: dict[str, Any]) -> Iterator[Problem]:
         path = WHOLE / "kinds" / kind
         if not kind:
             yield Problem(message="a kind needs a name", field=path)
-        if GroupKind(document["group"], kind) in TARGETS:
+        if GroupKind(document["group"], kind) in TARGET_KINDS:
             yield Problem(message="is a kind that policies target: it cannot be one", field=path)
         for name, holds, message in _RULES:
             if name in fields and not holds(fields):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, strings_at, text_at, value_at
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, POLICY_LABEL
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.profiles.merging import GEP_STRATEGIES
 from kubectl_policy.profiles.profile import STANZAS, PolicyKindProfile
 

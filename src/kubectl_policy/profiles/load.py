@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import GroupKind, Origin
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import (
     BackendProfile,
     Controllers,

@@ -6,7 +6,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import TARGETS, KindNames, is_kubernetes_own, plural
+from kubectl_policy.model.kind_roles import TARGET_KINDS
+from kubectl_policy.model.kinds import KindNames, is_kubernetes_own, plural
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
 from kubectl_policy.profiles.infer import inferred, looks_alike, why_none
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
@@ -131,14 +132,14 @@ class Registry:
     @property
     def look_alikes(self) -> tuple[GroupKind, ...]:
         """The kinds of which an object was read that refer to targets as policies do, and are none; sorted."""
-        others = (kind for kind in self._index.group_kinds if not (kind in TARGETS or is_kubernetes_own(kind)))
+        others = (kind for kind in self._index.group_kinds if not (kind in TARGET_KINDS or is_kubernetes_own(kind)))
         return tuple(kind for kind in others if self.profile_of(kind) is None and looks_alike(kind, self._index))
 
     def why_none(self, group_kind: GroupKind) -> str:
         """Why a kind is no policy kind, in words that follow "it"; empty if it is one."""
         if self.profile_of(group_kind):
             return ""
-        if group_kind in TARGETS:
+        if group_kind in TARGET_KINDS:
             return "is a kind that policies target"
         return why_none(group_kind, self._index) or "is a kind of Kubernetes itself"
 
@@ -155,7 +156,7 @@ class Registry:
     def _look_up(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         if group_kind in self._user:
             return self._user[group_kind]
-        if group_kind in TARGETS:
+        if group_kind in TARGET_KINDS:
             return None
         built_in = built_in_profiles(group_kind.group).get(group_kind)
         return built_in if built_in or is_kubernetes_own(group_kind) else inferred(group_kind, self._index)

@@ -9,13 +9,13 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from kubectl_policy.comparison import what_if
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.questions.differences.serving import RouteBehind, hostnames_on, owner, routes_behind
 from kubectl_policy.questions.shared.effects import affected_nodes, from_the_root, policy_outcomes
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.states import cascade
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

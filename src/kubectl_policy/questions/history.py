@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.refs import names_as_in
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.fields import with_line
 from kubectl_policy.questions.shared.in_force import effective_entries, group_entries
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

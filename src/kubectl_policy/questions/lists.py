@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import strings_at
+from kubectl_policy.model.kind_roles import ROUTES_WITH_HOSTNAMES
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
 from kubectl_policy.questions.blind_spots.unknowns import unknown_labels
 from kubectl_policy.questions.object_rows import ObjectRow, listener_rows, object_row
@@ -26,7 +27,6 @@ from kubectl_policy.questions.shared.selection import (
     type_named,
 )
 from kubectl_policy.topology.attached_hostnames import attached_hostnames, is_left_to_others
-from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import intersect
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _takes_requests_for(analysis: Analysis, route: Resource, hostname: str) -> b
 
     Where it is attached, that is by the hostnames for which requests reach it; else by those that it asks for.
     """
-    if route.ref.group_kind not in WITH_HOSTNAMES:
+    if route.ref.group_kind not in ROUTES_WITH_HOSTNAMES:
         return False
     topology = analysis.topology
     attached = [binding.listener for binding in topology.bindings(route.ref) if binding.state == "attached"]

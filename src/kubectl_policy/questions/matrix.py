@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_in_settings
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
@@ -26,7 +27,6 @@ from kubectl_policy.questions.shared.fields import LocateLine, with_line
 from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries
 from kubectl_policy.questions.shared.path_phrases import numbered, numbers
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kinds_meant, select
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mappings_at, strings_at, text_at
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import ROUTES, SERVICE
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.blind_spots.unknowns import WithBlindSpots
@@ -17,7 +17,6 @@ from kubectl_policy.questions.shared.effects import affecting_or_undecided, cove
 from kubectl_policy.questions.shared.reported import has_report, reported_conditions
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.gateway.listeners import Listener  # noqa: TC001 (its members are in the document)
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -9,10 +9,10 @@ from msgspec import Meta, Struct
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.attachment.validity import gateways_of, not_enabled
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution import leaves, reach
 from kubectl_policy.topology.controllers import enabled_on
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -268,7 +268,7 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     Gateways, listeners and routes have such a place in their status; rules, ports and what is behind them have none.
     """
     kind, registry = node.object.group_kind, analysis.registry
-    if kind not in (GATEWAY, *LISTENER_SETS) and (node.section or kind not in ROUTES):
+    if kind not in LISTENER_HOLDERS and (node.section or kind not in ROUTES):
         return
     above = {parent for path in analysis.topology.paths(node) for parent in path}
     attached = {policy.ref for parent in above for policy in analysis.resolver.policies_at(parent)}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, ROUTES
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,7 +45,7 @@ def _controller(analysis: Analysis, place: NodeRef | None) -> str | None:
     """The controller that reports at a place: on a policy in the place of a Gateway, that of the policy's own kind."""
     if place is None:
         return None
-    if place.object.group_kind in (GATEWAY, *LISTENER_SETS):
+    if place.object.group_kind in LISTENER_HOLDERS:
         return analysis.topology.gateways.controller_of(place.object)
     caller = analysis.registry.profile_of(place.object.group_kind)
     return min(caller.controllers, default=None) if caller else None
@@ -56,7 +57,7 @@ def _places(
     target = attachment.target
     if placement == "policy" or target is None:
         return (None,) if placement == "policy" else ()
-    topology, with_listeners = analysis.topology, target.object.group_kind in (GATEWAY, *LISTENER_SETS)
+    topology, with_listeners = analysis.topology, target.object.group_kind in LISTENER_HOLDERS
     match placement:
         case "targets":
             return (target,)
@@ -124,7 +125,7 @@ def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -
 
 def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) -> bool:
     """Whether a controller of the kind acts on a parent, or may: on a ListenerSet only if the Gateway admits it."""
-    if parent.group_kind not in (GATEWAY, *LISTENER_SETS) or analysis.index.presence(parent) == "missing":
+    if parent.group_kind not in LISTENER_HOLDERS or analysis.index.presence(parent) == "missing":
         return False
     gateways = analysis.topology.gateways
     gateway = gateways.gateway_of(parent) if parent.group_kind != GATEWAY else None

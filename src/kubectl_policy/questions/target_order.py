@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_SETS, ROUTES
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from msgspec.structs import replace
 
-from kubectl_policy.model.kinds import SERVICE, listed
+from kubectl_policy.model.kind_roles import SERVICE, section_noun
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.object_rows import ListenerRow
 from kubectl_policy.render.output.columns import Column, Number, Sentence, Table, in_order, number, text_of
 from kubectl_policy.render.wording.blind_spots import missing
@@ -14,7 +15,6 @@ from kubectl_policy.render.wording.headlines import list_headline
 from kubectl_policy.render.wording.names import attachment_words, count, filter_words, kind_names, mark
 from kubectl_policy.render.wording.sections import nothing_found
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
-from kubectl_policy.topology.references import section_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
 from kubectl_policy.render.wording.blind_spots import as_far_as, missing
 from kubectl_policy.render.wording.names import count, either, flow, itself_words, namespace_words, node_words
 from kubectl_policy.render.wording.sections import nothing_found
-from kubectl_policy.topology.references import ROUTES, section_words
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

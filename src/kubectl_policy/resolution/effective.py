@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY_API, HIERARCHY, NAMESPACE, layer_of
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import (
     NOBODY,
@@ -19,7 +19,6 @@ from kubectl_policy.resolution.contributions import (
 from kubectl_policy.resolution.merging import PathContext, merged
 from kubectl_policy.resolution.outcome import Resolution
 from kubectl_policy.resolution.traced import Source, keyed, without
-from kubectl_policy.topology.references import HIERARCHY, layer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

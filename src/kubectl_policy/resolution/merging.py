@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import combined_fields, field_of, whole_among
 from kubectl_policy.resolution.traced import Leaf, leaves, only_field, patched, with_defaults
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

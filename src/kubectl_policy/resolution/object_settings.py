@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import WHOLE, FieldPath, items_at, text_at, value_at
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import Contribution, without_nulls

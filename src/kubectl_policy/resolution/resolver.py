@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.resolution.effective import reach, resolve, takes_effect_below
 from kubectl_policy.resolution.merging import PathContext
@@ -17,7 +18,6 @@ from kubectl_policy.resolution.outcome import EffectivePolicy
 from kubectl_policy.resolution.precedence import filters_above
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled, enabled_on
-from kubectl_policy.topology.references import GATEWAY, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

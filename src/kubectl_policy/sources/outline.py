@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import pattern
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
+from kubectl_policy.model.kind_roles import TARGET_KINDS
+from kubectl_policy.model.kinds import is_kubernetes_own
 from kubectl_policy.model.snapshot import Gap
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _mentions(group_kind: GroupKind | None, text: str) -> frozenset[str] | None:
         return frozenset()
     if len(text) > _MAX_SIZE or _OPEN.search(text) or _SPELLED.search(text):
         return None
-    if group_kind not in TARGETS and not _BY_NAME.search(text):
+    if group_kind not in TARGET_KINDS and not _BY_NAME.search(text):
         # Something else than a route or a Gateway may be about a whole namespace, without any name.
         return None
     mentions = frozenset(_WORD.findall(text))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import ROUTES_WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.gateways import ISOLATION
-from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import around, covers, intersection, may_cover
 from kubectl_policy.topology.references import hostnames_of
 
@@ -44,7 +44,7 @@ def attached_hostnames(
     for first in firsts:
         if not _is_attached(topology, listener, first, counted=counted):
             continue
-        own = hostnames_of(topology.index, first) if first.group_kind in WITH_HOSTNAMES else ()
+        own = hostnames_of(topology.index, first) if first.group_kind in ROUTES_WITH_HOSTNAMES else ()
         for hostname in own or ("",):
             name = intersection(hostname, at.hostname)
             if name is not None and not is_left_to_others(topology, at, name):
@@ -74,7 +74,7 @@ def too_wide(topology: Topology, path: Path) -> str:
 
     Without hostnames a route takes those of the listener, and without a hostname a listener has every one inside.
     """
-    place = next((place for place, node in enumerate(path) if node.object.group_kind in WITH_HOSTNAMES), 0)
+    place = next((place for place, node in enumerate(path) if node.object.group_kind in ROUTES_WITH_HOSTNAMES), 0)
     above = next((node for node in reversed(path[:place]) if node.section), None)
     listener = topology.gateways.listener(above) if above else None
     route = path[place].object

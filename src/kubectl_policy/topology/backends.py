@@ -9,16 +9,11 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef, Problem
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.kinds import BUILT_IN, SERVICE, with_article
+from kubectl_policy.model.kind_roles import HTTP_ROUTE, PORT_HOLDERS, ROUTES, SERVICE
+from kubectl_policy.model.kinds import BUILT_IN, with_article
 from kubectl_policy.model.unknown import is_unknown_kind, may_be_port, port_at
 from kubectl_policy.topology.delegation.flow import circle_words
-from kubectl_policy.topology.references import (
-    HTTP_ROUTE,
-    NOT_PERMITTED,
-    ROUTES,
-    WITH_PORTS,
-    reference_problem,
-)
+from kubectl_policy.topology.references import NOT_PERMITTED, reference_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -33,7 +28,7 @@ if TYPE_CHECKING:
 
 State: TypeAlias = Literal["resolved", "broken", "unknown"]
 
-_BUILT_IN: Final = frozenset(names.group_kind for names in BUILT_IN) - {*WITH_PORTS, *ROUTES}
+_BUILT_IN: Final = frozenset(names.group_kind for names in BUILT_IN) - {*PORT_HOLDERS, *ROUTES}
 # KEP-3726's names, and the features of Gateway API that stand for them (pkg/features).
 _PROTOCOL_FEATURES: Final[Mapping[str, str]] = {
     "kubernetes.io/h2c": "HTTPRouteBackendProtocolH2C",
@@ -105,7 +100,7 @@ def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef, ports: Mappi
         message = f"{with_article(str(kind))} cannot be a backend"
         return Backend(ref=ref, node=node).given(Problem(message=message, reason="InvalidKind"))
     problem = reference_problem(index, route, ref.object, "BackendNotFound")
-    if problem is None and kind in WITH_PORTS:
+    if problem is None and kind in PORT_HOLDERS:
         problem = _port_problem(index, gateways.implementation, ref, node, ports)
     return Backend(ref=ref, node=node).given(problem)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.fields import items_at, mappings_at, text_at, value_at
-from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE, SERVICE
 from kubectl_policy.topology.gateway.certificates import CONFIG_MAP, INVALID_KIND, CertificateRef, authority_problem
 from kubectl_policy.topology.gateway.conditions import Condition, true, unknown
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, parent_refs, refer
+from kubectl_policy.topology.references import parent_refs, refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,16 +9,9 @@ from msgspec import Struct
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, value_at
+from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY, LISTENER_HOLDERS, PORT_HOLDERS, ROUTES
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
-from kubectl_policy.topology.references import (
-    GATEWAY,
-    GATEWAY_CLASS,
-    ROUTES,
-    WITH_LISTENERS,
-    WITH_PORTS,
-    parameters_ref,
-    parent_refs,
-)
+from kubectl_policy.topology.references import parameters_ref, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -50,12 +43,12 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
         acting: set[bool | None] = set()
         for parent in parents:
             ignored = None if parent.section else topology.relations.why_ignored(NodeRef(parent.object))
-            if parent.object.group_kind in WITH_LISTENERS and not (ignored and ignored.reason == NO_PARENT):
+            if parent.object.group_kind in LISTENER_HOLDERS and not (ignored and ignored.reason == NO_PARENT):
                 acting.add(managed(topology, parent.object, controllers))
         if topology.possible.leads_from_routes(obj):
             acting.add(None)
         return True if True in acting else None if None in acting else False
-    if obj.group_kind not in (GATEWAY_CLASS, *WITH_LISTENERS):
+    if obj.group_kind not in ABOVE_ROUTES:
         return True
     controller = topology.gateways.controller_of(obj)
     return None if controller is None else controller in controllers
@@ -69,8 +62,8 @@ def controlled(topology: Topology, path: Path, controllers: Collection[str]) -> 
     gateway = next((obj for obj in objects if obj.group_kind == GATEWAY), None)
     if gateway:
         return managed(topology, gateway, controllers) is not False
-    kinds = [obj.group_kind for obj in objects if obj.group_kind in (*ROUTES, *WITH_PORTS)]
-    return not kinds or kinds[0] not in WITH_PORTS or not any(kind in ROUTES for kind in kinds)
+    kinds = [obj.group_kind for obj in objects if obj.group_kind in (*ROUTES, *PORT_HOLDERS)]
+    return not kinds or kinds[0] not in PORT_HOLDERS or not any(kind in ROUTES for kind in kinds)
 
 
 class Parameters(Struct, frozen=True):

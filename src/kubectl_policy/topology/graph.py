@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kinds import NAMESPACE, with_article
+from kubectl_policy.model.kind_roles import HIERARCHY, NAMESPACE
+from kubectl_policy.model.kinds import with_article
 from kubectl_policy.profiles import Registry
 from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import Paths, first_route
 from kubectl_policy.topology.possible import PossibleRelations
-from kubectl_policy.topology.references import HIERARCHY
 from kubectl_policy.topology.relations import Relations
 from kubectl_policy.topology.requests import SharedRequests
 

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS, WITH_PORTS
+from kubectl_policy.model.kind_roles import (
+    ABOVE_BACKENDS,
+    GATEWAY,
+    GATEWAY_CLASS,
+    LISTENER_HOLDERS,
+    LISTENER_SETS,
+    NAMESPACE,
+    PORT_HOLDERS,
+    ROUTES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
@@ -51,10 +59,9 @@ class _Backends:
 
     def __contains__(self, kind: object) -> bool:
         """Whether it is one."""
-        return kind not in _ABOVE_BACKENDS
+        return kind not in ABOVE_BACKENDS
 
 
-_ABOVE_BACKENDS: Final = frozenset({NAMESPACE, GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES})
 BACKENDS: Final = _Backends()
 
 
@@ -110,8 +117,8 @@ LINKS: Final = (
     Link(
         name="listener",
         carries="traffic",
-        above=WITH_LISTENERS,
-        below=WITH_LISTENERS,
+        above=LISTENER_HOLDERS,
+        below=LISTENER_HOLDERS,
         down=_sections,
         up=_whole,
     ),
@@ -126,7 +133,7 @@ LINKS: Final = (
     Link(
         name="route",
         carries="traffic",
-        above=WITH_LISTENERS,
+        above=LISTENER_HOLDERS,
         below=ROUTES,
         down=_attached_routes,
         up=_attached_parents,
@@ -134,7 +141,7 @@ LINKS: Final = (
     Link(
         name="mesh-route",
         carries="frontend",
-        above=WITH_PORTS,
+        above=PORT_HOLDERS,
         below=ROUTES,
         down=_attached_routes,
         up=_attached_parents,

@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import ABOVE_ROUTES, NAMESPACE, ROUTES
 from kubectl_policy.topology.links import BACKENDS, LINKS
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -25,7 +24,6 @@ Path: TypeAlias = "tuple[NodeRef, ...]"
 
 # Deeper than any hierarchy in use, shallow enough for the stack: where routes refer to routes, input decides the depth.
 MOST_NODES: Final = 60
-_ABOVE_ROUTES: Final = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
 
 
 # Kinds are few, but input may name any number of them.
@@ -166,7 +164,7 @@ class Paths:
 
         Such a way may not go on to all that is below.
         """
-        if not above or not all(node.object.group_kind in _ABOVE_ROUTES for node in above):
+        if not above or not all(node.object.group_kind in ABOVE_ROUTES for node in above):
             return None
         return _Head(_with_namespaces(above), frozenset({"", *(node.object.namespace for node in above)}))
 

@@ -12,7 +12,17 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at
 from kubectl_policy.model.index import read_once
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import (
+    FILTERING_ROUTES,
+    GATEWAY,
+    HIERARCHY,
+    HTTP_ROUTE,
+    LISTENER_HOLDERS,
+    LISTENER_SETS,
+    NAMESPACE,
+    PORT_HOLDERS,
+    ROUTES,
+)
 from kubectl_policy.model.unknown import (
     is_open,
     is_unfilled,
@@ -22,19 +32,7 @@ from kubectl_policy.model.unknown import (
     may_equal,
 )
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.references import (
-    GATEWAY,
-    HIERARCHY,
-    HTTP_ROUTE,
-    LISTENER_SETS,
-    ROUTES,
-    WITH_FILTERS,
-    WITH_LISTENERS,
-    WITH_PORTS,
-    backend_refs,
-    parent_refs,
-    route_filters,
-)
+from kubectl_policy.topology.references import backend_refs, parent_refs, route_filters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +50,7 @@ _DECIDING: Final = frozenset(
 @read_once
 def _open_parts(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[bool]:
     """Whether something is to be filled in, in each of the parts of a route that decide what it is related to."""
-    filters = route_filters(index, route) if route.group_kind in WITH_FILTERS else ()
+    filters = route_filters(index, route) if route.group_kind in FILTERING_ROUTES else ()
     yield any(map(is_unknown_hostname, strings_at(raw, "spec.hostnames")))
     yield any(is_unknown(text_at(rule, "name")) for rule in items_at(raw, "spec.rules"))
     yield any(
@@ -109,7 +107,7 @@ class PossibleRelations:
         if obj.group_kind in ROUTES:
             yield from (each for each in self._by_upper.get(obj, ()) if each.lower.group_kind not in HIERARCHY)
             yield from self._undecided(obj, (binding.parent for binding in self._relations.bindings(obj)))
-        if obj.group_kind in WITH_PORTS:
+        if obj.group_kind in PORT_HOLDERS:
             for route in self._relations.routes_referring_to(obj):
                 yield from self._ports(route, obj)
         if is_unknown(obj.namespace):
@@ -122,7 +120,7 @@ class PossibleRelations:
         if not self.is_any:
             return
         yield from self._by_upper.get(obj, ())
-        if obj.group_kind in (*WITH_LISTENERS, *WITH_PORTS):
+        if obj.group_kind in (*LISTENER_HOLDERS, *PORT_HOLDERS):
             for route in self._relations.routes_naming(obj):
                 yield from self._undecided(route, [obj])
         if obj.group_kind in ROUTES:
@@ -183,20 +181,20 @@ class PossibleRelations:
         for route in (ref for kind in ROUTES for ref in self._refs_of(kind)):
             for parent in parent_refs(index, route):
                 message = f"spec.parentRefs[{parent.position}] of {route} may name it"
-                for meant in self._meant(parent.object, (*WITH_LISTENERS, *WITH_PORTS)):
+                for meant in self._meant(parent.object, (*LISTENER_HOLDERS, *PORT_HOLDERS)):
                     yield PossibleRelation(meant, route, message)
             for backend in backend_refs(index, route):
                 for meant in dict.fromkeys(
-                    (*self._meant(backend.object, WITH_PORTS), *self._delegated(backend.object))
+                    (*self._meant(backend.object, PORT_HOLDERS), *self._delegated(backend.object))
                 ):
                     yield PossibleRelation(route, meant, f"{backend.field} of {route} may name it")
-            for named in route_filters(index, route) if route.group_kind in WITH_FILTERS else ():
+            for named in route_filters(index, route) if route.group_kind in FILTERING_ROUTES else ():
                 for meant in self._meant(named.object, ()):
                     yield PossibleRelation(route, meant, f"{named.field} of {route} may name it")
 
     def _delegated(self, ref: ObjectRef) -> Iterable[ObjectRef]:
         """The routes that a reference to no backend may mean: by a label, or all of a namespace."""
-        if ref.group_kind in WITH_PORTS or self._index.get(ref):
+        if ref.group_kind in PORT_HOLDERS or self._index.get(ref):
             return ()
         if not is_open(ref):
             return self._index.candidates(ObjectRef(HTTP_ROUTE, ref.namespace, ""))
@@ -204,7 +202,7 @@ class PossibleRelations:
 
     def _of_gateways(self) -> Iterator[PossibleRelation]:
         gateways = self._relations.gateways
-        for resource in (each for kind in WITH_LISTENERS for each in self._index.of_kind(kind)):
+        for resource in (each for kind in LISTENER_HOLDERS for each in self._index.of_kind(kind)):
             ref = resource.ref
             above = gateways.class_of(ref) if ref.group_kind == GATEWAY else gateways.gateway_of(ref)
             field = "spec.parentRef" if ref.group_kind in LISTENER_SETS else "spec.gatewayClassName"

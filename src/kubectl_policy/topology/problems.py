@@ -11,21 +11,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.grants import REFERENCE_GRANT
-from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.unknown import is_open, is_unfilled
-from kubectl_policy.topology.gateway.handshake import NO_PARENT
-from kubectl_policy.topology.references import (
+from kubectl_policy.model.kind_roles import (
     GATEWAY,
     GATEWAY_CLASS,
     LISTENER_SETS,
-    NOT_PERMITTED,
+    PARAMETERS,
+    REFERENCE_GRANT,
     ROUTES,
+    SERVICE,
     SERVICE_IMPORT,
-    WITH_PARAMETERS,
-    parameters_ref,
-    parent_refs,
 )
+from kubectl_policy.model.unknown import is_open, is_unfilled
+from kubectl_policy.topology.gateway.handshake import NO_PARENT
+from kubectl_policy.topology.references import NOT_PERMITTED, parameters_ref, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -207,7 +205,7 @@ def dangling_references(relations: Relations, resource: Resource) -> Iterator[Di
 
 def _of_parameters(relations: Relations, holder: Resource) -> Iterator[Diagnostic]:
     """Parameters that are missing: "the Gateway SHOULD be rejected" with InvalidParameters, and so should a class."""
-    named = parameters_ref(relations.index, holder.ref) if holder.ref.group_kind in WITH_PARAMETERS else None
+    named = parameters_ref(relations.index, holder.ref) if holder.ref.group_kind in PARAMETERS else None
     presence = relations.index.presence(named.object) if named else "present"
     if named and presence == "missing":
         lost = f"controllers should not accept the {holder.ref.kind} for that"

@@ -1,10 +1,9 @@
-"""The kinds of the hierarchy, and the references of their objects, with what they leave out filled in."""
+"""References of Gateways and routes to other objects, with defaults for the parts that a reference leaves out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -20,54 +19,21 @@ from kubectl_policy.model.fields import (
     text_at,
 )
 from kubectl_policy.model.index import read_once
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, PARAMETERS, SERVICE, section_noun
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.unknown import Port, port_at
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.model.index import Index
 
-GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")
-GATEWAY: Final = GroupKind(GATEWAY_API, "Gateway")
-LISTENER_SETS: Final = (GroupKind(GATEWAY_API, "ListenerSet"), GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"))
-HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
-GRPC_ROUTE: Final = GroupKind(GATEWAY_API, "GRPCRoute")
-TLS_ROUTE: Final = GroupKind(GATEWAY_API, "TLSRoute")
-TCP_ROUTE: Final = GroupKind(GATEWAY_API, "TCPRoute")
-UDP_ROUTE: Final = GroupKind(GATEWAY_API, "UDPRoute")
-# Each with its place in their order: to look one up takes a fraction of the time in which it is compared with all.
-ROUTES: Final[Mapping[GroupKind, int]] = {
-    kind: place for place, kind in enumerate((HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE, TCP_ROUTE, UDP_ROUTE))
-}
-SERVICE_IMPORT: Final = GroupKind("multicluster.x-k8s.io", "ServiceImport")
-WITH_PORTS: Final = (SERVICE, SERVICE_IMPORT)
-WITH_LISTENERS: Final = (GATEWAY, *LISTENER_SETS)
-HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES, *WITH_PORTS)
-_DEPTHS: Final = {kind: depth for depth, kind in enumerate(HIERARCHY)}
-# The kinds of routes whose rules have filters.
-WITH_FILTERS: Final = (HTTP_ROUTE, GRPC_ROUTE)
 # The type of filters that name an object.
 EXTENSION_REF: Final = "ExtensionRef"
 
 # The reason for which a reference is not followed that needs a ReferenceGrant (RouteConditionReason and others).
 NOT_PERMITTED: Final = "RefNotPermitted"
-
-
-def layer_of(kind: GroupKind) -> int:
-    """The layer of a kind on paths from the root, where no object leads to another one of its layer.
-
-    Kinds that are not of the hierarchy are taken for backends, but for Namespaces, which may stand above anything.
-    """
-    layers: tuple[Collection[GroupKind], ...] = ((NAMESPACE,), (GATEWAY_CLASS,), (GATEWAY,), LISTENER_SETS, ROUTES)
-    return next((number for number, kinds in enumerate(layers) if kind in kinds), len(layers))
-
-
-def depth_of(kind: GroupKind) -> int:
-    """How far down the hierarchy a kind stands, from 0 at the root; kinds that are not of it come after all others."""
-    return _DEPTHS.get(kind, len(HIERARCHY))
 
 
 class ParentRef(Struct, frozen=True, kw_only=True):
@@ -256,12 +222,6 @@ class ParametersRef(Struct, frozen=True, kw_only=True):
     object: ObjectRef
 
 
-# Where the kinds that may name parameters do so.
-WITH_PARAMETERS: Final[Mapping[GroupKind, str]] = MappingProxyType(
-    {GATEWAY_CLASS: "spec.parametersRef", GATEWAY: "spec.infrastructure.parametersRef"}
-)
-
-
 def parameters_ref(index: Index, holder: ObjectRef) -> ParametersRef | None:
     """What a Gateway or a GatewayClass names as its parameters; None if it names nothing.
 
@@ -272,7 +232,7 @@ def parameters_ref(index: Index, holder: ObjectRef) -> ParametersRef | None:
 
 @read_once
 def _parameters_refs(index: Index, holder: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParametersRef]:
-    field = WITH_PARAMETERS[holder.group_kind]
+    field = PARAMETERS[holder.group_kind]
     reference = mapping_at(raw, field)
     kind, name = GroupKind(text_at(reference, "group"), text_at(reference, "kind")), text_at(reference, "name")
     if kind.kind and name:
@@ -304,15 +264,6 @@ def ports_at(raw: Mapping[str, Json], paths: Iterable[str]) -> dict[Port, str]:
 
 def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, (dict, Mapping)) else {}
-
-
-def section_noun(kind: GroupKind) -> str:
-    """What the sections of a kind's objects are called."""
-    if kind in WITH_LISTENERS:
-        return "listener"
-    if kind in ROUTES:
-        return "rule"
-    return "port" if kind in WITH_PORTS else "section"
 
 
 def section_words(node: NodeRef) -> str:

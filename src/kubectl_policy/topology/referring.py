@@ -6,15 +6,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.index import Referrers
-from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.topology.references import (
-    EXTENSION_REF,
-    ROUTES,
-    WITH_FILTERS,
-    backend_refs,
-    parent_refs,
-    route_filters,
-)
+from kubectl_policy.model.kind_roles import FILTERING_ROUTES, NAMESPACE, ROUTES
+from kubectl_policy.topology.references import EXTENSION_REF, backend_refs, parent_refs, route_filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -39,7 +32,7 @@ class ReferringRoutes:
         perhaps = self._perhaps_forwarding
         self.by_parent = Referrers(index, ROUTES, self._parents)
         # Filters of routes that name an object.
-        self.by_filter = Referrers(index, WITH_FILTERS, self._filters, self._perhaps_filtering, EXTENSION_REF)
+        self.by_filter = Referrers(index, FILTERING_ROUTES, self._filters, self._perhaps_filtering, EXTENSION_REF)
         # Routes that may send an object requests without delegating; that do so with weight 0; that name it at all.
         self.forwarding = Referrers(index, ROUTES, self.backends_of, perhaps)
         self.weightless = Referrers(index, ROUTES, self._weightless, perhaps)

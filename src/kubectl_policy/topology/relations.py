@@ -9,25 +9,21 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lazy import cached_method, pattern
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.index import Referrers
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import (
+    FILTERING_ROUTES,
+    HIERARCHY,
+    HTTP_ROUTE,
+    NAMESPACE,
+    PARAMETERS,
+    PORT_HOLDERS,
+    ROUTES,
+)
 from kubectl_policy.model.world import grouped, with_signs
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
 from kubectl_policy.topology.gateway.gateways import Gateways
 from kubectl_policy.topology.gateway.handshake import Handshakes
-from kubectl_policy.topology.references import (
-    EXTENSION_REF,
-    HIERARCHY,
-    HTTP_ROUTE,
-    ROUTES,
-    WITH_FILTERS,
-    WITH_PARAMETERS,
-    WITH_PORTS,
-    backend_refs,
-    parameters_ref,
-    parent_refs,
-    route_filters,
-)
+from kubectl_policy.topology.references import EXTENSION_REF, backend_refs, parameters_ref, parent_refs, route_filters
 from kubectl_policy.topology.referring import ReferringRoutes
 from kubectl_policy.topology.sections import Sections
 
@@ -85,7 +81,7 @@ class Relations(Sections):
         super().__init__(Gateways(index, implementation, profiles), profiles)
         self._with_same_references = with_same_references
         self._handshakes = Handshakes(self.gateways)
-        self._by_parameters = Referrers(index, sorted(WITH_PARAMETERS), self._parameters_of)
+        self._by_parameters = Referrers(index, sorted(PARAMETERS), self._parameters_of)
 
     @cached_property
     def referring(self) -> ReferringRoutes:
@@ -94,7 +90,7 @@ class Relations(Sections):
         if same and not (self.delegations.refs or same.delegations.refs):
             return same.referring
         return ReferringRoutes(
-            self.index, lambda: {*WITH_PORTS, *self.kinds_of_other_backends}, lambda: self.delegations.refs
+            self.index, lambda: {*PORT_HOLDERS, *self.kinds_of_other_backends}, lambda: self.delegations.refs
         )
 
     def beside(self, other: Relations, differing: Collection[GroupKind]) -> Relations:
@@ -281,10 +277,10 @@ class Relations(Sections):
 
     def filters_about(self, obj: ObjectRef) -> Iterator[RouteFilter]:
         """The filters of a route, or those of backendRefs to an object in routes that were read."""
-        if obj.group_kind in WITH_FILTERS:
+        if obj.group_kind in FILTERING_ROUTES:
             yield from self.filters_of(obj)
         else:
-            routes = (route for kind in WITH_FILTERS for route in self._with_filters(kind))
+            routes = (route for kind in FILTERING_ROUTES for route in self._with_filters(kind))
             yield from (named for route in routes for named in self.filters_of(route) if named.backend == obj)
 
     def holders_of(self, parameters: ObjectRef) -> tuple[ParametersRef, ...]:
@@ -296,7 +292,7 @@ class Relations(Sections):
         """The kinds of what GatewayClasses and Gateways name as their parameters."""
         holders = (
             holder.ref
-            for kind, field in WITH_PARAMETERS.items()
+            for kind, field in PARAMETERS.items()
             for holder in self.index.read_with_strings(kind, field.rpartition(".")[2])
         )
         return frozenset(named.group_kind for holder in holders for named, _ in self._parameters_of(holder))
@@ -304,7 +300,7 @@ class Relations(Sections):
     @cached_property
     def kinds_in_filters(self) -> frozenset[GroupKind]:
         """The kinds of what filters of routes name."""
-        routes = (route for kind in WITH_FILTERS for route in self._with_filters(kind))
+        routes = (route for kind in FILTERING_ROUTES for route in self._with_filters(kind))
         return frozenset(named.object.group_kind for route in routes for named in self.filters_of(route))
 
     @cached_method
@@ -314,7 +310,7 @@ class Relations(Sections):
 
     def filters_of(self, route: ObjectRef) -> tuple[RouteFilter, ...]:
         """The filters of a route that name an object, in their order; see `route_filters`."""
-        return route_filters(self.index, route) if route.group_kind in WITH_FILTERS else ()
+        return route_filters(self.index, route) if route.group_kind in FILTERING_ROUTES else ()
 
     @cached_property
     def kinds_of_backends(self) -> frozenset[GroupKind]:
@@ -325,7 +321,7 @@ class Relations(Sections):
     def kinds_of_other_backends(self) -> frozenset[GroupKind]:
         """The same without Services and ServiceImports; few routes are read for that."""
         refs = (ref for route in self._with_other_kinds for ref in self._refs_of(route) if ref.forwards)
-        return frozenset(ref.object.group_kind for ref in refs) - {*WITH_PORTS}
+        return frozenset(ref.object.group_kind for ref in refs) - {*PORT_HOLDERS}
 
     def is_named_as_backend(self, obj: ObjectRef) -> bool:
         """Whether routes name an object as a backend, whether or not they may."""

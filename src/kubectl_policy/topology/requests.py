@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
+from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, ROUTES
 from kubectl_policy.model.unknown import Port, is_unknown_hostname, may_be_port
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import intersection, may_intersect
-from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

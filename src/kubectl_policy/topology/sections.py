@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model.kinds import BUILT_IN, SERVICE
-from kubectl_policy.topology.references import HIERARCHY, ROUTES, WITH_LISTENERS, WITH_PORTS, port_names, ports_at
+from kubectl_policy.model.kind_roles import HIERARCHY, LISTENER_HOLDERS, PORT_HOLDERS, ROUTES, SERVICE
+from kubectl_policy.model.kinds import BUILT_IN
+from kubectl_policy.topology.references import port_names, ports_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +32,7 @@ class Sections:
         """The sections of an object in their order; see `NodeRef`."""
         if obj.group_kind in ROUTES:
             return self.index.rules_of(obj)
-        if obj.group_kind in WITH_LISTENERS:
+        if obj.group_kind in LISTENER_HOLDERS:
             return tuple(listener.node.section for listener in self.gateways.listeners(obj))
         return tuple(dict.fromkeys(self.ports(obj).values()))
 
@@ -43,14 +44,14 @@ class Sections:
             # What an API server fills in is neither a number nor a name of a port.
             resource = self.index.get(obj)
             return port_names(resource.raw) if resource else {}
-        if kind in WITH_PORTS:
+        if kind in PORT_HOLDERS:
             return port_names(self.index.raw(obj))
         return ports_at(self.index.raw(obj), self._profiles.ports_of(kind) or ()) if self.has_ports(kind) else {}
 
     @cached_method
     def has_ports(self, kind: GroupKind) -> bool:
         """Whether objects of a kind are known to have ports."""
-        return kind in WITH_PORTS or (kind not in HIERARCHY and self._profiles.ports_of(kind) is not None)
+        return kind in PORT_HOLDERS or (kind not in HIERARCHY and self._profiles.ports_of(kind) is not None)
 
     def has_known_sections(self, kind: GroupKind) -> bool:
         """Whether it is known which sections objects of a kind have, or that they have none."""

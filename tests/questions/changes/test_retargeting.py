@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.retargeting import retargeted
 from tests.build import (
     backend,

@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_policy import GroupKind, ObjectRef, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.errors import NotFoundError
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
 from tests.render.worlds import about_policy, colourful, world

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue, FieldChange
 from tests import build
 from tests.differences import between, color, concerned, ref, told, without

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.describe.policies import policy_tree
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build
 
 if TYPE_CHECKING:

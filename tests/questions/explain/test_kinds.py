@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin
-from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY_API, NAMESPACE
 from kubectl_policy.questions.explain import NamedLevel, explain
 from tests import build
 from tests.profiles.everything import profile as everything

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from kubectl_policy import NotFoundError, analyze
 from kubectl_policy.comparison import compare, what_if
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS
 from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphOptions
 from kubectl_policy.questions.shared.selection import find
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS
 from tests import build
 from tests.questions.graph.told import (
     around,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, SERVICE
 from kubectl_policy.questions.graph.picture import GraphOptions
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.questions.graph.told import around, drawn, failing, links, nodes

@@ -8,11 +8,10 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, load_manifests
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API, ROUTES
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphOptions
-from kubectl_policy.topology.references import ROUTES
 from tests import build
 from tests.questions.graph.told import around, drawn, outcomes, wins
 

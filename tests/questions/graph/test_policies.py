@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import analyze, load_manifests
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.graph.drawing import graph
 from tests import build

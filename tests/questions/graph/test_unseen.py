@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.graph.picture import GraphOptions
 from tests import build
 from tests.questions.graph.told import around, drawn, outcomes, unseen

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.authorship import Commit
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.history import Change, History, Version, history
-from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
 from kubectl_policy.questions.status_ancestors import ancestors_of
 from tests import build

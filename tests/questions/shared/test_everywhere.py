@@ -9,8 +9,8 @@ import pytest
 from kubectl_policy import NodeRef, PolicyKindProfile, TargetLevel, WayInForce, analyze, in_force, plain
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart
-from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import backend, gateway, node, parent, policy, ref, route, rule, service, snapshot, target
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")

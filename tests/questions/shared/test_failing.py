@@ -10,14 +10,13 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze, what_if
 from kubectl_policy.attachment.attachments import AsIfValid
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, SERVICE
 from kubectl_policy.profiles.merging import MergeStrategy, TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.shared.failing_routes import failing_routes
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
     backend,
     gateway,

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY_API, GRPC_ROUTE, HTTP_ROUTE, NAMESPACE
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
-from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE
 from tests import build
 from tests.questions.why_not.causes import ON_GATEWAY, ON_ROUTE, POLICY, Cause, around, every_cause, profiled, usual
 from tests.render.worlds import defaults, overrides

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status

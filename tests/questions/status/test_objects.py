@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.status.comparison import Claim, OtherController
 from tests import build
 from tests.delegation import CONTROLLER, below, http_route, passing, to, top

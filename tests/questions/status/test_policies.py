@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import NodeRef
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL as XAPI
+from kubectl_policy.model.kind_roles import GATEWAY_API_EXPERIMENTAL as XAPI
 from kubectl_policy.profiles.controllers import STANDARD_STATUS, ConditionWords
 from kubectl_policy.questions.status.comparison import Claim, Comparison, OtherController
 from tests import build

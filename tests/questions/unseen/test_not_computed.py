@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from kubectl_policy import GroupKind, PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.objects import ObjectDescription, describe
 from tests import build

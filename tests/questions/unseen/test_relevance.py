@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Gap, ObjectRef
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
 from kubectl_policy.questions.blind_spots.relevance import gaps_in_list, relevant_gaps
 from tests import build

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kubectl_policy import analyze
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE, SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, GATEWAY_CLASS, HTTP_ROUTE, NAMESPACE, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE
 from tests import build
 from tests.render.worlds import DIRECT, INHERITED, defaults, overrides
 

@@ -8,10 +8,10 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, ROUTES
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.why_not import answer
 from kubectl_policy.questions.why_not.answer import why_not
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, ROUTES
 from tests import build
 from tests.questions.why_not.causes import (
     ON_GATEWAY,

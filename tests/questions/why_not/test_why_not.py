@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.describe.objects import describe
@@ -20,7 +21,6 @@ from kubectl_policy.questions.shared.effects import affecting_or_undecided
 from kubectl_policy.questions.shared.reasons import RULES
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.questions.why_not.no_effect import Case, effect_on, reasons_of
-from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build
 from tests.property.examples import examples
 from tests.questions.why_not.causes import (

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, NodeRef, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import mappings_at, text_at, value_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.render.output.text import View

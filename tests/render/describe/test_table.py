@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.shown import shown

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.render.output.text import View

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.profiles.controllers import EVENTS, STANDARD_STATUS, ConditionWords, Event, StatusProfile
 from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.render.explain.statements import explanation_headline, sayings, statements

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, SERVICE
 from kubectl_policy.render.graph.boxes import End, boxes
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests import build
 from tests.render.graph.pictures import picture
 

@@ -13,11 +13,10 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphOptions, node_id
 from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests import build
 from tests.render.schema import VALIDATOR
 from tests.render.shown import as_json

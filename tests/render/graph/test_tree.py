@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.comparison import compare
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions
 from kubectl_policy.render.graph.tree import graph_tree

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kubectl_policy.model import GroupKind, Json
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, listed
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.wording import names as words
 from kubectl_policy.resolution import Source
 from kubectl_policy.topology.references import section_words

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.kinds import NAMESPACE, SERVICE
+from kubectl_policy.model.kind_roles import NAMESPACE, SERVICE
 from kubectl_policy.sources.cluster.discovery import Served
 from kubectl_policy.sources.cluster.watches import ReadVersions, watch_scopes
 from kubectl_policy.sources.cluster.world import EVENT, Query

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, Problem
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.gateway.certificates import INVALID, authority_problem, certificate_problem
 from tests.build import gateway, grant, index, ref, resource

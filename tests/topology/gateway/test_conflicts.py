@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.kind_roles import GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.topology import Implementation, Topology
 from kubectl_policy.topology.gateway.gateways import MIXED_MODES
 from kubectl_policy.topology.gateway.listeners import Conflict, Listener, conflicts_among

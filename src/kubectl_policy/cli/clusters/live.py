@@ -132,12 +132,19 @@ class Live:
 
 def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Interests:
     """Return what profiles and the Gateway API say of kinds; all `routes` are asked for at once."""
-    from kubectl_policy.model.grants import REFERENCE_GRANT
-    from kubectl_policy.model.kinds import NAMESPACE, SERVICE, is_kubernetes_own
+    from kubectl_policy.model.kind_roles import (
+        GATEWAY_CLASS,
+        LISTENER_HOLDERS,
+        NAMESPACE,
+        PORT_HOLDERS,
+        REFERENCE_GRANT,
+        ROUTES,
+        SERVICE,
+    )
+    from kubectl_policy.model.kinds import is_kubernetes_own
     from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
     from kubectl_policy.sources.cluster.world import EVENT, WORKLOADS, Interests
     from kubectl_policy.topology.gateway.certificates import SECRET
-    from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
     by_kind = {profile.group_kind: profile for profile in profiles}
 
@@ -149,8 +156,8 @@ def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Intere
         targets = profile.declared_targets if profile and profile.attachment == "none" else ()
         return bool(targets) and WORKLOADS.issuperset(targets)
 
-    small_kinds = (GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT)
-    singly = {NAMESPACE, *WITH_PORTS, SECRET, EVENT}
+    small_kinds = (GATEWAY_CLASS, *LISTENER_HOLDERS, REFERENCE_GRANT)
+    singly = {NAMESPACE, *PORT_HOLDERS, SECRET, EVENT}
     # Filters, parameters and backends of an implementation are in the groups of its policies.
     groups = {*built_in_groups(), *(kind.group for kind in by_kind)}
     return Interests(
@@ -158,7 +165,7 @@ def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Intere
         first=(*small_kinds, *ROUTES, SERVICE, NAMESPACE) if routes else small_kinds,
         # Routes lead to these, by names that cannot be asked for before the routes are there.
         alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
-        descendants=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
+        descendants=dict.fromkeys(LISTENER_HOLDERS, tuple(ROUTES)),
         is_profiled=lambda kind: profile_of(kind) is not None,
         is_for_workloads=is_for_workloads,
         groups=groups,

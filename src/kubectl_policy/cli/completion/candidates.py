@@ -161,9 +161,9 @@ def _compared_types(line: CommandLine, known: KnownInput) -> Tiers:
     """Return a type whose status controllers report, and names, or `TYPE/NAME...`, for `status`."""
     if not _is_type(line):
         return _names(line, known)
-    from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
+    from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
 
-    targets = [names for names in known.kinds("targets") if names.group_kind in {*ROUTES, *WITH_LISTENERS}]
+    targets = [names for names in known.kinds("targets") if names.group_kind in {*ROUTES, *LISTENER_HOLDERS}]
     plurals, *longer = _types([*known.kinds("policies"), *targets], plurals=True)
     return [[*plain_tier(("policies", "routes")), *plurals], *longer]
 

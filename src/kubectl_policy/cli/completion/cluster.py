@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.cli.completion.known import ALL_ROLES, KnownInput
 from kubectl_policy.cli.overview import CLUSTER
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import BUILT_IN, TARGETS, KindNames, is_kubernetes_own, plural
+from kubectl_policy.model.kind_roles import TARGET_KINDS
+from kubectl_policy.model.kinds import BUILT_IN, KindNames, is_kubernetes_own, plural
 from kubectl_policy.profiles.load import built_in_profiles
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class ClusterInput(KnownInput):
             profile = next((known for known in profiles if plural(known.group_kind.kind.lower()) == plural_name), None)
             kind = profile.group_kind if profile else GroupKind(group, f"{plural_name.removesuffix(_POLICIES)}policy")
             names = built_in.get(resource) or KindNames(kind, plural_name, profile.short_names if profile else ())
-            if names.group_kind in TARGETS:
+            if names.group_kind in TARGET_KINDS:
                 kinds["targets"].append(names)
             elif profile or (plural_name.endswith(_POLICIES) and not is_kubernetes_own(names.group_kind)):
                 kinds["policies"].append(names)

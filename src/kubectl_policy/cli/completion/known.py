@@ -42,12 +42,13 @@ class KnownInput:
     @cached_property
     def _kinds(self) -> Mapping[KindRole, Sequence[KindNames]]:
         """The kinds of objects, by what they are to policies."""
-        from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
+        from kubectl_policy.model.kind_roles import TARGET_KINDS
+        from kubectl_policy.model.kinds import is_kubernetes_own
 
         kinds: dict[KindRole, list[KindNames]] = {role: [] for role in ALL_ROLES}
         registry = self._analysis.registry
         for kind in self._analysis.index.group_kinds:
-            is_unrelated = kind not in TARGETS and is_kubernetes_own(kind)
+            is_unrelated = kind not in TARGET_KINDS and is_kubernetes_own(kind)
             role: KindRole = "policies" if registry.profile_of(kind) else "unrelated" if is_unrelated else "targets"
             kinds[role].append(registry.names_of(kind))
         return kinds

@@ -10,18 +10,10 @@ from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import items_at, labels_of, mappings_at, text_at, value_at
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, PORT_HOLDERS, ROUTES, SERVICE, UDP_ROUTE
 from kubectl_policy.model.unknown import is_unknown_kind, port_at
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.references import (
-    GRPC_ROUTE,
-    HTTP_ROUTE,
-    NOT_PERMITTED,
-    ROUTES,
-    UDP_ROUTE,
-    WITH_PORTS,
-    parent_refs,
-)
+from kubectl_policy.topology.references import NOT_PERMITTED, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -118,7 +110,7 @@ def ref_not_permitted(world: Linted) -> Iterator[Finding]:
     for route, backend in _with(world, "permission"):
         named, field = backend.ref.object, f"{backend.ref.field}.namespace"
         parents = parent_refs(world.index, route.ref)
-        if parents and all(parent.object.group_kind in WITH_PORTS for parent in parents):
+        if parents and all(parent.object.group_kind in PORT_HOLDERS for parent in parents):
             message = f"no ReferenceGrant lets it refer to {named}, and whether the mesh asks for one is not known"
             yield world.unknown(route, field, message)
             continue

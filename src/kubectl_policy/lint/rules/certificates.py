@@ -9,6 +9,7 @@ from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import each_mapping, items_at, mapping_at, strings_at, text_at
+from kubectl_policy.model.kind_roles import GATEWAY
 from kubectl_policy.model.unknown import is_unknown_hostname
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import (
@@ -22,7 +23,7 @@ from kubectl_policy.topology.gateway.certificates import (
     certificate_refs,
 )
 from kubectl_policy.topology.gateway.hostnames import comparable, covers
-from kubectl_policy.topology.references import GATEWAY, NOT_PERMITTED, refer
+from kubectl_policy.topology.references import NOT_PERMITTED, refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

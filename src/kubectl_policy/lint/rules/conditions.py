@@ -16,11 +16,11 @@ from kubectl_policy.lint.rules.status import (
 )
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import text_at, time_at
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.questions.predicted_conditions import target_conditions
 from kubectl_policy.questions.shared.reported import NOT_WORKING, reported_conditions
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -167,7 +167,7 @@ def _is_cause(report: ReportedClaim, others: Sequence[ReportedClaim]) -> bool:
     reason = comparison.reported.reason if comparison.reported else ""
     if comparison.verdict == "Agrees" or (comparison.type in _OF_OTHERS and reason != _OVERLAPPING):
         return False
-    if report.resource.ref.group_kind not in WITH_LISTENERS:
+    if report.resource.ref.group_kind not in LISTENER_HOLDERS:
         return True
     if of_whole:
         return not (reason in _FOR_LISTENERS and any(other.comparison.at for other in others))

@@ -11,17 +11,17 @@ from kubectl_policy.lazy import pattern
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.model.kinds import (
-    CRD,
+from kubectl_policy.model.kind_roles import (
     GATEWAY_API,
     GATEWAY_API_EXPERIMENTAL,
-    POLICY_LABEL,
-    TARGETS,
-    names_in_crd,
-    with_article,
+    GATEWAY_CLASS,
+    LISTENER_HOLDERS,
+    PORT_HOLDERS,
+    ROUTES,
+    TARGET_KINDS,
 )
+from kubectl_policy.model.kinds import CRD, POLICY_LABEL, names_in_crd, with_article
 from kubectl_policy.profiles.infer import references_to_targets, refers_to_targets
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,7 +38,7 @@ _QUOTED: Final = pattern(r"""['"](\w+)['"]""")
 # The levels of the hierarchy, and the kinds that stand on each.
 _LEVELS: Final = {
     kind.kind: level
-    for level, kinds in enumerate(((GATEWAY_CLASS,), WITH_LISTENERS, ROUTES, WITH_PORTS))
+    for level, kinds in enumerate(((GATEWAY_CLASS,), LISTENER_HOLDERS, ROUTES, PORT_HOLDERS))
     for kind in kinds
 }
 _NO_SCHEMA: Final[Mapping[str, Json]] = MappingProxyType({})
@@ -74,7 +74,11 @@ def _defined(world: Linted) -> Iterator[_Defined]:
     """The definitions that count; not those of kinds that policies target."""
     for definition in world.of_kind(CRD):
         names = names_in_crd(definition)
-        if names and names.group_kind not in TARGETS and world.index.definitions.get(names.group_kind) is definition:
+        if (
+            names
+            and names.group_kind not in TARGET_KINDS
+            and world.index.definitions.get(names.group_kind) is definition
+        ):
             versions = mappings_at(definition.raw, "spec.versions")
             has_schema = any(mapping_at(version, "schema.openAPIV3Schema") for version in versions)
             schema = world.index.defaults.schema_of(names.group_kind)

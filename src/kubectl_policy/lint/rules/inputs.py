@@ -11,13 +11,13 @@ from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, NodeRef, Origin
 from kubectl_policy.model.fields import each_text, mapping_at, mappings_at, text_at
-from kubectl_policy.model.kinds import GATEWAY_API, plural, with_article
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API
+from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.infer import references_to_targets
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps
 from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import each_text, items_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, LISTENER_SETS
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.gateway.hostnames import around, comparable
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, conflicts_among, listener_words
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

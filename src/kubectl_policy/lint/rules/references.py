@@ -15,13 +15,13 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
-from kubectl_policy.model.grants import REFERENCE_GRANT
+from kubectl_policy.model.kind_roles import FILTERING_ROUTES, PARAMETERS, REFERENCE_GRANT, ROUTES
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
 from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET
-from kubectl_policy.topology.references import ROUTES, WITH_FILTERS, WITH_PARAMETERS, parameters_ref
+from kubectl_policy.topology.references import parameters_ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -203,7 +203,7 @@ def extensionref_not_found(world: Linted) -> Iterator[Finding]:
 
 
 def _named_by_filters(world: Linted) -> Iterator[tuple[Resource, RouteFilter]]:
-    routes = world.of_kind(*WITH_FILTERS) if world.relations.kinds_in_filters else ()
+    routes = world.of_kind(*FILTERING_ROUTES) if world.relations.kinds_in_filters else ()
     return ((route, named) for route in routes for named in world.relations.filters_of(route.ref))
 
 
@@ -264,7 +264,7 @@ def parameters_not_found(world: Linted) -> Iterator[Finding]:
     Source: GatewayInfrastructure.ParametersRef and GatewayClassSpec.ParametersRef, with the reason InvalidParameters
     (Gateway API, apis/v1/gateway_types.go and gatewayclass_types.go).
     """
-    for holder in world.of_kind(*WITH_PARAMETERS):
+    for holder in world.of_kind(*PARAMETERS):
         named = parameters_ref(world.index, holder.ref)
         if named:
             harm = f"; controllers should not accept the {holder.ref.kind} for that"

@@ -9,7 +9,7 @@ from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of, mapping_at, value_at
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY, NAMESPACE, ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.questions.blind_spots.answers import blind_spots_in_settings
@@ -20,7 +20,7 @@ from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.questions.shared.selection import is_called
 from kubectl_policy.resolution import plain
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
-from kubectl_policy.topology.references import GATEWAY, ROUTES, hostnames_of
+from kubectl_policy.topology.references import hostnames_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

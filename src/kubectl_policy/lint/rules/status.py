@@ -10,9 +10,9 @@ from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.reported_status import ReportedClaim, worded
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import integer_at, time_at
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS
 from kubectl_policy.questions.shared.reported import NOT_WORKING
 from kubectl_policy.questions.status.objects import COMPARED
-from kubectl_policy.topology.references import GATEWAY_CLASS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

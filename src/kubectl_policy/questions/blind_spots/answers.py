@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kubectl_policy.model.fields import FieldPath
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.unknown import is_open, is_unfilled
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list, may_change_policy, relevant_gaps
@@ -27,7 +28,6 @@ from kubectl_policy.questions.blind_spots.unknowns import (
     unknown_targets,
 )
 from kubectl_policy.topology.paths import routes_on
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -6,21 +6,23 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.kinds import BUILT_IN, CRD, NAMESPACE, TARGETS, is_kubernetes_own, listed, plural
-from kubectl_policy.model.refs import NodeRef
-from kubectl_policy.model.unknown import may_equal
-from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
-from kubectl_policy.topology.references import (
+from kubectl_policy.model.kind_roles import (
     GATEWAY,
     GATEWAY_CLASS,
     HIERARCHY,
     HTTP_ROUTE,
+    LISTENER_HOLDERS,
     LISTENER_SETS,
+    NAMESPACE,
+    PORT_HOLDERS,
     ROUTES,
-    WITH_LISTENERS,
-    WITH_PORTS,
-    parent_refs,
+    TARGET_KINDS,
 )
+from kubectl_policy.model.kinds import BUILT_IN, CRD, is_kubernetes_own, listed, plural
+from kubectl_policy.model.refs import NodeRef
+from kubectl_policy.model.unknown import may_equal
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Gap, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
 
-_TARGETS: Final = frozenset(kind.kind for kind in TARGETS)
+_TARGETS: Final = frozenset(kind.kind for kind in TARGET_KINDS)
 _HIERARCHY: Final = frozenset(kind.kind for kind in HIERARCHY)
 _BUILT_IN: Final = frozenset(names.group_kind.kind for names in BUILT_IN)
 FIX: Final = "fix or leave out this input"
@@ -61,7 +63,7 @@ def relevant_gaps(
         found.update(dict.fromkeys(absence.gaps_of(definition.ref)))
     for ref in every:
         found.update(dict.fromkeys(absence.gaps_of(ref)))
-        is_led_to = (below and (ref in subjects or ref.group_kind in WITH_LISTENERS)) or (
+        is_led_to = (below and (ref in subjects or ref.group_kind in LISTENER_HOLDERS)) or (
             ref in subjects and _is_led_to(analysis, ref)
         )
         if below and ref in subjects and ref.group_kind == NAMESPACE:
@@ -118,7 +120,7 @@ def _referring_or_named(analysis: Analysis, ref: ObjectRef) -> Iterator[ObjectRe
     relations = analysis.topology.relations
     if ref.group_kind in ROUTES:
         yield from (parent.object for parent in parent_refs(analysis.index, ref))
-    elif ref.group_kind not in WITH_LISTENERS:
+    elif ref.group_kind not in LISTENER_HOLDERS:
         yield from relations.routes_referring_to(ref)
         yield from relations.routes_naming(ref)
 
@@ -134,7 +136,7 @@ def _may_define(analysis: Analysis, gap: Gap) -> bool:
     unknown = (
         definition.ref.name
         for kind, definition in analysis.index.definitions.items()
-        if not analysis.index.defaults.schema_of(kind) and kind not in TARGETS
+        if not analysis.index.defaults.schema_of(kind) and kind not in TARGET_KINDS
         if analysis.registry.profile_of(kind) is None or analysis.registry.known(kind).known_by != "profile"
     )
     return any(gap.name in {"", name} for name in unknown)
@@ -148,7 +150,7 @@ def _is_led_to(analysis: Analysis, ref: ObjectRef) -> bool:
     """Whether what affects an object also depends on routes that lead to it."""
     if ref.group_kind == HTTP_ROUTE:
         return bool(analysis.topology.relations.delegations.refs)
-    return ref.group_kind in WITH_PORTS or ref.group_kind not in TARGETS
+    return ref.group_kind in PORT_HOLDERS or ref.group_kind not in TARGET_KINDS
 
 
 def _may_hold_policies(analysis: Analysis, gap: Gap) -> bool:
@@ -192,7 +194,7 @@ def may_hold_policies_on(analysis: Analysis, gap: Gap, objects: Iterable[ObjectR
 
 def _is_of_hierarchy(gap: Gap) -> bool:
     """Whether what a cluster did not give out is of a kind that policies target."""
-    return gap.group is not None and GroupKind(gap.group, gap.kind) in TARGETS
+    return gap.group is not None and GroupKind(gap.group, gap.kind) in TARGET_KINDS
 
 
 def may_lead_to(analysis: Analysis, gap: Gap, subjects: Iterable[ObjectRef]) -> bool:
@@ -214,7 +216,7 @@ def _may_name(analysis: Analysis, gap: Gap, kind: GroupKind, subject: ObjectRef)
     if kind in ROUTES:
         if where in ROUTES:
             return bool(analysis.topology.relations.delegations.refs)
-        if where == GATEWAY_CLASS or where in WITH_LISTENERS:
+        if where == GATEWAY_CLASS or where in LISTENER_HOLDERS:
             return True
         return analysis.registry.profile_of(where) is None and _may_refer_from(analysis, gap, kind, subject)
     return where == GATEWAY_CLASS or (where == GATEWAY and kind in LISTENER_SETS)

@@ -9,12 +9,19 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import ObjectRef
-from kubectl_policy.model.grants import REFERENCE_GRANT
-from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.kind_roles import (
+    GATEWAY,
+    GATEWAY_CLASS,
+    LISTENER_HOLDERS,
+    NAMESPACE,
+    PORT_HOLDERS,
+    REFERENCE_GRANT,
+    ROUTES,
+)
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.unknown import is_unknown, may_equal
 from kubectl_policy.topology import MOST_NODES, is_cut
 from kubectl_policy.topology.controllers import unread_parameters
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
-_BELOW_LISTENERS: Final = frozenset({*ROUTES, *WITH_PORTS})
+_BELOW_LISTENERS: Final = frozenset({*ROUTES, *PORT_HOLDERS})
 # What would show something, or several things, of which no manifest was read.
 _ADD: Final = "add the manifest that holds it"
 _ADD_GRANT: Final = "add the ReferenceGrant that lets it, or --complete if there is none"
@@ -213,7 +220,7 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
     for obj in objects:
         for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
             if binding.state == "unknown":
-                attaches = binding.parent.group_kind in (*WITH_LISTENERS, *WITH_PORTS)
+                attaches = binding.parent.group_kind in (*LISTENER_HOLDERS, *PORT_HOLDERS)
                 remedy = _ADD if attaches else f"look at status.parents of {obj}"
                 yield _unread(analysis, binding.parent, binding.message, remedy)
 
@@ -226,7 +233,7 @@ def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[B
             for path in analysis.topology.paths_through(target):
                 above_routes = takewhile(lambda node: node.object.group_kind not in ROUTES, path[path.index(target) :])
                 listeners.update(
-                    node for node in above_routes if node.section and node.object.group_kind in WITH_LISTENERS
+                    node for node in above_routes if node.section and node.object.group_kind in LISTENER_HOLDERS
                 )
     if not listeners:
         return

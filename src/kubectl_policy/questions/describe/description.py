@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 from msgspec import Meta, Struct
 
 from kubectl_policy.errors import UsageError
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
 from kubectl_policy.questions.blind_spots.unknowns import Answer
 from kubectl_policy.questions.shared.path_phrases import NumberedPath, numbered
 from kubectl_policy.questions.shared.reported import (
@@ -17,7 +18,7 @@ from kubectl_policy.questions.shared.reported import (
 )
 from kubectl_policy.questions.shared.selection import did_you_mean, kinds_meant
 from kubectl_policy.topology import attached_hostnames
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, parent_refs
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -169,11 +170,11 @@ def requests_to(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> 
     """Return how requests come to an object on its paths."""
     topology, obj = analysis.topology, subject.object
     nodes = dict.fromkeys(node for path in paths for node in path)
-    listeners = [node for node in nodes if node.section and node.object.group_kind in WITH_LISTENERS]
+    listeners = [node for node in nodes if node.section and node.object.group_kind in LISTENER_HOLDERS]
     names = set[str]()
     if obj.group_kind in ROUTES:
         names.update(name for listener in listeners for name in attached_hostnames(topology, listener, obj))
-    elif obj.group_kind in WITH_LISTENERS:
+    elif obj.group_kind in LISTENER_HOLDERS:
         known = (topology.gateways.listener(listener) for listener in listeners)
         names.update(listener.hostname or _ANY for listener in known if listener)
     own = (listener for listener in listeners if listener.object == obj)

@@ -9,7 +9,8 @@ from msgspec import Meta, Struct
 from kubectl_policy.lazy import pattern
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.kinds import GATEWAY_API, TARGETS, plural
+from kubectl_policy.model.kind_roles import GATEWAY_API, TARGET_KINDS
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.blind_spots.relevance import FIX, may_hold_policies_on
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.shared.reported import parse_policy_names, status_entries
@@ -90,7 +91,7 @@ def _unseen(what: str, reason: str, gaps: Sequence[Gap]) -> BlindSpot:
 def _unread_kinds(analysis: Analysis) -> Mapping[GroupKind, Sequence[Gap]]:
     """The kinds of which not all objects could be read, with their gaps; those of the hierarchy are no policies."""
     found: dict[GroupKind, list[Gap]] = {}
-    targets = {kind.kind for kind in TARGETS}
+    targets = {kind.kind for kind in TARGET_KINDS}
     known = {*analysis.index.definitions, *analysis.index.group_kinds}
     for gap in analysis.snapshot.gaps:
         if gap.kind and not gap.name and gap.kind not in targets:

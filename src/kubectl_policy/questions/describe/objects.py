@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import GATEWAY
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.describe.description import (
     Description,
@@ -28,7 +29,6 @@ from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_l
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import enabled_on, why_disabled
-from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

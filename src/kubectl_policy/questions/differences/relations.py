@@ -11,10 +11,9 @@ from msgspec import Meta, Struct
 from kubectl_policy.comparison import may_exist
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, ROUTES
 from kubectl_policy.resolution import reach
 from kubectl_policy.resolution.enforcement import standing
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -194,7 +193,7 @@ def _of_lasting(comparison: StateComparison, policy: ObjectRef) -> _Lasting | No
     if profile.has_object_fields or profile.by_listener or profile.variants or profile.exclusive_field:
         return None
     targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
-    if len(targets) != 1 or targets[0].object.group_kind not in WITH_LISTENERS:
+    if len(targets) != 1 or targets[0].object.group_kind not in LISTENER_HOLDERS:
         return None
     (target,) = targets
     ways = before.topology.paths(target)
@@ -279,7 +278,7 @@ class _Lasting:
             for route in self._changed
             if route.group_kind in ROUTES
             for binding in state.topology.bindings(route)
-            if binding.listener and binding.state == "attached" and binding.parent.group_kind in WITH_LISTENERS
+            if binding.listener and binding.state == "attached" and binding.parent.group_kind in LISTENER_HOLDERS
         }
 
     def _unchanged_through(self, node: NodeRef) -> dict[Resolution, None]:

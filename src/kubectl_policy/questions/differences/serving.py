@@ -12,11 +12,10 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import integer_at, items_at, labels_of, mapping_at, text_at
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY, GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology import attached_hostnames
 from kubectl_policy.topology.gateway.certificates import certificate_refs
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -110,7 +109,7 @@ class Serving:
             return []
         paths = [path for path in self.topology.paths(NodeRef(route)) if self.topology.carries_traffic(path)]
         listeners = (
-            next((node for node in reversed(path) if node.section and node.object.group_kind in WITH_LISTENERS), None)
+            next((node for node in reversed(path) if node.section and node.object.group_kind in LISTENER_HOLDERS), None)
             for path in paths
         )
         return [node for node in dict.fromkeys(listeners) if node and not self.is_dark(node)]
@@ -206,9 +205,6 @@ def _rule(node: NodeRef, raw: Json, backends: list[Backend], *, by_itself: bool)
     return RuleAnswers(rule=node, matches=matches, answered=answered, total=total, broken=tuple(broken))
 
 
-_ABOVE_ROUTES = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
-
-
 class RouteBehind(Struct, frozen=True, kw_only=True):
     """A route whose requests come through some listeners."""
 
@@ -221,7 +217,7 @@ class RouteBehind(Struct, frozen=True, kw_only=True):
 def routes_behind(analysis: Analysis, nodes: Iterable[NodeRef], owner_key: str = "") -> tuple[RouteBehind, ...]:
     """The routes behind some nodes, sorted; none if a node is of another kind, so that there is more than these."""
     through = tuple(nodes)
-    if not all(node.object.group_kind in _ABOVE_ROUTES for node in through):
+    if not all(node.object.group_kind in ABOVE_ROUTES for node in through):
         return ()
     serving = Serving(analysis)
     listeners: dict[ObjectRef, dict[NodeRef, None]] = {}

@@ -9,9 +9,10 @@ from msgspec import Meta, Struct
 from kubectl_policy.lazy import pattern
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.body import text_of
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, PORT_HOLDERS, ROUTES
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped
 from kubectl_policy.questions.differences.serving import Serving, owner
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, hostnames_of
+from kubectl_policy.topology.references import hostnames_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.failing_routes import FailingRoute
 
 # What of these differs is looked up at the routes that name it; anything else may matter to every listener.
-_LOOKED_UP: Final[tuple[GroupKind, ...]] = (*ROUTES, *WITH_PORTS)
+_LOOKED_UP: Final[tuple[GroupKind, ...]] = (*ROUTES, *PORT_HOLDERS)
 _ANY_HOST: Final = "*"
 # In a route as compact JSON that names any hostname.
 _WITH_HOSTNAME: Final = pattern(rb'"hostnames":\["')
@@ -330,7 +331,7 @@ class _OneWay:
             return [route for kind in ROUTES for route in world.names_of(kind)]
         holders, gateways = {gateway for gateway, _ in self._names}, relations.gateways
         for name in names:
-            holders.update(holder for kind in WITH_LISTENERS for holder in index.naming(kind, name))
+            holders.update(holder for kind in LISTENER_HOLDERS for holder in index.naming(kind, name))
         parents = {parent for holder in holders for parent in (holder, *gateways.admitted(holder))}
         routes: set[ObjectRef] = set()
         for kind in ROUTES:

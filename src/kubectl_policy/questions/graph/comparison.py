@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import same_json
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.refs import NodeRef
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.graph.drawing import Drawing
@@ -14,7 +15,6 @@ from kubectl_policy.questions.graph.nodes import is_there, said_by
 from kubectl_policy.questions.graph.picture import Picture, numbered_links
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.states import changed
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

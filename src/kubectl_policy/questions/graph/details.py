@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import NAMESPACE
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.graph.picture import Details, EffectsOn

@@ -9,8 +9,15 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.grants import REFERENCE_GRANT
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import (
+    ABOVE_BACKENDS,
+    GATEWAY_CLASS,
+    HIERARCHY,
+    LISTENER_HOLDERS,
+    NAMESPACE,
+    REFERENCE_GRANT,
+    ROUTES,
+)
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
 from kubectl_policy.questions.blind_spots.unknowns import unknown_parents
@@ -23,7 +30,6 @@ from kubectl_policy.questions.shared.selection import is_about_hierarchy
 from kubectl_policy.resolution.enforcement import Enforcements
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.paths import Paths
-from kubectl_policy.topology.references import GATEWAY_CLASS, HIERARCHY, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -37,9 +43,8 @@ if TYPE_CHECKING:
 
 _EVERYTHING: Final = GraphOptions()
 # What leads to all else that requests reach, but for backends that routes of the mesh name as their parents.
-_ROOTS: Final = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES)
-_WITH_OUTCOMES: Final = frozenset({*ROUTES, *WITH_LISTENERS})
-_ABOVE_BACKENDS: Final = frozenset({NAMESPACE, *_ROOTS})
+_ROOTS: Final = (GATEWAY_CLASS, *LISTENER_HOLDERS, *ROUTES)
+_WITH_OUTCOMES: Final = frozenset({*ROUTES, *LISTENER_HOLDERS})
 # Of these, more nodes or links may be in the picture of everything.
 _DECIDING: Final = frozenset(kind.kind for kind in (*HIERARCHY, NAMESPACE, REFERENCE_GRANT))
 
@@ -293,7 +298,7 @@ class Drawing:
 
         def is_idle(node: NodeRef) -> bool:
             obj, section = node.object, node.section
-            if obj.group_kind in _ABOVE_BACKENDS:
+            if obj.group_kind in ABOVE_BACKENDS:
                 return False
             return node not in about if section and obj not in whole else obj not in objects
 

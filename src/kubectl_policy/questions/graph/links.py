@@ -9,18 +9,18 @@ from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import (
+    GATEWAY_CLASS,
+    LISTENER_HOLDERS,
+    LISTENER_SETS,
+    NAMESPACE,
+    PORT_HOLDERS,
+    ROUTES,
+)
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.graph.picture import GraphLink
 from kubectl_policy.topology.gateway.conditions import listener_set_conditions
 from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.references import (
-    GATEWAY_CLASS,
-    LISTENER_SETS,
-    ROUTES,
-    WITH_LISTENERS,
-    WITH_PORTS,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -84,7 +84,7 @@ class Links:
             if is_front or row.name != FRONTEND:
                 for child in row.children(self._relations, node):
                     yield self._link(node, child, row.name)
-        if kind in (*WITH_LISTENERS, *ROUTES) or (is_front and kind not in {GATEWAY_CLASS, NAMESPACE}):
+        if kind in (*LISTENER_HOLDERS, *ROUTES) or (is_front and kind not in {GATEWAY_CLASS, NAMESPACE}):
             yield from self._refused_by(node.object).get(node, ())
         yield from self._idle_from(node)
 
@@ -100,7 +100,7 @@ class Links:
             # Few worlds have routes that delegate to others, and in all others none is looked at.
             may_be_backend = kind in self._relations.kinds_of_other_backends
         else:
-            may_be_backend = kind not in {GATEWAY_CLASS, NAMESPACE, *WITH_LISTENERS}
+            may_be_backend = kind not in {GATEWAY_CLASS, NAMESPACE, *LISTENER_HOLDERS}
         for route in self._relations.referring.naming.to(node.object) if may_be_backend else ():
             backends = self._failing_backends(route)
             yield from (link for link in (*backends.idle.values(), *backends.broken.values()) if link.child == node)
@@ -245,7 +245,7 @@ def _refused(bindings: list[Binding]) -> GraphLink:
     return GraphLink(
         parent=parent,
         child=NodeRef(first.route),
-        relation="mesh-route" if first.parent.group_kind in WITH_PORTS else "route",
+        relation="mesh-route" if first.parent.group_kind in PORT_HOLDERS else "route",
         state=first.state if first.state == "unknown" else "refused",
         reason=", ".join(reasons),
         message=f"{first.message}, and {others} more" if others else first.message,

@@ -8,13 +8,12 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, mappings_at, strings_at
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES
 from kubectl_policy.model.unknown import port_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.graph.picture import GraphNode, Outcome, Win
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries, summary_of
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import ROUTES, depth_of
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.problems import dangling_references
-from kubectl_policy.topology.references import ROUTES, backend_refs, depth_of, parent_refs
+from kubectl_policy.topology.references import backend_refs, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from kubectl_policy.attachment.attachments import AsIfValid
 from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution import Resolver, paths_by_way_of
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

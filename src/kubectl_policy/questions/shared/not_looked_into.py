@@ -8,7 +8,8 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.topology.references import ROUTES, WITH_PARAMETERS, WITH_PORTS, parameters_ref
+from kubectl_policy.model.kind_roles import PARAMETERS, PORT_HOLDERS, ROUTES
+from kubectl_policy.topology.references import parameters_ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,7 +80,7 @@ def _of_routes(analysis: Analysis, nodes: Iterable[NodeRef], objects: Iterable[O
 
 
 def _of_gateways(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[NotLookedInto]:
-    for holder in sorted(obj for obj in objects if obj.group_kind in WITH_PARAMETERS):
+    for holder in sorted(obj for obj in objects if obj.group_kind in PARAMETERS):
         named = parameters_ref(analysis.index, holder)
         if named and _are_opaque_parameters(analysis, named.object):
             yield NotLookedInto(object=named.object, as_="parameters", by=NodeRef(holder), field=named.field)
@@ -98,4 +99,4 @@ def _are_opaque_parameters(analysis: Analysis, obj: ObjectRef) -> bool:
 def _is_opaque_backend(analysis: Analysis, obj: ObjectRef) -> bool:
     """Whether nothing says of what sort a backend is: not a Service, nor a kind of which the ports are known."""
     kind = obj.group_kind
-    return bool(kind.group) and kind not in {*WITH_PORTS, *ROUTES} and not analysis.topology.relations.has_ports(kind)
+    return bool(kind.group) and kind not in {*PORT_HOLDERS, *ROUTES} and not analysis.topology.relations.has_ports(kind)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.model.kinds import NAMESPACE, listed, plural
-from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS, section_noun, section_words
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, NAMESPACE, PORT_HOLDERS, section_noun
+from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -192,7 +193,7 @@ def _rank(node: NodeRef) -> int:
     """Gateways, routes and their sections, then backends, then ports; a Namespace only where nothing else will do."""
     if node.object.group_kind in {NAMESPACE, GATEWAY_CLASS}:
         return 3
-    if node.object.group_kind in WITH_PORTS:
+    if node.object.group_kind in PORT_HOLDERS:
         return 2 if node.section else 1
     return 0
 

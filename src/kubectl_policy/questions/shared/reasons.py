@@ -10,17 +10,16 @@ from msgspec.structs import replace
 from kubectl_policy.attachment import MEANINGS, without_references
 from kubectl_policy.attachment.validity import policy_not_attached
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import (
+    ABOVE_ROUTES,
+    GATEWAY_CLASS,
+    LISTENER_HOLDERS,
+    ROUTES,
+)
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.topology.references import (
-    GATEWAY,
-    GATEWAY_CLASS,
-    LISTENER_SETS,
-    ROUTES,
-    WITH_LISTENERS,
-    parent_refs,
-)
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -148,7 +147,7 @@ def node_phrase(node: NodeRef) -> str:
     kind, section = node.object.group_kind, node.section
     if not section or is_unnamed(section) or section.startswith("listener["):
         return f"{section} of {node.object}" if section else str(node.object)
-    noun = "listener" if kind in WITH_LISTENERS else "rule" if kind in ROUTES else "port"
+    noun = "listener" if kind in LISTENER_HOLDERS else "rule" if kind in ROUTES else "port"
     return f"{noun} {section} of {node.object}"
 
 
@@ -293,7 +292,7 @@ def backend_reasons(analysis: Analysis, route: ObjectRef, backend: ObjectRef) ->
 
 def is_above_routes(node: NodeRef) -> bool:
     """Whether a node is of a kind by which routes attach: a Gateway, its class, a ListenerSet or a listener."""
-    return node.object.group_kind in (GATEWAY_CLASS, GATEWAY, *LISTENER_SETS)
+    return node.object.group_kind in ABOVE_ROUTES
 
 
 def merge_does_not_count(

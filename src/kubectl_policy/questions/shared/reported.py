@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at, time_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -10,10 +10,17 @@ from msgspec.structs import replace
 from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import (
+    GATEWAY,
+    GATEWAY_CLASS,
+    HIERARCHY,
+    LISTENER_HOLDERS,
+    LISTENER_SETS,
+    NAMESPACE,
+    ROUTES,
+)
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.questions.blind_spots.unknowns import Answer
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HIERARCHY, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -168,7 +175,7 @@ def type_named(analysis: Analysis, word: str) -> ListType:
     if rows == "policy kinds":
         return ListType(rows=rows, noun="policy kind", kinds=(), namespaced=False)
     if rows == "listeners":
-        return ListType(rows=rows, noun="listener", kinds=WITH_LISTENERS)
+        return ListType(rows=rows, noun="listener", kinds=LISTENER_HOLDERS)
     if rows:
         return ListType(rows=rows, noun="route", kinds=tuple(ROUTES))
     meant = kinds_meant(analysis, word, *OWN_TYPES)

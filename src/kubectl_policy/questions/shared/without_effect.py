@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import FieldPath, value_at
-from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, NAMESPACE, ROUTES, ROUTES_WITH_HOSTNAMES
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.shared.reasons import (
     Reason,
     attachment_reason,
@@ -22,8 +23,6 @@ from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.resolution.traced import field_name
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled, enabled_on, why_disabled
-from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
-from kubectl_policy.topology.references import GATEWAY, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -191,7 +190,7 @@ def _nothing_attached(analysis: Analysis, policy: ObjectRef, target: NodeRef) ->
     kinds = sorted({level.group_kind.kind for level in levels}) if levels else ["route"]
     names = " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
     kind = target.object.group_kind
-    where = "attached to" if kind in WITH_LISTENERS else "in" if kind == NAMESPACE else "below"
+    where = "attached to" if kind in LISTENER_HOLDERS else "in" if kind == NAMESPACE else "below"
     message = f"no {names} is {where} {node_phrase(target)}"
     yield Reason("nothing-below", message, target.object, related=(target,))
 
@@ -229,7 +228,7 @@ def not_counted_reason(analysis: Analysis, policy: ObjectRef, path: Path, node: 
     wide = too_wide(topology, path) if profile.hostnames == "inside" else ""
     if wide:
         message = f"{policy.kind} counts only for hostnames inside the listener's, and {wide}"
-        route = next(node.object for node in path if node.object.group_kind in WITH_HOSTNAMES)
+        route = next(node.object for node in path if node.object.group_kind in ROUTES_WITH_HOSTNAMES)
         return Reason("hostname-too-wide", message, route, field="spec.hostnames")
     if profile.policy_class == "direct":
         return direct_policy_reason(analysis, policy, node)

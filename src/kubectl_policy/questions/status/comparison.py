@@ -10,12 +10,17 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import integer_at, mappings_at, text_at
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.kind_roles import (
+    GATEWAY_API,
+    GATEWAY_API_EXPERIMENTAL,
+    GATEWAY_CLASS,
+    HTTP_ROUTE,
+    LISTENER_HOLDERS,
+)
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps
 from kubectl_policy.questions.shared.reported import has_report, status_entries
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -275,7 +280,7 @@ class Explainer:
 
     def owner(self, node: NodeRef) -> str | None:
         """The controller of a Gateway or ListenerSet; empty if it has none, None if unknown or if it is neither."""
-        if node.object.group_kind not in (GATEWAY, *LISTENER_SETS):
+        if node.object.group_kind not in LISTENER_HOLDERS:
             return None
         return self._analysis.topology.gateways.controller_of(node.object)
 
@@ -310,7 +315,7 @@ class Explainer:
         bindings = self._analysis.topology.bindings(ref) if owner.group_kind == HTTP_ROUTE else ()
         if comparison.verdict == "NotExpected" and not any(binding.parent == owner for binding in bindings):
             return "not in spec"
-        if owner.group_kind not in (GATEWAY, *LISTENER_SETS):
+        if owner.group_kind not in LISTENER_HOLDERS:
             return self._rest
         controller = self._analysis.topology.gateways.controller_of(owner)
         if controller is None:
@@ -334,7 +339,7 @@ class Explainer:
         owners = {text_at(resource.raw, "spec.controllerName") for resource in classes} - self._refused
         if not owners & controllers:
             return "no class"
-        if at is None or at.object.group_kind not in (GATEWAY, *LISTENER_SETS):
+        if at is None or at.object.group_kind not in LISTENER_HOLDERS:
             return None
         controller = self.owner(at)
         if controller is None:

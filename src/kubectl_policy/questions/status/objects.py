@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mapping_at, text_at
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES
 from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.predicted_conditions import target_conditions
@@ -33,7 +34,7 @@ from kubectl_policy.topology import (
     route_conditions,
     routes_above,
 )
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES, parent_refs, refer
+from kubectl_policy.topology.references import parent_refs, refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

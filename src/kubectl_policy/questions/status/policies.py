@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, text_at
+from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy, blind_spots_in_references
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, unknown_class
@@ -24,7 +25,7 @@ from kubectl_policy.questions.status.comparison import (
 )
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
+from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -107,7 +108,7 @@ class PolicyComparisons:
             status.ancestor: tuple(self._with_certificates(policy, profile, status.ancestor, status.conditions))
             for status in self._statuses.of(policy)
             if status.ancestor is None
-            or status.ancestor.object.group_kind not in (GATEWAY, *LISTENER_SETS)
+            or status.ancestor.object.group_kind not in LISTENER_HOLDERS
             or self._acts(profile, status.ancestor) is not False
         }
         # Nothing is claimed of a policy that may attach in a way that is not computed, or names no target at all.

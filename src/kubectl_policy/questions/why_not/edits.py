@@ -10,11 +10,11 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.serving import owner
 from kubectl_policy.questions.differences.traffic import traffic_changes
 from kubectl_policy.questions.shared.effects import affected_nodes
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

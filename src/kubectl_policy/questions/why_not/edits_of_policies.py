@@ -16,10 +16,10 @@ from kubectl_policy.model.fields import (
     text_at,
     value_at,
 )
+from kubectl_policy.model.kind_roles import PORT_HOLDERS, ROUTES
 from kubectl_policy.questions.why_not.edits import Edit, edited
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.resolution.contributions import stanzas_of
-from kubectl_policy.topology.references import ROUTES, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -57,7 +57,10 @@ def _name_of_section(case: Case, node: NodeRef) -> str:
     if node.object.group_kind in ROUTES:
         sections = case.analysis.topology.sections(node.object)
         return section_names(node.object, sections, case.profile).get(node.section, "")
-    if case.analysis.topology.relations.has_ports(node.object.group_kind) and node.object.group_kind not in WITH_PORTS:
+    if (
+        case.analysis.topology.relations.has_ports(node.object.group_kind)
+        and node.object.group_kind not in PORT_HOLDERS
+    ):
         return node.section
     raw = case.analysis.index.raw(node.object)
     items = (*items_at(raw, "spec.listeners"), *items_at(raw, "spec.ports"))

@@ -15,13 +15,12 @@ from kubectl_policy.model.fields import (
     strings_at,
     text_at,
 )
-from kubectl_policy.model.grants import REFERENCE_GRANT
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, REFERENCE_GRANT
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.snapshot import Resource
 from kubectl_policy.questions.why_not.edits import Edit, edited
 from kubectl_policy.topology.gateway.listeners import NAME_LABEL
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, WITH_LISTENERS, parent_refs
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -142,7 +141,7 @@ def name_parent(case: Case, reason: Reason) -> Iterator[Edit]:
     wanted = [
         node
         for node in reason.related[1:]
-        if node.object.group_kind in WITH_LISTENERS and case.analysis.index.get(node.object)
+        if node.object.group_kind in LISTENER_HOLDERS and case.analysis.index.get(node.object)
     ]
     for route in case.read(reason.related[0].object):
         for node in wanted or _gateways(case):
@@ -255,7 +254,7 @@ def add_hostname(case: Case, reason: Reason) -> Iterator[Edit]:
 
 def narrow_hostname(case: Case, reason: Reason) -> Iterator[Edit]:
     """The route has a hostname inside that of a listener on its paths."""
-    nodes = (node for path in case.effect.paths for node in path if node.object.group_kind in WITH_LISTENERS)
+    nodes = (node for path in case.effect.paths for node in path if node.object.group_kind in LISTENER_HOLDERS)
     for node in dict.fromkeys(nodes):
         yield from _with_hostname_of(case, node, reason.object)
 

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.kinds import NAMESPACE, with_article
+from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, NAMESPACE, ROUTES, layer_of
+from kubectl_policy.model.kinds import with_article
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.questions.shared.reasons import (
@@ -29,15 +30,7 @@ from kubectl_policy.questions.shared.without_effect import (
     not_counted_reason,
     superseding_reasons,
 )
-from kubectl_policy.topology.references import (
-    GATEWAY,
-    LISTENER_SETS,
-    ROUTES,
-    WITH_LISTENERS,
-    backend_refs,
-    layer_of,
-    parent_refs,
-)
+from kubectl_policy.topology.references import backend_refs, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -306,7 +299,7 @@ class _Chain:
         if node is None or node.object in self._near:
             return node is not None
         # Whoever asks about a route expects it to be below that Gateway.
-        return bool(self._routes) and not self._is_direct and node.object.group_kind in WITH_LISTENERS
+        return bool(self._routes) and not self._is_direct and node.object.group_kind in LISTENER_HOLDERS
 
     @cached_property
     def _near(self) -> frozenset[ObjectRef]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
 from kubectl_policy.render.changes.summary import (
@@ -28,7 +29,6 @@ from kubectl_policy.render.changes.traffic import (
 from kubectl_policy.render.wording.blind_spots import as_far_as
 from kubectl_policy.render.wording.headlines import may_affect_more, why_idle, with_target
 from kubectl_policy.render.wording.names import count, namespace_words, who_words
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

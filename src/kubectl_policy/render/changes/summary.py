@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.attachment import MEANINGS
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.questions.differences.effects import SCOPED, SORTS
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.paths import first_route
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

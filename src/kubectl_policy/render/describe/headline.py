@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import NAMESPACE, listed, plural
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, PORT_HOLDERS, ROUTES
+from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.render.describe.naming import PathScopes
 from kubectl_policy.render.wording.blind_spots import as_far_as
 from kubectl_policy.render.wording.names import count, in_file, node_words, who_words
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_words
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -142,7 +143,7 @@ def _around(answer: ObjectDescription) -> list[str]:
         return [f"{count(number, 'policy')} would take effect if it were"] if number else []
     if kind in ROUTES:
         return [*_hostnames(answer.requests.hostnames), *_of_route(answer)]
-    if kind in WITH_LISTENERS:
+    if kind in LISTENER_HOLDERS:
         sections = () if answer.subject.section else PathScopes(answer).sections
         listeners = [_named([node.section for node in sections])] if sections else []
         return [
@@ -150,7 +151,7 @@ def _around(answer: ObjectDescription) -> list[str]:
             *_hostnames(answer.requests.hostnames),
             f"{count(answer.requests.routes, 'route')} attached",
         ]
-    if kind in WITH_PORTS or _is_led_to_by_nothing(answer):
+    if kind in PORT_HOLDERS or _is_led_to_by_nothing(answer):
         return _of_backend(answer)
     return []
 

@@ -6,7 +6,8 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.kinds import NAMESPACE, listed, plural
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, PORT_HOLDERS, ROUTES, section_noun
+from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.render.wording.names import (
     MOST_TARGETS,
     in_file,
@@ -17,7 +18,7 @@ from kubectl_policy.render.wording.names import (
     source_filter_words,
 )
 from kubectl_policy.render.wording.settings import blame_words
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_noun, section_words
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -140,7 +141,7 @@ class PathScopes:
 
     def _some(self, positions: frozenset[int]) -> str:
         """The words for some of the paths; at a backend, the route that they lead through."""
-        if self._answer.subject.object.group_kind in WITH_PORTS and positions in self._by_route:
+        if self._answer.subject.object.group_kind in PORT_HOLDERS and positions in self._by_route:
             return f"through {self._by_route[positions]} only"
         return self._which.words(positions)
 
@@ -188,12 +189,12 @@ class PathScopes:
         kind = self._answer.subject.object.group_kind
         if self._answer.subject.section:
             return ""
-        if kind in WITH_PORTS:
+        if kind in PORT_HOLDERS:
             routes = self.routes
             return f"through {_all(len(routes), 'route')}" if len(routes) > 1 else ""
         if len(self.sections) > 1:
             return _all(len(self.sections), section_noun(kind))
-        return section_words(self.sections[0]) if self.sections and kind in (*ROUTES, *WITH_LISTENERS) else ""
+        return section_words(self.sections[0]) if self.sections and kind in (*ROUTES, *LISTENER_HOLDERS) else ""
 
     @cached_property
     def routes(self) -> tuple[ObjectRef, ...]:
@@ -203,14 +204,14 @@ class PathScopes:
     @cached_property
     def listeners(self) -> tuple[NodeRef, ...]:
         """The listeners on the paths, each once."""
-        return tuple(node for node in self._on if node.section and node.object.group_kind in WITH_LISTENERS)
+        return tuple(node for node in self._on if node.section and node.object.group_kind in LISTENER_HOLDERS)
 
     def backends(self, positions: Iterable[int]) -> tuple[str, ...]:
         """What the rules on some paths of a route lead to: `Service shop/cart:http`."""
         if self._answer.subject.object.group_kind not in ROUTES:
             return ()
         ends = dict.fromkeys(self._answer.paths[position][-1] for position in sorted(positions))
-        above = {*ROUTES, *WITH_LISTENERS, NAMESPACE}
+        above = {*ROUTES, *LISTENER_HOLDERS, NAMESPACE}
         return tuple(
             f"{end.object}:{end.section}" if end.section else str(end.object)
             for end in ends

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.rows import who
 from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.names import count
 from kubectl_policy.render.wording.settings import why_beaten, why_without_effect
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.model.kind_roles import section_noun
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
@@ -46,7 +47,6 @@ from kubectl_policy.render.wording.settings import (
     shortened,
     without_keys,
 )
-from kubectl_policy.topology.references import section_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, PORT_HOLDERS, ROUTES, section_noun
 from kubectl_policy.model.kinds import POLICY_LABEL, listed
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.profiles.load import name_in_files
@@ -16,7 +17,6 @@ from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.blind_spots import as_far_as
 from kubectl_policy.render.wording.names import count, either, in_file, kinds_words, levels_words
 from kubectl_policy.render.wording.sections import headline_line, next_section, section, unseen_section
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -92,7 +92,7 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
     first = f"{rules}, which then comes before all others on that rule{backends}"
     yield "by filters", ("filter_routes", "backend_filters"), first if profile.filter_routes else ""
     kinds = profile.declared_targets
-    sections = [kind for kind in (*WITH_LISTENERS, *ROUTES, *WITH_PORTS) if kind in kinds or not kinds]
+    sections = [kind for kind in (*LISTENER_HOLDERS, *ROUTES, *PORT_HOLDERS) if kind in kinds or not kinds]
     nouns = either(tuple(dict.fromkeys(map(section_noun, sections))))
     part = f"; sectionName, where there is one, names one {nouns} of it" if sections and references else ""
     named = kinds_words(kinds) if kinds else "an object of any kind" if references else ""

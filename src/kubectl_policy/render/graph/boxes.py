@@ -8,11 +8,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.kinds import NAMESPACE, listed, plural
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, section_noun
+from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.render.graph.wording import attachment_reason, link_words
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.wording.names import count, kind_counts
-from kubectl_policy.topology.references import WITH_LISTENERS, section_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -92,7 +92,7 @@ class Folding(Struct, frozen=True, kw_only=True):
 
     def shows_sections_of(self, drawn: Drawn) -> bool:
         """Whether the sections of an object are drawn, if it is drawn itself."""
-        return not self.sections or drawn.ref.group_kind in WITH_LISTENERS
+        return not self.sections or drawn.ref.group_kind in LISTENER_HOLDERS
 
     def group_of(self, drawn: Drawn) -> Group | None:
         """The group that stands for an object; None if it is drawn itself."""

@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, ROUTES
 from kubectl_policy.render.graph.boxes import Box, boxes
 from kubectl_policy.render.graph.wording import (
     MARKS,
@@ -19,7 +19,6 @@ from kubectl_policy.render.graph.wording import (
     win_words,
 )
 from kubectl_policy.render.output.escape import visible
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -218,7 +217,7 @@ def _marks(mark: Mark, *, differs: bool = False) -> str:
 def _fill(kind: GroupKind) -> str:
     if kind in {GATEWAY_CLASS, NAMESPACE}:
         return "#e2e8f0"
-    if kind in WITH_LISTENERS:
+    if kind in LISTENER_HOLDERS:
         return "#dbeafe"
     return "#dcfce7" if kind in ROUTES else "#ede9fe"
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.model.kinds import NAMESPACE, listed, plural
+from kubectl_policy.model.kind_roles import ABOVE_ROUTES, LISTENER_HOLDERS, NAMESPACE, ROUTES
+from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.render.graph.tree_branches import Branches, TreeLinks
 from kubectl_policy.render.graph.tree_rows import REFUSED
 from kubectl_policy.render.graph.wording import MARKS, graph_headline
 from kubectl_policy.render.output.text import Line, Segment, lay_out
 from kubectl_policy.render.wording.sections import BLANK, headline_line, unseen_section
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -291,7 +291,7 @@ class _Roots:
             return False
         if node.object.group_kind in ROUTES:
             return bool(links.refused_by[node]) and not self._has_parents
-        is_known = node.object.group_kind in WITH_LISTENERS and links.nodes[node].presence == "present"
+        is_known = node.object.group_kind in LISTENER_HOLDERS and links.nodes[node].presence == "present"
         are_told = all(link.child in self._branches.unattached and not link.mark for link in refused)
         return bool(refused) and are_told and not is_known
 
@@ -305,5 +305,5 @@ class _Roots:
         if kind == NAMESPACE and not self._is_asked(node):
             return _NAMESPACES
         leads_on = any(link.child.object != node.object for link in links.below[node]) or links.refused_at[node]
-        is_parent = kind in {GATEWAY_CLASS, *WITH_LISTENERS} or node.object in links.fronts or leads_on
+        is_parent = kind in ABOVE_ROUTES or node.object in links.fronts or leads_on
         return "" if is_parent or self._is_asked(node) or not self._is_whole else _OTHERS

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES, depth_of, section_noun
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.graph.picture import GraphLink
 from kubectl_policy.render.graph.tree_rows import ARROW, REFUSED, Head, TreeRows, Wins
 from kubectl_policy.render.graph.wording import drawn_kinds, node_details, policy_state, presence_words
 from kubectl_policy.render.wording.names import attachment_words, filter_words, node_words, sections_words
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, depth_of, section_noun, section_words
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.enforcement import EnforcementState
     from kubectl_policy.topology import Path
 
-_WITH_SECTIONS: Final = frozenset({*WITH_LISTENERS, *ROUTES})
+_WITH_SECTIONS: Final = frozenset({*LISTENER_HOLDERS, *ROUTES})
 _DIGITS: Final = re.compile(r"([0-9]+)")
 
 

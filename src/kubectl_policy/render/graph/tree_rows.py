@@ -8,11 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import ABOVE_ROUTES, NAMESPACE
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.wording.names import count
-from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -187,7 +186,7 @@ def _all(several: Iterable[Sequence[Item]]) -> tuple[Item, ...]:
 
 
 # What policies on these have in force, they have for much else as well.
-_ABOVE_ROUTES: Final = frozenset({NAMESPACE, GATEWAY_CLASS, *WITH_LISTENERS})
+_OUTSIDE_ROUTES: Final = ABOVE_ROUTES | {NAMESPACE}
 
 
 class Wins:
@@ -259,7 +258,7 @@ class Wins:
 
     def _is_own(self, policy: ObjectRef, place: NodeRef) -> bool:
         target = self._only_targets.get(policy)
-        return target is not None and (target.object == place.object or target.object.group_kind not in _ABOVE_ROUTES)
+        return target is not None and (target.object == place.object or target.object.group_kind not in _OUTSIDE_ROUTES)
 
     def _positions(self, place: NodeRef, above: Path) -> Sequence[int]:
         """The paths to a place that run down a branch."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.kinds import NAMESPACE, listed, names
+from kubectl_policy.model.kind_roles import ABOVE_ROUTES, LISTENER_HOLDERS, NAMESPACE, ROUTES
+from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.wording.blind_spots import as_far_as
 from kubectl_policy.render.wording.names import count, kind_counts, kind_names
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, section_words
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,6 @@ STATES: Final[Mapping[EnforcementState, str]] = {
 }
 MARKS: Final[Mapping[Mark, str]] = {"": "", "added": "+ added", "removed": "- removed", "changed": "~ changed"}
 _ABSENT: Final[Mapping[str, str]] = {"missing": "not there", "unknown": "not read"}
-_ABOVE_ROUTES: Final = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
 
 
 def graph_headline(picture: Picture) -> str:
@@ -44,8 +44,8 @@ def graph_headline(picture: Picture) -> str:
     objects = {node.ref.object: node.presence for node in picture.nodes}
     there = [obj.group_kind for obj, presence in objects.items() if presence == "present"]
     routes = sum(kind in ROUTES for kind in there)
-    above = [kind for kind in there if kind in _ABOVE_ROUTES]
-    below = [kind for kind in there if kind not in ROUTES and kind not in _ABOVE_ROUTES and kind != NAMESPACE]
+    above = [kind for kind in there if kind in ABOVE_ROUTES]
+    below = [kind for kind in there if kind not in ROUTES and kind not in ABOVE_ROUTES and kind != NAMESPACE]
     parts = [*([kind_counts(above)] if above else []), *([count(routes, "route")] if routes else [])]
     parts += [kind_counts(below)] if below else []
     states = Counter(policy.state for policy in picture.policies)
@@ -97,7 +97,7 @@ def node_title(node: GraphNode) -> str:
 
 def node_details(node: GraphNode) -> str:
     """What a node says itself: `HTTPS 443 *.example.com`, hostnames, `GET /cart…`; and whether it is there."""
-    port, is_listener = "" if node.port is None else str(node.port), node.ref.object.group_kind in WITH_LISTENERS
+    port, is_listener = "" if node.port is None else str(node.port), node.ref.object.group_kind in LISTENER_HOLDERS
     listener = " ".join(filter(None, (node.protocol, port, node.hostname))) if is_listener else ""
     told = [listener] if listener else []
     told += [", ".join(node.hostnames)] if node.hostnames else []

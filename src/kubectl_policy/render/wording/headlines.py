@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import without_references
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
 from kubectl_policy.render.wording.blind_spots import as_far_as
@@ -22,7 +23,6 @@ from kubectl_policy.render.wording.names import (
     node_words,
     of_all,
 )
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,10 +6,11 @@ from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, listed, plural, with_article
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ROUTES, depth_of, section_noun
+from kubectl_policy.model.kinds import listed, plural, with_article
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.render.output.text import Segment
-from kubectl_policy.topology.references import ROUTES, depth_of, section_noun, section_words
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.kind_roles import NAMESPACE, PORT_HOLDERS
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.names import count
-from kubectl_policy.topology.references import WITH_PORTS, section_words
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +107,7 @@ def _cells(path: Path) -> tuple[str, ...]:
     names: list[str] = []
     before = None
     for node in shown:
-        if node.section and before == node.object and node.object.group_kind in WITH_PORTS:
+        if node.section and before == node.object and node.object.group_kind in PORT_HOLDERS:
             names[-1] = _cell_of(node)
         elif node.section and before == node.object:
             names.append(section_words(node))
@@ -117,7 +118,7 @@ def _cells(path: Path) -> tuple[str, ...]:
 
 
 def _cell_of(node: NodeRef) -> str:
-    if node.section and node.object.group_kind in WITH_PORTS:
+    if node.section and node.object.group_kind in PORT_HOLDERS:
         return f"{node.object}:{node.section}"
     return section_words(node) if node.section else str(node.object)
 

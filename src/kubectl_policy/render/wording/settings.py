@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from kubectl_policy.model.kinds import NAMESPACE, listed, plural
+from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES, layer_of
+from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.shared.reasons import merge_does_not_count
 from kubectl_policy.render.output.text import Line, Segment, cells, cut
 from kubectl_policy.render.wording.names import flow, source_words
-from kubectl_policy.topology.references import ROUTES, layer_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

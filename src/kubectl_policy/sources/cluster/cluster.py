@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, ObjectRef, Origin, Permission, Resource, Snapshot
 from kubectl_policy.model.fields import labels_of, text_at, time_at
-from kubectl_policy.model.kinds import BUILT_IN, CRD, POLICY_LABEL, TARGETS, is_kubernetes_own
+from kubectl_policy.model.kind_roles import TARGET_KINDS
+from kubectl_policy.model.kinds import BUILT_IN, CRD, POLICY_LABEL, is_kubernetes_own
 from kubectl_policy.sources.cluster.discovery import EVERY_GROUP, Discovery
 from kubectl_policy.sources.cluster.fetching import QueryFetcher, RequestOutcome
 from kubectl_policy.sources.cluster.refusals import RequestRefused, cluster_error
@@ -90,7 +91,7 @@ class Cluster:
     def _is_policy(self, kind: GroupKind, definitions: Mapping[GroupKind, Resource]) -> bool:
         definition = definitions.get(kind)
         is_defined = definition and (POLICY_LABEL in labels_of(definition.raw) or kind.kind.endswith("Policy"))
-        return kind not in TARGETS and (bool(is_defined) or self._interests.is_profiled(kind))
+        return kind not in TARGET_KINDS and (bool(is_defined) or self._interests.is_profiled(kind))
 
     def _metadata_of_definitions(self) -> Mapping[str, Mapping[str, Json]] | None:
         """Return the metadata of the definitions of kinds by name; None if it cannot be read."""

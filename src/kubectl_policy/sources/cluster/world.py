@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.model.kinds import CRD, GATEWAY_API, NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY_API, NAMESPACE
+from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.world import Loaded, World, grouped
 
 if TYPE_CHECKING:

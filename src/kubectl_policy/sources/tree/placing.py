@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.model.kinds import CRD, NAMESPACE
+from kubectl_policy.model.kind_roles import NAMESPACE
+from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.unknown import unknown_namespace
 from kubectl_policy.sources.tree.chains import AMBIGUOUS
 

@@ -9,10 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.topology.delegation.flow import Flow, Order, Passing, circle_words, flow, loops, order
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, backend_refs
+from kubectl_policy.topology.references import backend_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

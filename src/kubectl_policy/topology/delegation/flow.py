@@ -11,7 +11,8 @@ from msgspec import Struct
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.topology.references import HTTP_ROUTE, parent_refs
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

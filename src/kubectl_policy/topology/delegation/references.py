@@ -10,8 +10,9 @@ from msgspec import Struct
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of
+from kubectl_policy.model.kind_roles import HTTP_ROUTE, LISTENER_HOLDERS
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, parent_refs
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -148,7 +149,7 @@ def _of_gateways(
     """The profiles that hold on the Gateways that a route names; None where it names none, or none that is known."""
     index = gateways.index
     parents = [parent.object for parent in parent_refs(index, route)]
-    controllers = {gateways.controller_of(obj) for obj in parents if obj.group_kind in (GATEWAY, *LISTENER_SETS)}
+    controllers = {gateways.controller_of(obj) for obj in parents if obj.group_kind in LISTENER_HOLDERS}
     known = {controller for controller in controllers if controller}
     theirs = {profile for profile in profiles if known & profile.controllers}
     if not theirs and (not known or None in controllers):

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from kubectl_policy.model import Problem
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
+from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_SETS
 from kubectl_policy.model.unknown import is_unfilled, is_unknown_kind, port_at
 from kubectl_policy.topology.gateway.certificates import (
     CONFIG_MAP,
@@ -20,7 +21,7 @@ from kubectl_policy.topology.gateway.certificates import (
 )
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, listener_words
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, NOT_PERMITTED, refer
+from kubectl_policy.topology.references import NOT_PERMITTED, refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,6 +11,14 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.index import Referrers
+from kubectl_policy.model.kind_roles import (
+    GATEWAY,
+    GATEWAY_CLASS,
+    LISTENER_HOLDERS,
+    LISTENER_SETS,
+    TCP_ROUTE,
+    TLS_ROUTE,
+)
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import comparable
@@ -22,15 +30,7 @@ from kubectl_policy.topology.gateway.listeners import (
     listeners_in,
     possible_conflict,
 )
-from kubectl_policy.topology.references import (
-    GATEWAY,
-    GATEWAY_CLASS,
-    LISTENER_SETS,
-    TCP_ROUTE,
-    TLS_ROUTE,
-    WITH_LISTENERS,
-    parent_gateway,
-)
+from kubectl_policy.topology.references import parent_gateway
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -204,7 +204,7 @@ class Gateways:
     @cached_method
     def _by_node(self, obj: ObjectRef) -> Mapping[NodeRef, Listener]:
         gateway = self.gateway_of(obj)
-        known = listeners_in(obj, self.index.raw(obj), gateway) if obj.group_kind in WITH_LISTENERS else ()
+        known = listeners_in(obj, self.index.raw(obj), gateway) if obj.group_kind in LISTENER_HOLDERS else ()
         return {listener.node: listener for listener in known}
 
     @cached_method

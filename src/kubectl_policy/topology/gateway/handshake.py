@@ -10,22 +10,18 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kind_roles import (
+    GATEWAY,
+    LISTENER_SETS,
+    NAMESPACE,
+    PORT_HOLDERS,
+    ROUTES_WITH_HOSTNAMES,
+    TCP_ROUTE,
+)
 from kubectl_policy.model.unknown import is_unknown, may_be_port, may_be_section
 from kubectl_policy.topology.gateway.hostnames import intersect
 from kubectl_policy.topology.gateway.listeners import CONFLICTS, lets_namespace, listener_words
-from kubectl_policy.topology.references import (
-    GATEWAY,
-    GRPC_ROUTE,
-    HTTP_ROUTE,
-    LISTENER_SETS,
-    TCP_ROUTE,
-    TLS_ROUTE,
-    WITH_PORTS,
-    hostnames_of,
-    parent_refs,
-    port_names,
-)
+from kubectl_policy.topology.references import hostnames_of, parent_refs, port_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,8 +36,7 @@ BindingState: TypeAlias = Literal["attached", "refused", "unknown"]
 # The reasons for which a route is not attached: its parent is not there, or the listener is not valid itself.
 NO_PARENT: Final = "NoMatchingParent"
 INVALID_LISTENER: Final = "InvalidListener"
-WITH_HOSTNAMES: Final = (HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE)
-_PARENTS: Final = frozenset({GATEWAY, *LISTENER_SETS, *WITH_PORTS})
+_PARENTS: Final = frozenset({GATEWAY, *LISTENER_SETS, *PORT_HOLDERS})
 _WITH_HOSTNAME: Final = ("HTTP", "HTTPS", "TLS")
 
 
@@ -124,7 +119,7 @@ class _Handshake(Struct, frozen=True):
         absent = self.handshakes.absent(self.parent.object)
         if absent:
             yield self._outcome(absent)
-        elif self.parent.object.group_kind in WITH_PORTS:
+        elif self.parent.object.group_kind in PORT_HOLDERS:
             yield self._at_service()
         else:
             yield from self._at_listeners()
@@ -194,7 +189,7 @@ class _Handshake(Struct, frozen=True):
 
     def _common_hostname(self, listener: Listener) -> bool | None:
         """Whether the route and a listener have a hostname in common; None if that is not known."""
-        if not listener.hostname or self.route.group_kind not in WITH_HOSTNAMES:
+        if not listener.hostname or self.route.group_kind not in ROUTES_WITH_HOSTNAMES:
             return True
         hostnames = self._hostnames
         has_hostname = listener.protocol in _WITH_HOSTNAME or listener.may_serve_more

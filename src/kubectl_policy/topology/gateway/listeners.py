@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at, value_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API, GRPC_ROUTE, HTTP_ROUTE, TCP_ROUTE, TLS_ROUTE, UDP_ROUTE
 from kubectl_policy.model.selectors import keys_of, selects
 from kubectl_policy.model.unknown import (
     Port,
@@ -20,7 +20,6 @@ from kubectl_policy.model.unknown import (
     port_at,
 )
 from kubectl_policy.topology.gateway.hostnames import intersect
-from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, TCP_ROUTE, TLS_ROUTE, UDP_ROUTE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

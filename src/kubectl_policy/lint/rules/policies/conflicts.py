@@ -9,6 +9,7 @@ from msgspec import Struct
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.losses import by_winner, sort_of
 from kubectl_policy.lint.rule import lint_rule
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.merging import MergeStrategy
@@ -17,7 +18,6 @@ from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution import field_name, order_unknown
 from kubectl_policy.resolution.precedence import numbers_of
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

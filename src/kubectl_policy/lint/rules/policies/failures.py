@@ -13,10 +13,18 @@ from kubectl_policy.attachment.validity import missing_need, named_needs
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.model import Problem
 from kubectl_policy.model.fields import value_at
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, is_kubernetes_own
+from kubectl_policy.model.kind_roles import (
+    GATEWAY_API,
+    GATEWAY_API_EXPERIMENTAL,
+    HIERARCHY,
+    LISTENER_HOLDERS,
+    PORT_HOLDERS,
+    ROUTES,
+)
+from kubectl_policy.model.kinds import is_kubernetes_own
 from kubectl_policy.questions.shared.reasons import attachment_reason
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
-from kubectl_policy.topology.references import HIERARCHY, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -196,10 +204,10 @@ def _owners(world: Linted, target: ObjectRef) -> Iterator[str]:
         return
     for route in world.relations.delegating_routes(target):
         for parent in parent_refs(world.index, route):
-            if parent.object.group_kind in WITH_LISTENERS:
+            if parent.object.group_kind in LISTENER_HOLDERS:
                 yield from filter(None, [world.gateways.controller_of(parent.object)])
     bindings = world.relations.bindings(target)
-    if any(each.state == "attached" and each.parent.group_kind in WITH_PORTS for each in bindings):
+    if any(each.state == "attached" and each.parent.group_kind in PORT_HOLDERS for each in bindings):
         yield ""
 
 

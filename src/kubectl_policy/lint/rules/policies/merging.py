@@ -9,6 +9,7 @@ from kubectl_policy.lint.losses import sort_of, there
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, same_json, value_at
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
@@ -17,7 +18,6 @@ from kubectl_policy.resolution.effective import resolve
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.topology.paths import first_route
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

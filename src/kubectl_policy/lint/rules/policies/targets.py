@@ -12,10 +12,10 @@ from kubectl_policy.lint.linted import nearest, similar
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import failures, holding, right_groups
 from kubectl_policy.model.fields import strings_at, value_at
+from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.questions.shared.reasons import node_phrase
-from kubectl_policy.topology.references import GATEWAY, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

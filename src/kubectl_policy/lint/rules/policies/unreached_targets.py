@@ -11,18 +11,10 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import failures, finding_about
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import value_at
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, LISTENER_HOLDERS, LISTENER_SETS, PORT_HOLDERS, ROUTES
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
-from kubectl_policy.topology.references import (
-    GATEWAY,
-    LISTENER_SETS,
-    ROUTES,
-    WITH_LISTENERS,
-    WITH_PORTS,
-    backend_refs,
-    parent_refs,
-)
+from kubectl_policy.topology.references import backend_refs, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -112,7 +104,7 @@ def _why_alone(world: Linted, route: ObjectRef) -> Problem | None:
 def _unserved(world: Linted) -> Mapping[ObjectRef, Problem]:
     """The Gateways and ListenerSets on which nobody acts, and why."""
     found: dict[ObjectRef, Problem] = {}
-    for kind in (GATEWAY, *LISTENER_SETS):
+    for kind in LISTENER_HOLDERS:
         for ref in world.index.world.names_of(kind):
             above = world.gateways.class_of(ref) if kind == GATEWAY else world.gateways.gateway_of(ref)
             if above is None:
@@ -139,7 +131,7 @@ def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
     found: dict[tuple[Resource, str, bool], dict[NodeRef, None]] = {}
     for policy, attachment, target in world.once(_attached):
         is_inherited = world.registry.known(policy.ref.group_kind).policy_class == "inherited"
-        if is_inherited and target.object.group_kind in WITH_LISTENERS:
+        if is_inherited and target.object.group_kind in LISTENER_HOLDERS:
             if target not in known:
                 known[target] = _is_without_routes(world, target)
             if known[target] is not False:
@@ -193,7 +185,7 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
         yield finding_about(world, failure.policy, failure.attachment, failure.problem)
     for policy, attachment, target in world.once(_attached):
         backend = target.object
-        is_backend = backend.group_kind in WITH_PORTS or world.relations.has_ports(backend.group_kind)
+        is_backend = backend.group_kind in PORT_HOLDERS or world.relations.has_ports(backend.group_kind)
         if not is_backend or not _is_of_gateways(world.registry.known(policy.ref.group_kind)):
             continue
         relations = world.relations
@@ -224,7 +216,9 @@ def _is_named_otherwise(world: Linted, backend: ObjectRef) -> bool:
 
 def _is_any_in_mesh(world: Linted) -> bool:
     routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
-    return any(parent.object.group_kind in WITH_PORTS for route in routes for parent in parent_refs(world.index, route))
+    return any(
+        parent.object.group_kind in PORT_HOLDERS for route in routes for parent in parent_refs(world.index, route)
+    )
 
 
 def _in_filters(world: Linted) -> AbstractSet[ObjectRef]:

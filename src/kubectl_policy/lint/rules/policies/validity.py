@@ -13,13 +13,14 @@ from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import failures, finding_about
 from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.resolution import order_unknown
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, parent_refs
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -208,7 +209,7 @@ def _max_ancestors(world: Linted, target: ObjectRef) -> int:
     """A number that the ancestors of a policy on a target do not exceed."""
     if target.group_kind in ROUTES:
         return _parents_of(world, target)
-    if target.group_kind in WITH_LISTENERS:
+    if target.group_kind in LISTENER_HOLDERS:
         return 1 + len(world.gateways.listener_sets(target))
     return 1 + sum(_parents_of(world, route) for route in world.relations.routes_referring_to(target))
 

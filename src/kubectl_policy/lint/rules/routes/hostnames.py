@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.finding import MOST_RELATED, Finding, Related, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at
+from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES_WITH_HOSTNAMES
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import around, comparable, intersect, intersection
 from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, WITH_LISTENERS, hostnames_of, parent_refs
+from kubectl_policy.topology.references import hostnames_of, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ def hostname_partially_ignored(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteSpec.Hostnames, "any HTTPRoute hostnames that do not match the Listener hostname MUST be ignored"
     (Gateway API, apis/v1/httproute_types.go).
     """
-    for route in world.of_kind(*WITH_HOSTNAMES):
+    for route in world.of_kind(*ROUTES_WITH_HOSTNAMES):
         if len(hostnames_of(world.index, route.ref)) > 1:
             yield from _ignored_hostnames(world, route)
 
@@ -89,7 +89,7 @@ def attaches_everywhere(world: Linted) -> Iterator[Finding]:
     """
     for route in world.of_kind(*_BOTH_KINDS):
         for parent in () if hostnames_of(world.index, route.ref) else parent_refs(world.index, route.ref):
-            if parent.section or parent.port is not None or parent.object.group_kind not in WITH_LISTENERS:
+            if parent.section or parent.port is not None or parent.object.group_kind not in LISTENER_HOLDERS:
                 continue
             bindings = world.relations.bindings(route.ref)
             mine = [each for each in bindings if each.parent_index == parent.position and each.state == "attached"]
@@ -176,7 +176,7 @@ def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Re
         (binding.listener, route)
         for route in world.index.of_kind(kind)
         for binding in world.relations.bindings(route.ref)
-        if binding.listener and binding.state == "attached" and binding.parent.group_kind in WITH_LISTENERS
+        if binding.listener and binding.state == "attached" and binding.parent.group_kind in LISTENER_HOLDERS
     )
 
 

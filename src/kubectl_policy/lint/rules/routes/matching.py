@@ -8,7 +8,7 @@ from kubectl_policy.lint.competition import EXACT, PREFIX
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.model.kind_roles import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

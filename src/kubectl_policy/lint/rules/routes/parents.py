@@ -10,13 +10,13 @@ from kubectl_policy.lint.linted import similar
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.listeners import impossible_kinds
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES, SERVICE, TLS_ROUTE
 from kubectl_policy.model.unknown import is_unfilled, is_unknown
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.reasons import binding_reason
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES, TLS_ROUTE, parent_refs
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,11 +11,12 @@ from kubectl_policy.lint.competition import EXACT, PREFIX
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import each_mapping, each_text, mapping_at, text_at
+from kubectl_policy.model.kind_roles import HTTP_ROUTE, ROUTES
 from kubectl_policy.model.unknown import port_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import around, comparable
 from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES, hostnames_of, parent_refs
+from kubectl_policy.topology.references import hostnames_of, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,12 +14,11 @@ from kubectl_policy.lint.losses import there
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import each_text, integer_at, items_at, mapping_at, text_at, value_at
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, SERVICE
 from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries
 from kubectl_policy.resolution import Leaf, plain
 from kubectl_policy.topology import attached_hostnames
 from kubectl_policy.topology.gateway.hostnames import intersect
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

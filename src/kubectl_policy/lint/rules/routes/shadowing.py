@@ -9,12 +9,12 @@ from kubectl_policy.lint.competition import PREFIX, REGULAR_EXPRESSION, hostname
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.model.kind_roles import HTTP_ROUTE, ROUTES
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.hostnames import around, covers
 from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

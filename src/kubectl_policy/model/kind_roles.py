@@ -1,0 +1,150 @@
+"""Kind roles: one row for each kind of the hierarchy, with what its objects can be and where their fields stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from msgspec import Struct
+
+from kubectl_policy.model.refs import GroupKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+GATEWAY_API: Final = "gateway.networking.k8s.io"
+GATEWAY_API_EXPERIMENTAL: Final = "gateway.networking.x-k8s.io"
+
+# What the objects of a kind are in the hierarchy. No object leads to another one of its role, but for routes that
+# delegate; paths lead from one role to a later one, and start wherever nothing leads to an object.
+Role: TypeAlias = Literal["namespace", "class", "gateway", "listener set", "route", "backend"]
+_ROLES: Final[tuple[Role, ...]] = get_args(Role)
+
+
+class KindRow(Struct, frozen=True, kw_only=True):
+    """A kind of the hierarchy: the role of its objects, their names, and the fields by which they are related."""
+
+    group_kind: GroupKind
+    role: Role
+    # As `kubectl api-resources` and the definitions of kubernetes-sigs/gateway-api (config/crd) have them.
+    short_names: str = ""
+    namespaced: bool = True
+    # The list whose items are the sections of an object, by `name` or else by number; empty for a kind without any.
+    sections: str = ""
+    section_noun: str = "section"
+    # References upward and the hostnames of an object.
+    parents: str = ""
+    hostnames: str = ""
+    # The reference to an object with parameters.
+    parameters: str = ""
+    # Whether rules have filters that may name an object.
+    filters: bool = False
+
+
+def _listener_holder(kind: GroupKind, role: Role, short_names: str, parents: str, parameters: str = "") -> KindRow:
+    return KindRow(
+        group_kind=kind,
+        role=role,
+        short_names=short_names,
+        sections="spec.listeners",
+        section_noun="listener",
+        parents=parents,
+        hostnames="spec.listeners.hostname",
+        parameters=parameters,
+    )
+
+
+def _route(kind: GroupKind, *, filters: bool = False, hostnames: str = "") -> KindRow:
+    return KindRow(
+        group_kind=kind,
+        role="route",
+        sections="spec.rules",
+        section_noun="rule",
+        parents="spec.parentRefs",
+        hostnames=hostnames,
+        filters=filters,
+    )
+
+
+def _service(kind: GroupKind, short_names: str) -> KindRow:
+    return KindRow(
+        group_kind=kind,
+        role="backend",
+        short_names=short_names,
+        sections="spec.ports",
+        section_noun="port",
+    )
+
+
+NAMESPACE: Final = GroupKind("", "Namespace")
+GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")
+GATEWAY: Final = GroupKind(GATEWAY_API, "Gateway")
+HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
+GRPC_ROUTE: Final = GroupKind(GATEWAY_API, "GRPCRoute")
+TLS_ROUTE: Final = GroupKind(GATEWAY_API, "TLSRoute")
+TCP_ROUTE: Final = GroupKind(GATEWAY_API, "TCPRoute")
+UDP_ROUTE: Final = GroupKind(GATEWAY_API, "UDPRoute")
+SERVICE: Final = GroupKind("", "Service")
+SERVICE_IMPORT: Final = GroupKind("multicluster.x-k8s.io", "ServiceImport")
+REFERENCE_GRANT: Final = GroupKind(GATEWAY_API, "ReferenceGrant")
+
+# The table, in the order of paths and of lists. Further kinds are taken for backends without sections, unless a
+# profile declares where their ports stand (`backends.ports`) or how they delegate.
+KIND_ROWS: Final = (
+    KindRow(group_kind=NAMESPACE, role="namespace", short_names="ns", namespaced=False),
+    KindRow(
+        group_kind=GATEWAY_CLASS, role="class", short_names="gc", namespaced=False, parameters="spec.parametersRef"
+    ),
+    _listener_holder(GATEWAY, "gateway", "gtw", "spec.gatewayClassName", "spec.infrastructure.parametersRef"),
+    _listener_holder(GroupKind(GATEWAY_API, "ListenerSet"), "listener set", "lset", "spec.parentRef"),
+    _listener_holder(GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"), "listener set", "lset", "spec.parentRef"),
+    _route(HTTP_ROUTE, filters=True, hostnames="spec.hostnames"),
+    _route(GRPC_ROUTE, filters=True, hostnames="spec.hostnames"),
+    _route(TLS_ROUTE, hostnames="spec.hostnames"),
+    _route(TCP_ROUTE),
+    _route(UDP_ROUTE),
+    _service(SERVICE, "svc"),
+    _service(SERVICE_IMPORT, "svcim"),
+)
+KINDS: Final[Mapping[GroupKind, KindRow]] = {row.group_kind: row for row in KIND_ROWS}
+HIERARCHY: Final = tuple(row.group_kind for row in KIND_ROWS if row.role != "namespace")
+LISTENER_SETS: Final = tuple(row.group_kind for row in KIND_ROWS if row.role == "listener set")
+LISTENER_HOLDERS: Final = tuple(row.group_kind for row in KIND_ROWS if row.section_noun == "listener")
+PORT_HOLDERS: Final = tuple(row.group_kind for row in KIND_ROWS if row.section_noun == "port")
+# By position in the table: a lookup takes a fraction of the time of comparing a kind with each.
+ROUTES: Final[Mapping[GroupKind, int]] = {
+    row.group_kind: position for position, row in enumerate(KIND_ROWS) if row.role == "route"
+}
+FILTERING_ROUTES: Final = tuple(row.group_kind for row in KIND_ROWS if row.filters)
+ROUTES_WITH_HOSTNAMES: Final = tuple(row.group_kind for row in KIND_ROWS if row.role == "route" and row.hostnames)
+# Kinds by which routes attach: nothing below them receives a request without a route.
+ABOVE_ROUTES: Final = frozenset({GATEWAY_CLASS, *LISTENER_HOLDERS})
+# Kinds above backends; objects of any other kind may be a backend.
+ABOVE_BACKENDS: Final = frozenset(row.group_kind for row in KIND_ROWS if row.role != "backend")
+# The field of the reference to parameters, for the kinds that have one.
+PARAMETERS: Final[Mapping[GroupKind, str]] = {row.group_kind: row.parameters for row in KIND_ROWS if row.parameters}
+# Kinds of the API itself: none of them is a policy kind, whatever fields or labels it has.
+TARGET_KINDS: Final = frozenset({*KINDS, REFERENCE_GRANT})
+
+_POSITIONS: Final = {kind: position for position, kind in enumerate(HIERARCHY)}
+
+
+def role_of(kind: GroupKind) -> Role:
+    """Return the role of a kind; kinds that have no row are taken for backends."""
+    row = KINDS.get(kind)
+    return row.role if row else "backend"
+
+
+def layer_of(kind: GroupKind) -> int:
+    """Return the number of a kind's role on paths: an object leads to objects of later roles only."""
+    return _ROLES.index(role_of(kind))
+
+
+def depth_of(kind: GroupKind) -> int:
+    """Return the position of a kind in the hierarchy, from 0 at the root; kinds without a row come last."""
+    return _POSITIONS.get(kind, len(HIERARCHY))
+
+
+def section_noun(kind: GroupKind) -> str:
+    """Return the noun for a section of a kind: `listener`, `rule`, `port`, or `section` for kinds without a row."""
+    row = KINDS.get(kind)
+    return row.section_noun if row else "section"
