@@ -102,4 +102,4 @@ def everything(snapshot: Snapshot, profiles: Sequence[PolicyKindProfile] = ()) -
 
 
 def _analysis(snapshot: Snapshot, resources: Sequence[Resource], profiles: Sequence[PolicyKindProfile]) -> Analysis:
-    return analyze(replace(snapshot, resources=resources, complete=True, place="the cluster"), profiles=profiles)
+    return analyze(replace(snapshot, resources=resources, complete=True, source="the cluster"), profiles=profiles)

@@ -105,7 +105,7 @@ def effective(analysis: Analysis, kind: str) -> dict[str, EffectivePolicy]:
 
 def _takes_effect(analysis: Analysis, found: EffectivePolicy) -> bool:
     """Whether the kind takes effect at the end of the path itself, and not further down alone."""
-    levels = analysis.registry.known(found.resolution.kind).effective_targets
+    levels = analysis.registry.profile(found.resolution.kind).effective_targets
     return any(level.includes(found.target) for level in levels)
 
 

@@ -17,9 +17,8 @@ from typer.core import TyperOption
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.cli.app import build_command
 from kubectl_policy.cli.completion.candidates import RULES_TABLE
-from kubectl_policy.cli.completion.line import OPTIONS_TABLE
 from kubectl_policy.cli.linting.project import Project
-from kubectl_policy.cli.overview import COMMANDS, HEADINGS, OTHER_OPTIONS
+from kubectl_policy.cli.syntax import COMMANDS, HEADINGS, OPTIONS_TABLE, OTHER_OPTIONS
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import Requirement, RouteSelection
 from kubectl_policy.profiles.reading import file_fields

@@ -233,9 +233,9 @@ class TestLaidOver:
 
     def test_what_is_said_of_its_reading_is_its_own(self) -> None:
         """Where it was read, and what it was told; what is around it was read for it alone."""
-        around = replace(build.snapshot(ONE), place="the cluster", ignored=7)
+        around = replace(build.snapshot(ONE), source="the cluster", ignored=7)
         both = laid_over(around, replace(build.snapshot(), ignored=1))
-        assert (both.place, both.ignored) == ("the input", 1)
+        assert (both.source, both.ignored) == ("the input", 1)
 
     def test_the_definition_of_a_kind_may_be_around(self) -> None:
         """What is cluster-scoped by it is so in the state as well, so that both have one object."""

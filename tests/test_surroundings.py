@@ -35,7 +35,7 @@ def test_around_a_route() -> None:
     assert found
     assert found.routes == {ROUTE.ref}
     assert {*found.backends} == {SERVICES[0].ref}
-    assert found.attached_otherwise == {ON_ROUTE.ref}
+    assert found.reattached == {ON_ROUTE.ref}
 
 
 @pytest.mark.parametrize("deleted", [GATEWAY, SERVICES[0]])

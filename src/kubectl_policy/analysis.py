@@ -148,7 +148,7 @@ class Analysis:
 
     def _perhaps_setting(self, kind: GroupKind, obj: ObjectRef) -> Iterator[ObjectRef]:
         """The policies of a kind that may name an object in their settings, or select it, or name what names it."""
-        index, needs = self.index, [*with_those_through(self.registry.known(kind).every_need)]
+        index, needs = self.index, [*with_those_through(self.registry.profile(kind).every_need)]
         between = {each for need in needs if need.through for each in need.group_kinds}
         by_labels = {need.field.rstrip(".*").rpartition(".")[2] for need in needs if need.by == "labels"}
         selecting = by_labels | SELECTING if by_labels else ()
@@ -175,7 +175,7 @@ class Analysis:
             yield from self._perhaps_setting(profile.group_kind, obj)
 
     def _settings_of(self, policy: ObjectRef) -> Iterator[tuple[ObjectRef, SettingsReference]]:
-        profile, resource = self.registry.known(policy.group_kind), self.index.get(policy)
+        profile, resource = self.registry.profile(policy.group_kind), self.index.get(policy)
         for reference in self._settings.of(resource, profile) if resource else ():
             yield replace(reference.object, group_kind=ANY_KIND), reference
 
@@ -190,7 +190,7 @@ class Analysis:
     @cached_method
     def unread_needs(self, policy: ObjectRef) -> tuple[RequiredReference, ...]:
         """What a policy needs of which it is not known whether it exists, or may be referred to; looked for once."""
-        profile, resource = self.registry.known(policy.group_kind), self.index.get(policy)
+        profile, resource = self.registry.profile(policy.group_kind), self.index.get(policy)
         return tuple(unread_needs(self.index, resource, profile)) if resource else ()
 
     @property
@@ -199,7 +199,7 @@ class Analysis:
         return self._parts.evaluator()
 
     @property
-    def may_be_otherwise(self) -> bool:
+    def is_uncertain(self) -> bool:
         """Whether there is anything that may be related or attached, as something is to be filled in."""
         return self.has_placeholders or self.possible_attachments.is_any
 
@@ -220,7 +220,7 @@ class Analysis:
 
     def _calls_of(self, policy: ObjectRef) -> Iterator[tuple[ObjectRef, Call]]:
         resource = self.index.get(policy)
-        for call in calls_of(self.index, resource, self.registry.known(policy.group_kind)) if resource else ():
+        for call in calls_of(self.index, resource, self.registry.profile(policy.group_kind)) if resource else ():
             yield call.backend, call
 
     def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:
@@ -250,7 +250,7 @@ class Analysis:
             if self.index.world.is_waiting:
                 raise StillToBeRead(str(obj))
             names = sorted(resource.ref.qualified_name for resource in self.index.of_kind(obj.group_kind))
-            hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"{self.index.place} has no {obj.kind}"
+            hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"{self.index.source} has no {obj.kind}"
             raise self.not_read(obj, hint)
         if node.section and self.index.get(obj) and node.section not in self.topology.sections(obj):
             raise NotFoundError(f"{obj} has no section {node.section}", self.topology.said_of_sections(obj))
@@ -259,8 +259,8 @@ class Analysis:
         """The error that an object was not read: it is not there, or a cluster did not give it out."""
         hidden = next(self.index.absence.hiding(obj), None)
         if hidden:
-            return NotFoundError(f"{obj} {hidden.words}", f"Needs: {hidden.needs}" if hidden.needs else hidden.remedy)
-        return NotFoundError(f"{obj} is not in {self.index.place}", hint)
+            return NotFoundError(f"{obj} {hidden.phrase}", f"Needs: {hidden.needs}" if hidden.needs else hidden.remedy)
+        return NotFoundError(f"{obj} is not in {self.index.source}", hint)
 
     def require_kind(self, kind: GroupKind) -> None:
         """Nothing, or `NotFoundError` for what is no policy kind, with those that may be meant."""
@@ -319,7 +319,7 @@ class Analysis:
         return tuple(effective for effective in self.resolver.effective(path) if self._reaches(effective))
 
     def _reaches(self, effective: EffectivePolicy) -> bool:
-        profile = self.registry.known(effective.resolution.kind)
+        profile = self.registry.profile(effective.resolution.kind)
         reached = reach(effective.path, profile) if profile.policy_class == "inherited" else ()
         if not reached:
             return profile.policy_class == "direct" or takes_effect_below(effective.target, profile)
@@ -349,7 +349,7 @@ class Analysis:
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:
         """What a policy's targets share with others although they must not; see `PolicyKindProfile`."""
-        profile = self.registry.known(policy.group_kind)
+        profile = self.registry.profile(policy.group_kind)
         return self._enforcements.contentions(policy) if profile.exclusive_field else ()
 
     @cached_property
@@ -377,7 +377,7 @@ class Analysis:
         resource = self.index.get(obj)
         return (*self._read_problems.get(obj, ()), *(self._problems.of(resource) if resource else ()))
 
-    def problems_of_shape(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
+    def shape_problems_of(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
         """`problems_of` that an object has whatever else there is: fields of a wrong type, and what schemas refuse."""
         resource = self.index.get(obj)
         return tuple(self._problems.of_shape(resource)) if resource else ()
@@ -391,7 +391,7 @@ class Analysis:
         """Whether objects of a kind can have problems with others at all."""
         return self._problems.are_with_others(kind)
 
-    def problems_with_others(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
+    def relation_problems_of(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
         """`problems_of` without those that the object has whatever else there is, and those from reading it."""
         resource = self.index.get(obj)
         return tuple(self._problems.with_others(resource)) if resource else ()

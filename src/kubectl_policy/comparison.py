@@ -14,8 +14,7 @@ from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import NodeRef, ObjectRef
 from kubectl_policy.resolution import paths_by_way_of
-from kubectl_policy.states import changed, paired, same_object
-from kubectl_policy.surroundings import STANDARD, Surroundings, surroundings
+from kubectl_policy.states import STANDARD, Surroundings, changed, paired, same_object, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -132,7 +131,7 @@ class StateComparison:
         for kind in self.kinds:
             yield from self._pairs_of(kind, through)
 
-    def own_pairs(self) -> Iterator[Pair]:
+    def route_pairs(self) -> Iterator[Pair]:
         """What the rules of changed routes say themselves in both states, on every path to them, in the paths' order.
 
         Of a route that only one state has there is nothing: with it requests go, or come, and not settings. A field
@@ -221,8 +220,8 @@ class StateComparison:
         """
         around = self.surroundings
         # What is known of a kind is the same in both states where it is known what a change can reach.
-        if around and self.before.registry.known(kind).refusal != "everywhere":
-            otherwise = (policy for policy in around.attached_otherwise if policy.group_kind == kind)
+        if around and self.before.registry.profile(kind).refusal != "everywhere":
+            otherwise = (policy for policy in around.reattached if policy.group_kind == kind)
             targets = {target for policy in otherwise for target in self._targets_of(policy)}
             # Policies of sections stand beside those of the whole object.
             both = (self.before, self.after)
@@ -264,7 +263,7 @@ class StateComparison:
         """What a state says of a kind, or the other one if it has no policy of it: it may define the kind otherwise."""
         states = [state for state in (analysis, self.before, self.after) if state.index.world.names_of(kind)]
         policies = (profile for state in states if (profile := state.registry.profile_of(kind)))
-        return next(policies, None) or analysis.registry.known(kind)
+        return next(policies, None) or analysis.registry.profile(kind)
 
     def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
         profile, is_unattached = self.profile_in(analysis, kind), analysis.topology.relations.is_unattached

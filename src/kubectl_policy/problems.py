@@ -166,7 +166,7 @@ class Problems:
                 yield policy.diagnostic("target-status-missing", severity, message, field, (target.object,))
 
     def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
-        profile = self._registry.known(policy.ref.group_kind)
+        profile = self._registry.profile(policy.ref.group_kind)
         for contention in self._contentions(policy.ref):
             holder = self._topology.index.get(contention.holder)
             undated = holder and order_unknown((holder, policy), profile)

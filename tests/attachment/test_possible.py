@@ -64,8 +64,8 @@ def test_what_is_undecided_of_objects_that_are_there() -> None:
     """As a section of them."""
     world = analysed(gateway(), policy("p", target("g", section="${S}"), target("${G}")))
     assert [found.state for found in world.possible_attachments.undecided_at(ref("Gateway", "g"))] == ["target unknown"]
-    assert world.may_be_otherwise
-    assert not analysed(gateway(), policy("p", target("g"))).may_be_otherwise
+    assert world.is_uncertain
+    assert not analysed(gateway(), policy("p", target("g"))).is_uncertain
 
 
 SECTION = target("g", section="${SECTION}")

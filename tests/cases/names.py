@@ -100,7 +100,7 @@ def is_managed(analysis: Analysis, parent: ObjectRef, kind: GroupKind) -> bool:
     topology = analysis.topology
     refs = (parent, *(node.object for node in topology.parents(NodeRef(parent))))
     gateways = (ref for ref in refs if ref.kind == "Gateway")
-    controllers = analysis.registry.known(kind).controllers
+    controllers = analysis.registry.profile(kind).controllers
     return any(managed(topology, gateway, controllers) for gateway in gateways)
 
 

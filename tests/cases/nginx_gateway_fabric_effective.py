@@ -222,7 +222,7 @@ class Named:
 
     def is_managed(self, parent: ObjectRef) -> bool | None:
         """Whether a Gateway, or what hangs on it, belongs to the implementation; None where that is unknown."""
-        return managed(self._analysis.topology, parent, self._analysis.registry.known(_ANY_KIND).controllers)
+        return managed(self._analysis.topology, parent, self._analysis.registry.profile(_ANY_KIND).controllers)
 
 
 class LeftOut:

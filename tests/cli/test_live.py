@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_policy.cli.clusters.live import Live
+from kubectl_policy.cli.clusters import Live
 from tests.cli.clusters import cluster, kubeconfig
 
 if TYPE_CHECKING:

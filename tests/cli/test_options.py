@@ -9,7 +9,7 @@ from typer.core import TyperOption
 
 from kubectl_policy.cli import run
 from kubectl_policy.cli.app import build_command, split_values
-from kubectl_policy.cli.overview import COMMANDS, HEADINGS
+from kubectl_policy.cli.syntax import COMMANDS, HEADINGS
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:

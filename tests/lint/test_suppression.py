@@ -298,7 +298,7 @@ class TestUnused:
         annotations = 'policy.kubectl.dev/ignore: "GWP3003,GWP4001"'
         snapshot = annotated(annotations).linted.snapshot
         resources = tuple(replace(each, origin=Origin("kind:dev")) for each in snapshot.resources)
-        analysis = analyze(replace(snapshot, resources=resources, place="the cluster"))
+        analysis = analyze(replace(snapshot, resources=resources, source="the cluster"))
         world = Linted(analysis, LintSettings(), lambda _: True, None, pytest.fail)
         judged = suppress(world, findings_in(world))
         assert [use.name for use in judged.unused] == ["GWP3003"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import cli
-from kubectl_policy.cli.overview import COMMANDS
+from kubectl_policy.cli.syntax import COMMANDS
 from tests.live.audit import verbs_and_resources
 from tests.live.proxy import recording
 from tests.live.server import ADMIN, BAKER, PASTRY

@@ -56,10 +56,10 @@ def test_what_says_nothing(text: str) -> None:
 def test_what_was_taken_to_exist() -> None:
     """Is remembered; not what was read, or what has no name."""
     found = index("secret", "clusterissuer", resources=(resource("Secret", "b", group=""),))
-    assert not found.taken_to_exist
+    assert not found.assumed_refs
     for asked in (SECRET, ISSUER, ref("Secret", "b", group=""), ref("Secret", "", group="")):
         found.presence(asked)
-    assert found.taken_to_exist == (SECRET, ISSUER)
+    assert found.assumed_refs == (SECRET, ISSUER)
 
 
 def test_what_is_deleted_is_gone() -> None:

@@ -259,7 +259,7 @@ def test_objects_whose_names_are_to_be_filled_in() -> None:
     unknown = [resource("Widget", "FILL_ME_IN"), resource("Widget", "a", namespace="${NAMESPACE}")]
     read = snapshot(*unknown, resource("Widget", "b"))
     assert {*Index(read).with_unknown_names} == {each.ref for each in unknown}
-    of_cluster = replace(read, place="the cluster")
+    of_cluster = replace(read, source="the cluster")
     assert Index(of_cluster).with_unknown_names == ()
     assert Index(replace(of_cluster, applied=frozenset({unknown[0].ref}))).with_unknown_names == (unknown[0].ref,)
 
@@ -269,7 +269,7 @@ def test_objects_in_which_something_may_be_to_be_filled_in() -> None:
     open_one, other = resource("Widget", "a", {"text": "<fill me in>"}), resource("Widget", "b")
     read, kind = snapshot(open_one, other), other.ref.group_kind
     assert Index(read).perhaps_unfilled(kind, names=False) == [open_one]
-    of_cluster = replace(read, place="the cluster")
+    of_cluster = replace(read, source="the cluster")
     assert Index(of_cluster).perhaps_unfilled(kind, names=True) == []
     assert Index(replace(of_cluster, applied=frozenset({open_one.ref}))).perhaps_unfilled(kind, names=False) == [
         open_one

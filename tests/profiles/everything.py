@@ -10,6 +10,7 @@ from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLeve
 from kubectl_policy.profiles.contradictions import BY_LEVELS
 from kubectl_policy.profiles.controllers import ConditionWords, ControllerSetting, StatusProfile
 from kubectl_policy.profiles.merging import (
+    ConditionalField,
     IgnoredPart,
     Inheritance,
     ListedFields,
@@ -17,9 +18,9 @@ from kubectl_policy.profiles.merging import (
     PortField,
     RouteChoice,
     SharedField,
+    Variant,
 )
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
-from kubectl_policy.profiles.profile import ConditionalField, Variant
 from kubectl_policy.profiles.summary import SummaryPart
 
 if TYPE_CHECKING:

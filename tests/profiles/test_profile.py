@@ -9,9 +9,8 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, SERVICE
 from kubectl_policy.profiles.controllers import ControllerSetting
-from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField
+from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField, Variant
 from kubectl_policy.profiles.needs import RequiredObject
-from kubectl_policy.profiles.profile import Variant
 from tests.build import node
 
 COLOR = GroupKind("example.com", "ColorPolicy")

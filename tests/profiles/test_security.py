@@ -154,7 +154,7 @@ def told_apart(analysis: Analysis, kind: str) -> tuple[str, str]:
     told: tuple[set[str], set[str]] = (set(), set())
     nodes = {*places(analysis), *(NodeRef(resource.ref) for resource in analysis.snapshot.resources)}
     for found in (found for node in nodes for found in analysis.effective(node) if found.resolution.kind.kind == kind):
-        profile = analysis.registry.known(found.resolution.kind)
+        profile = analysis.registry.profile(found.resolution.kind)
         for leaf in named_leaves(found.resolution.spec, profile):
             told[0 if profile.is_security(leaf.field) else 1].add(".".join(leaf.field))
     return " ".join(sorted(told[0])), " ".join(sorted(told[1]))

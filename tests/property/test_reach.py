@@ -13,7 +13,7 @@ from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.questions.diff import diff
-from kubectl_policy.surroundings import STANDARD
+from kubectl_policy.states import STANDARD
 from tests.fakes import all_at_once
 from tests.oracle import sections
 from tests.property.changes import pairs_of_worlds, refs_in, without

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json, NodeRef, Resource, Snapshot
+    from kubectl_policy.profiles.merging import Chooser
     from kubectl_policy.profiles.profile import (
-        Chooser,
         Fold,
         MergesWith,
         Nulls,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from bench.worlds import one_gateway
 from kubectl_policy import analyze, load_manifests
-from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.call import CommandCall
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.model.world import world_of
@@ -93,7 +93,7 @@ def _answer(snapshot: Snapshot, question: str, implementation: Implementation) -
     analysis = analyze(snapshot)
     forms, answer = QUESTIONS[question](analysis, implementation)
     for output in ("tree", "json"):
-        Call(output=output).show(forms, answer, analysis)
+        CommandCall(output=output).show(forms, answer, analysis)
 
 
 @pytest.mark.unmeasured
@@ -135,7 +135,7 @@ def test_of_other_routes_few_are_read_to_delete_one() -> None:
         for snapshot in snapshots:
             resources = deferred(snapshot.resources)
             analysis = analyze(replace(snapshot, resources=resources))
-            Call(output="tree").show(
+            CommandCall(output="tree").show(
                 BLAST_RADIUS, blast_radius(analysis, find(analysis, "httproute", name, "team")), analysis
             )
             numbers.append(decoded(resources)[HTTP_ROUTE])

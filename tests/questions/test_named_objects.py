@@ -130,7 +130,7 @@ class TestDoubts:
         closed = world(assumed="clusterissuer/le", complete=True)
         assert [ref.name for ref in describe(closed, gate).policies] == ["certs", "c"]
         assert [ref.name for ref in describe(world(complete=True), gate).policies] == ["c"]
-        assert closed.index.taken_to_exist[0].name == "le"
+        assert closed.index.assumed_refs[0].name == "le"
 
 
 def test_what_nobody_names_is_refused() -> None:

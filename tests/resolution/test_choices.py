@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
+from kubectl_policy.profiles.merging import Variant
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
-from kubectl_policy.profiles.profile import Variant
 from tests.build import (
     backend,
     gateway,

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
-from kubectl_policy.profiles.merging import SharedField
+from kubectl_policy.profiles.merging import SharedField, Variant
 from kubectl_policy.profiles.needs import RequiredObject
-from kubectl_policy.profiles.profile import Variant
 from tests.build import gateway, gateway_class, namespace, node, policy, route, service, snapshot, target
 from tests.resolution.specs import names, set_by
 

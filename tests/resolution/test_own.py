@@ -13,7 +13,7 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kind_roles import GATEWAY_API, HTTP_ROUTE
 from kubectl_policy.profiles import Registry
-from kubectl_policy.profiles.profile import ConditionalField
+from kubectl_policy.profiles.merging import ConditionalField
 from kubectl_policy.resolution import leaves, plain
 from kubectl_policy.resolution.object_settings import OwnRules
 from kubectl_policy.topology import Topology
@@ -208,16 +208,18 @@ class TestSettings:
 
     def test_a_file_of_a_user_s_own(self) -> None:
         """Takes the place of what is built in."""
-        color = Registry(index()).own_settings_of(HTTP_ROUTE)
+        color = Registry(index()).route_settings_of(HTTP_ROUTE)
         assert color
-        assert color.own
-        own = replace(color.own, fields=MappingProxyType({"timeouts": "limit"}), filters=MappingProxyType({}))
+        assert color.route_settings
+        own = replace(
+            color.route_settings, fields=MappingProxyType({"timeouts": "limit"}), filters=MappingProxyType({})
+        )
         profile = replace(OWN, routes=MappingProxyType({HTTP_ROUTE: own}))
         redirect: Json = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https"}}
         analysis = world(rule(timeouts={"request": "1s"}, retry={"attempts": 1}, filters=[redirect]), profile=profile)
         assert said(analysis) == {"timeouts.request": "1s"}
-        assert (own.words("rule.timeouts.request"), own.words("rule.retry")) == ("limit", "setting")
-        assert color.own.words("rule.cors.maxAge") == "CORS filter"
+        assert (own.setting_name("rule.timeouts.request"), own.setting_name("rule.retry")) == ("limit", "setting")
+        assert color.route_settings.setting_name("rule.cors.maxAge") == "CORS filter"
 
 
 class TestPlaces:

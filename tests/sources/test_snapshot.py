@@ -139,7 +139,7 @@ def test_what_is_known_of_the_world_comes_back() -> None:
         gone=frozenset({ref}),
         listed=frozenset({(ROUTE, "app")}),
         assumed=(AssumedObjects("secret", "app", "key"),),
-        place="the cluster",
+        source="the cluster",
     )
     assert replace(read_snapshot(file_of(taken), "s"), resources=()) == taken
 

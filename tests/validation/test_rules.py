@@ -11,8 +11,7 @@ import pytest
 
 from kubectl_policy.model import FieldPath
 from kubectl_policy.validation.expressions import Evaluator, serve
-from kubectl_policy.validation.findings import unchecked
-from kubectl_policy.validation.schema import SchemaCheck
+from kubectl_policy.validation.schema import SchemaCheck, unchecked
 from tests.validation.things import EVALUATOR, doubts, problems, problems_of, refusals
 
 if TYPE_CHECKING:

@@ -497,7 +497,7 @@ def test_what_fails_open_is_done_without(kind: str, spec: dict[str, Json]) -> No
     assert failing_routes(analysis) == ()
     assert [
         (each.without, each.guessed)
-        for each in SettingsReferences(analysis.index).of(found, analysis.registry.known(found.ref.group_kind))
+        for each in SettingsReferences(analysis.index).of(found, analysis.registry.profile(found.ref.group_kind))
     ] == [("setting ignored", False)]
 
 

@@ -153,7 +153,7 @@ class TestEnvoyGateway:
 def test_without_a_policy() -> None:
     """What a rule says is shown all the same, as settings of the route's own kind."""
     answer = described(ENVOY, "ClientTrafficPolicy", {"timeout": {}}, {"timeouts": {"request": "5s"}})
-    (own,) = [group for group in answer.in_force if group.profile.own]
+    (own,) = [group for group in answer.in_force if group.profile.route_settings]
     assert settings_of(answer)["HTTPRoute"] == {"timeouts.request": ("5s", "HTTPRoute")}
     assert (own.policies, own.combination.strategies, own.undecided, own.extent.passes_down) == ((), (), (), False)
     assert own.extent.at == (build.node("HTTPRoute", "r", "rule[0]"),)
@@ -171,7 +171,7 @@ def test_in_short() -> None:
         "backendRefs": weights,
     }
     answer = described(ENVOY, "ClientTrafficPolicy", {"timeout": {}}, own)
-    (group,) = [group for group in answer.in_force if group.profile.own]
+    (group,) = [group for group in answer.in_force if group.profile.route_settings]
     assert group.summary == ("redirect to https", "5s timeout", "1 retry", "1 mirror", "weights 9, 1")
 
 

@@ -202,7 +202,7 @@ def test_every_answer_says_the_same_of_who_affects_what() -> None:
         takes_effect = {
             ref
             for ref in analysis.affected_by(node)
-            if any(level.includes(node) for level in analysis.registry.known(ref.group_kind).effective_targets)
+            if any(level.includes(node) for level in analysis.registry.profile(ref.group_kind).effective_targets)
         }
         assert takes_effect == {ref for ref in at_node if ref.group_kind.group in {ENVOY, KUADRANT}}
     for ref, answer in answers.items():

@@ -87,7 +87,7 @@ def _accepted(analysis: Analysis) -> set[str]:
 def reporting(analysis: Analysis, policy: Resource, said: Callable[[PolicyCondition], Json]) -> Resource:
     """A policy with the status that its controllers would write, in their words or in others."""
     places = PolicyStatuses(analysis).of(policy.ref)
-    profile = analysis.registry.known(policy.ref.group_kind)
+    profile = analysis.registry.profile(policy.ref.group_kind)
     ancestors: list[Json] = [entry(analysis, profile, place, said) for place in places if place.ancestor]
     own: list[Json] = [said(condition) for place in places if not place.ancestor for condition in place.conditions]
     return replace(policy, raw={**policy.raw, "status": {"ancestors": ancestors, "conditions": own}})

@@ -249,7 +249,7 @@ class PossibleAttachments:
 
     @property
     def _is_of_cluster(self) -> bool:
-        return self._index.snapshot.place == "the cluster"
+        return self._index.snapshot.source == "the cluster"
 
     def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
         """The attachments to an object that was read, or to a section of it, that may be others."""

@@ -313,7 +313,7 @@ def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> No
         theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
         doubtful = is_open(ref) or topology.index.candidates(ref) or topology.possible.leads_from_routes(ref)
         if doubtful or may_be_more(topology.index, ROUTES):
-            return NotAttached("target unknown", f"no route in {topology.index.place}{theirs} sends requests to {ref}")
+            return NotAttached("target unknown", f"no route in {topology.index.source}{theirs} sends requests to {ref}")
         return NotAttached("target missing", f"no route{theirs} sends requests to {ref}")
     presence = topology.index.presence(ref)
     if presence == "missing":

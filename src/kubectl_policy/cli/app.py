@@ -9,8 +9,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
 from kubectl_policy import __version__
-from kubectl_policy.cli.completion.line import split_arguments
-from kubectl_policy.cli.overview import ARGUMENTS, COMMANDS, HEADINGS, OTHER_OPTIONS
+from kubectl_policy.cli.syntax import ARGUMENTS, COMMANDS, HEADINGS, OTHER_OPTIONS, split_arguments
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:

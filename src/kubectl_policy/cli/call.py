@@ -9,15 +9,14 @@ import typer
 from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.cli.clusters.flags import ClusterFlags
-from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, OutputOption, SharedOptions
-from kubectl_policy.cli.overview import CLUSTER
+from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, ClusterFlags, OutputOption, SharedOptions
 from kubectl_policy.cli.remarks import (
     mention_the_rest,
     mention_waiting,
     mention_what_was_assumed,
     mention_what_was_not_applied,
 )
+from kubectl_policy.cli.syntax import CLUSTER
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
 
@@ -27,10 +26,11 @@ if TYPE_CHECKING:
 
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.cli.clusters.live import Live
+    from kubectl_policy.cli.clusters import Live
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
+    from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.render.output.several import ClusterAnswer
     from kubectl_policy.sources import Lines, Progress
 
@@ -39,7 +39,7 @@ _OUTPUT_HELP: Final = "Output format; also jsonpath=TEMPLATE and custom-columns=
 _PARAMETERS: Final = {**SharedOptions.__annotations__, **ClusterFlags.__annotations__}
 
 
-class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
+class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
     """The values of the shared options, and the name of the program.
 
     `collected` is set where several clusters are asked: answers by context, to which this call adds its own. `reached`
@@ -98,7 +98,7 @@ class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
     @cached_property
     def live(self) -> "Live":
         """The cluster that is asked if no manifests are read."""
-        from kubectl_policy.cli.clusters.live import Live
+        from kubectl_policy.cli.clusters import Live
 
         return self.reached or Live(self.cluster_options(self.cluster), self.namespace, self.assumed)
 
@@ -154,6 +154,20 @@ class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
                 hint = "write KIND, KIND/NAME or KIND/NAMESPACE/NAME, for example: --assume-exists secret/htpasswd"
                 raise UsageError(f'--assume-exists takes no "{text}"', hint) from None
         return tuple(assumed)
+
+    def selection(self, names: tuple[str, ...], selector: str, *, everywhere: bool) -> "Selection":
+        """Return a selection of objects in the namespace of the call, or in all namespaces (`everywhere`).
+
+        Raise `UsageError` for names together with a selector or all namespaces.
+        """
+        from kubectl_policy.model.selectors import parse_label_query
+        from kubectl_policy.questions.shared.selection import Selection
+
+        if names and (selector or everywhere):
+            option = "--selector" if selector else "--all-namespaces"
+            raise UsageError(f"objects are named or picked by {option}, not both", f"leave out {option}, or the names")
+        query = parse_label_query(selector)
+        return Selection("" if everywhere else self.in_namespace, names, query)
 
     def show(
         self,
@@ -216,7 +230,7 @@ class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
         return [*repeated, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]
 
 
-def answer(call: Call, ask: "Callable[[Call], int]") -> int:
+def answer(call: CommandCall, ask: "Callable[[CommandCall], int]") -> int:
     """Ask what a command asks, of manifests, one cluster, or several, and return the exit code."""
     if call.watch and (call.paths or call.asks_several):
         raise UsageError("--watch is for one cluster", "leave out --watch, or name one --context and no manifests")
@@ -225,17 +239,17 @@ def answer(call: Call, ask: "Callable[[Call], int]") -> int:
     if call.asks_several:
         return _answer_of_each_cluster(call, ask)
     if call.watch:
-        from kubectl_policy.cli.clusters.watching import watch
+        from kubectl_policy.cli.watch import watch
 
         return watch(call.live, lambda live: ask(replace(call, reached=live)), call.output)
-    from kubectl_policy.cli.clusters.live import run_command
+    from kubectl_policy.cli.clusters import run_command
 
     return run_command(call.live, lambda: ask(call))
 
 
-def _answer_of_each_cluster(call: Call, ask: "Callable[[Call], int]") -> int:
+def _answer_of_each_cluster(call: CommandCall, ask: "Callable[[CommandCall], int]") -> int:
     """Ask the cluster of each context that the call names."""
-    from kubectl_policy.cli.clusters.several import ClusterQuestion, ask_clusters
+    from kubectl_policy.cli.clusters import ClusterQuestion, ask_clusters
 
     questions: list[ClusterQuestion] = []
     collected: dict[str, ClusterAnswer] = {}
@@ -252,7 +266,7 @@ def shared_options(
     watches: bool = False,
     manifests: "Collection[str]" = (),
 ) -> "Callable[[Callable[..., int]], Callable[..., int]]":
-    """Add the shared options, except those in `without`, to a command, which receives their values as a `Call`.
+    """Add the shared options, except those in `without`, to a command, which receives their values as a `CommandCall`.
 
     `forms` name the formats of `--output`; a command without forms declares `--output` itself. `--watch` is added if
     the command `watches`. Parameters of the command that are `manifests` name files to read, as `--offline` does.
@@ -271,7 +285,7 @@ def shared_options(
             options["offline"] = [*options.get("offline", ())]
             for name in manifests:
                 options["offline"] += values.pop(name) or ()
-            call = Call(program=context.find_root().info_name or "", **options)
+            call = CommandCall(program=context.find_root().info_name or "", **options)
             return answer(call, lambda call: function(call, **values))
 
         # Typer reads the signature. All parameters are passed by name; arguments come first in help in any case.
@@ -289,7 +303,7 @@ def shared_options(
 def _parameter(name: str, forms: "Forms[Any] | None") -> inspect.Parameter:
     """Return the parameter for a shared option: for `--output`, with the formats that the forms name."""
     annotation: Any = _PARAMETERS[name]
-    default: object = dict(zip(Call.__struct_fields__, Call.__struct_defaults__, strict=True))[name]
+    default: object = dict(zip(CommandCall.__struct_fields__, CommandCall.__struct_defaults__, strict=True))[name]
     if name == "output" and forms:
         formats = f"[{'|'.join(forms.formats)}]"
         option = OutputOption("--output", "-o", metavar=formats, help=_OUTPUT_HELP, parser=_output_parser(forms))

@@ -55,7 +55,7 @@ def mention_the_rest(
         )
         number = count(len(remaining), "more problem" if shown or unseen else "problem")
         example = ", for example" if len(remaining) > 1 else ""
-        complain(f"{number} in {analysis.index.place}{example}: {first.origin}: {first.message}")
+        complain(f"{number} in {analysis.index.source}{example}: {first.origin}: {first.message}")
 
 
 # The fields of kustomizations and of Flux and Argo CD that set a namespace.
@@ -99,13 +99,13 @@ def mention_what_was_not_applied(*states: "Analysis", rendered: bool) -> None:
 
 def mention_what_was_assumed(analysis: "Analysis") -> None:
     """Mention objects that are assumed to exist by `--assume-exists`."""
-    assumed = analysis.index.taken_to_exist
+    assumed = analysis.index.assumed_refs
     if assumed:
         shown = [str(ref) for ref in assumed[:_MAX_NAMES]]
         hidden = [count(len(assumed) - len(shown), "more object")] if len(assumed) > len(shown) else []
         are = "is" if len(assumed) == 1 else "are"
         names = listed([*shown, *hidden])
-        complain(f"assumed to exist (--assume-exists): {names}, which {are} not in {analysis.index.place}")
+        complain(f"assumed to exist (--assume-exists): {names}, which {are} not in {analysis.index.source}")
 
 
 def at_fields(entries: "Sequence[Located]", lines: "Lines", *, or_above: bool = False) -> "tuple[Located, ...]":

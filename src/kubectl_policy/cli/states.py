@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_policy.cli.arguments import type_and_name
 from kubectl_policy.cli.config import read_config
+from kubectl_policy.cli.syntax import type_and_name
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.cli.call import Call
+    from kubectl_policy.cli.call import CommandCall
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import ObjectRef, Resource, Snapshot
     from kubectl_policy.profiles import PolicyKindProfile
@@ -22,7 +22,7 @@ _DELETE_EXAMPLE = "for example: --delete retrypolicy/own"
 _RETARGET_EXAMPLE = "for example: --retarget retrypolicy/own=gateway/edge#https"
 
 
-def compare_states(call: "Call", names: "Sequence[str]") -> "StateComparison":
+def compare_states(call: "CommandCall", names: "Sequence[str]") -> "StateComparison":
     """Compare the states with two names, as `diff` takes them."""
     from kubectl_policy.comparison import compare
     from kubectl_policy.sources import is_live
@@ -38,7 +38,7 @@ def compare_states(call: "Call", names: "Sequence[str]") -> "StateComparison":
     return compare(before, after, profiles=config.profiles, implementation=config.implementation)
 
 
-def compare_with_state(call: "Call", name: str) -> "StateComparison":
+def compare_with_state(call: "CommandCall", name: str) -> "StateComparison":
     """Compare the input with an earlier state. Raise `UsageError` if both would be the cluster."""
     from kubectl_policy.comparison import compare
     from kubectl_policy.sources import is_live
@@ -51,13 +51,13 @@ def compare_with_state(call: "Call", name: str) -> "StateComparison":
     return compare(before, after, profiles=config.profiles, implementation=config.implementation)
 
 
-def read_state_beside(call: "Call", name: str, profiles: "Sequence[PolicyKindProfile]") -> "Snapshot":
+def read_state_beside(call: "CommandCall", name: str, profiles: "Sequence[PolicyKindProfile]") -> "Snapshot":
     """Read a state in addition to the input: manifests, or the cluster of the current context."""
     from kubectl_policy.sources import is_live
 
     if not is_live(name):
         return _read_state(call, name)
-    from kubectl_policy.cli.clusters.live import run_command
+    from kubectl_policy.cli.clusters import run_command
 
     def ask() -> int:
         call.live.everything(profiles)
@@ -67,7 +67,7 @@ def read_state_beside(call: "Call", name: str, profiles: "Sequence[PolicyKindPro
     return call.live.everything(profiles)
 
 
-def _read_state(call: "Call", name: str) -> "Snapshot":
+def _read_state(call: "CommandCall", name: str) -> "Snapshot":
     from kubectl_policy.sources import load_state
 
     with call.progress() as progress:
@@ -75,7 +75,7 @@ def _read_state(call: "Call", name: str) -> "Snapshot":
 
 
 def compare_changes(
-    call: "Call",
+    call: "CommandCall",
     filename: "Sequence[str] | None",
     delete: "Sequence[str] | None",
     retarget: "Sequence[str] | None",

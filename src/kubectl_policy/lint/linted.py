@@ -128,7 +128,7 @@ class Linted:
     @cached_property
     def losses(self) -> Sequence[Losses]:
         """What is lost, policy by policy, of those that are not in force as a whole wherever they reach."""
-        known = self.registry.known
+        known = self.registry.profile
         places: dict[Resolution, Mapping[Source, int]] = {}
         return [
             Losses(policy, known(policy.ref.group_kind), enforcement, places)

@@ -104,7 +104,7 @@ def _needed(world: Linted, holding: Sequence[Suppression]) -> Iterator[Use]:
 def _is_checked(name: str, world: Linted) -> bool:
     """Whether every rule that is called so would find what it is about, in this run as in others."""
     decided = {
-        "status": world.snapshot.place == "the cluster",
+        "status": world.snapshot.source == "the cluster",
         "base": world.comparison is not None,
         # What a config file asks for need not be what was asked for when somebody suppressed it.
         "configuration": False,

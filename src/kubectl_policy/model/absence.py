@@ -66,7 +66,7 @@ class Candidates:
 
         An API server knows what its objects are called: there, only what was applied to them may be such.
         """
-        is_cluster = self._snapshot.place == "the cluster"
+        is_cluster = self._snapshot.source == "the cluster"
         refs = [*(self._snapshot.applied if is_cluster else (resource.ref for resource in self._world))]
         return tuple(ref for ref in refs if is_unknown(ref.name) or is_unknown(ref.namespace))
 
@@ -100,10 +100,10 @@ class Absence:
     def __init__(self, world: World, snapshot: Snapshot, candidates: Candidates) -> None:
         """Explain what is not in a snapshot, by what is in its world and by its gaps."""
         self._world, self._candidates = world, candidates
-        self._gaps, self._place = snapshot.gaps, snapshot.place
+        self._gaps, self._place = snapshot.gaps, snapshot.source
 
     @cached_method
-    def words(self, ref: ObjectRef) -> str:
+    def message(self, ref: ObjectRef) -> str:
         """Say that an object was not read and, where that is known, which object may create it or be meant instead."""
         hints = (self._candidate(ref), self._maker(ref), self._delivery(ref), self._near(ref))
         hint = "" if any(self.hiding(ref)) else next(filter(None, hints), "")
@@ -112,7 +112,7 @@ class Absence:
     def reason(self, ref: ObjectRef) -> str:
         """Say why an object was not read, in words that follow its name: it `is not in the input`."""
         hidden = next(self.hiding(ref), None)
-        return hidden.words if hidden else f"is not in {self._place}"
+        return hidden.phrase if hidden else f"is not in {self._place}"
 
     def hiding(self, ref: ObjectRef) -> Iterator[Gap]:
         """Find the gaps of a cluster that may hide an object: those of single objects first."""

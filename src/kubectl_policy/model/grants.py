@@ -54,7 +54,7 @@ class Grants:
     @property
     def unsaid(self) -> str:
         """The reason for which it is unknown whether a reference is permitted, in words."""
-        if self._snapshot.place == "the input":
+        if self._snapshot.source == "the input":
             return "no ReferenceGrant in the input says so"
         return "the ReferenceGrants there could not be read"
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.model.snapshot import Place, Resource, Snapshot
+    from kubectl_policy.model.snapshot import Resource, Snapshot, SnapshotSource
 
 _Value = TypeVar("_Value", bound="Hashable")
 Reader: TypeAlias = "Callable[[Index, ObjectRef, Mapping[str, Json]], Iterable[_Value]]"
@@ -139,7 +139,7 @@ class Index:
         """
         key = (group_kind, names)
         if key not in self._unfilled:
-            is_cluster, applied = self.snapshot.place == "the cluster", self.snapshot.applied
+            is_cluster, applied = self.snapshot.source == "the cluster", self.snapshot.applied
             read = self.read_of_kind(group_kind)
             resources = (resource for resource in read if resource.ref in applied) if is_cluster else read
             self._unfilled[key] = with_signs(resources, may_have_open_names if names else may_be_unfilled)
@@ -207,7 +207,7 @@ class Index:
         if resource is None:
             return {}
         # An API server gives out each object with an UID and with all defaults.
-        is_from_server = self.snapshot.place == "the cluster" and resource.ref not in self.snapshot.applied
+        is_from_server = self.snapshot.source == "the cluster" and resource.ref not in self.snapshot.applied
         has_defaults = is_from_server and "uid" in mapping_at(resource.raw, "metadata")
         return resource.raw if has_defaults else self.defaults.apply(resource)
 
@@ -274,7 +274,7 @@ class Index:
         return assumed
 
     @property
-    def taken_to_exist(self) -> tuple[ObjectRef, ...]:
+    def assumed_refs(self) -> tuple[ObjectRef, ...]:
         """The objects that were not read and were taken to exist for what was asked so far; sorted."""
         return tuple(sorted(self._taken))
 
@@ -307,7 +307,7 @@ class Index:
 
     def not_here(self, ref: ObjectRef) -> str:
         """Return a sentence that an object was not read, and what may create it or be meant instead."""
-        return self.absence.words(ref)
+        return self.absence.message(ref)
 
     def why_unread(self, ref: ObjectRef) -> str:
         """Return why an object was not read, as words that follow its name: `is not in the input`."""
@@ -319,9 +319,9 @@ class Index:
         return f"{ref} {self.why_unread(ref)}"
 
     @property
-    def place(self) -> Place:
+    def source(self) -> SnapshotSource:
         """Where all was read, in words: `the input`."""
-        return self.snapshot.place
+        return self.snapshot.source
 
     def namespace_labels(self, namespace: str) -> dict[str, str] | None:
         """Return the labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""

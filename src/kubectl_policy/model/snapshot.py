@@ -167,7 +167,7 @@ class Gap(Struct, frozen=True):
         )
 
     @property
-    def words(self) -> str:
+    def phrase(self) -> str:
         """What follows the name of something that is hidden by it: `may not be read: forbidden`."""
         return f"{'may not' if self.needs else 'could not'} be read: {self.reason}"
 
@@ -203,7 +203,7 @@ class AssumedObjects(Struct, frozen=True):
 
 
 # What is read: manifests, or what a cluster gave out.
-Place: TypeAlias = Literal["the input", "the cluster"]
+SnapshotSource: TypeAlias = Literal["the input", "the cluster"]
 
 
 class Snapshot(Struct, frozen=True):
@@ -234,7 +234,7 @@ class Snapshot(Struct, frozen=True):
     # Of a later state: the objects that were applied to the earlier one.
     applied: frozenset[ObjectRef] = frozenset()
     # Where the state was read, in words.
-    place: Place = "the input"
+    source: SnapshotSource = "the input"
 
     def is_read_like(self, state: Snapshot) -> bool:
         """Whether as much could be read of another state: what is in neither is missing, or unknown, in both."""

@@ -19,9 +19,9 @@ from kubectl_policy.profiles.controllers import (
     ControllerSetting,
     DelegationProfile,
     GatewayProfile,
+    RouteSettings,
     StatusProfile,
 )
-from kubectl_policy.profiles.own import OwnSettings
 from kubectl_policy.profiles.profile import PolicyKindProfile
 from kubectl_policy.profiles.reading import NOTHING, camel_case, file_fields, problems, read, write
 from kubectl_policy.text.configuration import read_configuration, read_flawless
@@ -79,7 +79,7 @@ class ProfileFile(Struct, frozen=True, kw_only=True, rename="camel"):
     """A map from kinds of the group to which routes send requests, and that are no policies, to what is known of their
     ports; see [backends of other kinds](#backends-of-other-kinds). Without it: nothing is known of their sections.
     """
-    routes: Mapping[str, OwnSettings] = NOTHING
+    routes: Mapping[str, RouteSettings] = NOTHING
     """A map from kinds of routes of the group to what their rules say themselves, without any policy; see [routes with
     settings of their own](#routes-with-settings-of-their-own). Without it: nothing that is known.
     """
@@ -91,7 +91,7 @@ def profiles_in(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKind
     of_all = {name: document[name] for name in ("controllers", "status") if name in document}
     settings = read(document.get("settings", {}), dict[str, ControllerSetting])
     backends = read(document.get("backends", {}), dict[str, BackendProfile])
-    routes = read(document.get("routes", {}), dict[str, OwnSettings])
+    routes = read(document.get("routes", {}), dict[str, RouteSettings])
     shared: dict[str, Any] = {
         "origin": origin,
         "settings": settings,

@@ -7,7 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.reading import INTERNAL, SPREAD, FieldName, Name, text_like
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Which policies share a field: those of one level, those of a route and of the routes that lead to it, or all scopes.
 Within: TypeAlias = Literal["level", "levels", "scopes"]
+# Whose strategy decides.
+Chooser: TypeAlias = Literal["established", "challenger"]
 
 
 class MergeStrategy(StrEnum):
@@ -237,3 +239,43 @@ class PortField(Struct, frozen=True, rename="camel"):
     """The field of its entries with the port."""
     instead_of: FieldName
     """The field that an entry stands instead of on its port."""
+
+
+WholeField: TypeAlias = Annotated[
+    str,
+    text_like(
+        r"^[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*(\[[A-Za-z0-9_-]+\])?$",
+        "Fields are written as labels, limits.* (each entry of a map) or rules[name] (each element of a"
+        " list, by its name).",
+    ),
+]
+
+
+class ConditionalField(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A field of the target object that stands for a setting only where another one has a value, or has none."""
+
+    field: FieldName
+    """The field of the policy's settings."""
+    object_field: FieldName
+    """The field of the target object."""
+    given: FieldName = ""
+    """A field that must have a value. Without it: none."""
+    absent: FieldName = ""
+    """A field that must have none. Without it: none."""
+
+
+class Variant(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What holds instead where a kind takes effect on objects of some other kinds."""
+
+    targets: Annotated[frozenset[GroupKind], Meta(min_length=1)]
+    """These kinds."""
+    strategy: MergeStrategy | None = None
+    """The strategy. Without it: the kind's."""
+    chooser: Chooser | None = None
+    """Whose strategy decides. Without it: the kind's."""
+    whole_fields: frozenset[WholeField] | None = None
+    """What a merge takes whole from one policy. Without it: the kind's."""
+    fields: Annotated[frozenset[FieldName], Meta(min_length=1)] | None = None
+    """The fields that count there, each with all that is below it; controllers ignore the others. Without it: all."""
+    ignored: Annotated[tuple[IgnoredPart, ...], Meta(min_length=1)] | None = field(default=None, name="unheeded")
+    """Policies on some levels, or fields of theirs, that controllers ignore there. Without it: the kind's."""

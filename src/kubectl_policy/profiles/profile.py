@@ -20,10 +20,13 @@ from kubectl_policy.profiles.controllers import (
     DelegationProfile,
     Evidence,
     GatewayProfile,
+    RouteSettings,
     StatusProfile,
     filled_in,
 )
 from kubectl_policy.profiles.merging import (
+    Chooser,
+    ConditionalField,
     IgnoredPart,
     MergeScope,
     MergeStrategy,
@@ -31,9 +34,10 @@ from kubectl_policy.profiles.merging import (
     RouteChoice,
     SharedField,
     TargetLevel,
+    Variant,
+    WholeField,
 )
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
-from kubectl_policy.profiles.own import OwnSettings
 from kubectl_policy.profiles.reading import INTERNAL, NOTHING, REQUIRED, FieldName, Name, SecurityField, text_like
 from kubectl_policy.profiles.summary import SummaryPart, summarized
 
@@ -49,7 +53,6 @@ Role: TypeAlias = Literal["policy", "filter", "parameters"]
 Hostnames: TypeAlias = Literal["overlap", "inside"]
 Sections: TypeAlias = Literal["refine", "replace"]
 Stanzas: TypeAlias = Literal["plural", "singular", "none"]
-Chooser: TypeAlias = Literal["established", "challenger"]
 MergesWith: TypeAlias = Literal["every", "closest"]
 Fold: TypeAlias = Literal["bottom-up", "top-down"]
 SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies", "disjoint", "all-apply"]
@@ -71,45 +74,6 @@ PROTECTION: Final = "What protects"
 COMBINING: Final = "How two policies combine"
 SUMMARY: Final = "What is said of it in short"
 REPORTING: Final = "Status"
-
-_WholeField: TypeAlias = Annotated[
-    str,
-    text_like(
-        r"^[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*(\[[A-Za-z0-9_-]+\])?$",
-        "Fields are written as labels, limits.* (each entry of a map) or rules[name] (each element of a"
-        " list, by its name).",
-    ),
-]
-
-
-class ConditionalField(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A field of the target object that stands for a setting only where another one has a value, or has none."""
-
-    field: FieldName
-    """The field of the policy's settings."""
-    object_field: FieldName
-    """The field of the target object."""
-    given: FieldName = ""
-    """A field that must have a value. Without it: none."""
-    absent: FieldName = ""
-    """A field that must have none. Without it: none."""
-
-
-class Variant(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What holds instead where a kind takes effect on objects of some other kinds."""
-
-    targets: Annotated[frozenset[GroupKind], Meta(min_length=1)]
-    """These kinds."""
-    strategy: MergeStrategy | None = None
-    """The strategy. Without it: the kind's."""
-    chooser: Chooser | None = None
-    """Whose strategy decides. Without it: the kind's."""
-    whole_fields: frozenset[_WholeField] | None = None
-    """What a merge takes whole from one policy. Without it: the kind's."""
-    fields: Annotated[frozenset[FieldName], Meta(min_length=1)] | None = None
-    """The fields that count there, each with all that is below it; controllers ignore the others. Without it: all."""
-    ignored: Annotated[tuple[IgnoredPart, ...], Meta(min_length=1)] | None = field(default=None, name="unheeded")
-    """Policies on some levels, or fields of theirs, that controllers ignore there. Without it: the kind's."""
 
 
 class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
@@ -288,7 +252,7 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
     """Further such fields, which stand for a setting only where another field of the object has a value, or has none;
     they beat those of `objectFields`, and later ones earlier ones.
     """
-    whole_fields: frozenset[_WholeField] = frozenset()
+    whole_fields: frozenset[WholeField] = frozenset()
     """What a merge takes whole from one policy although it is a map or a part of one: `labels`, a map; `limits.*`, each
     entry of a map; `rules[name]`, each element of a list, known by its `name`; `*`, each field of the spec. Without it:
     lists come whole, maps field by field.
@@ -351,11 +315,11 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
     backends: Annotated[Mapping[GroupKind, BackendProfile], INTERNAL] = field(
         default_factory=dict["GroupKind", "BackendProfile"]
     )
-    routes: Annotated[Mapping[GroupKind, OwnSettings], INTERNAL] = field(
-        default_factory=dict["GroupKind", "OwnSettings"]
+    routes: Annotated[Mapping[GroupKind, RouteSettings], INTERNAL] = field(
+        default_factory=dict["GroupKind", "RouteSettings"]
     )
     # The settings that the rules of a kind of routes make, if the profile is about these; a policy kind has none.
-    own: Annotated[OwnSettings | None, INTERNAL] = None
+    route_settings: Annotated[RouteSettings | None, INTERNAL] = None
     # The choices that rest on a default or a guess; an answer says so.
     assumed: Annotated[tuple[str, ...], INTERNAL] = ()
 
@@ -390,7 +354,7 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
         return MergeStrategy.NONE if self.policy_class == "direct" else MergeStrategy.ATOMIC_DEFAULTS
 
     @property
-    def class_words(self) -> str:
+    def class_phrase(self) -> str:
         """`a direct policy`, and who says so if that is in doubt, because its policies target Gateways and routes."""
         doubted = self.policy_class == "direct" and "class" in self.assumed
         return f"{with_article(self.policy_class)} policy{' by its label' if doubted else ''}"

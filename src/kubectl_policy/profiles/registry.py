@@ -109,7 +109,7 @@ class Registry:
             self._ports[group_kind] = known.ports if known else None
         return self._ports[group_kind]
 
-    def own_settings_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
+    def route_settings_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         """What is known of the settings that the rules of a kind of routes make themselves; None where no file says.
 
         It has the form of a profile, because these settings are shown and compared as those of policies are; the kind
@@ -143,12 +143,12 @@ class Registry:
             return "is a kind that policies target"
         return why_none(group_kind, self._index) or "is a kind of Kubernetes itself"
 
-    def known(self, group_kind: GroupKind) -> PolicyKindProfile:
+    def profile(self, group_kind: GroupKind) -> PolicyKindProfile:
         """What is known of a policy kind, or of the settings that a kind of routes makes itself.
 
         Raises `KeyError` for a kind that is neither.
         """
-        profile = self.profile_of(group_kind) or self.own_settings_of(group_kind)
+        profile = self.profile_of(group_kind) or self.route_settings_of(group_kind)
         if profile is None:
             raise KeyError(group_kind)
         return profile
@@ -162,16 +162,16 @@ class Registry:
         return built_in if built_in or is_kubernetes_own(group_kind) else inferred(group_kind, self._index)
 
 
-def _of_rules(kind: GroupKind, said_by: PolicyKindProfile) -> PolicyKindProfile:
-    own = said_by.routes[kind]
+def _of_rules(kind: GroupKind, profile: PolicyKindProfile) -> PolicyKindProfile:
+    settings = profile.routes[kind]
     return PolicyKindProfile(
         group_kind=kind,
         policy_class="direct",
         known_by="profile",
         effective_targets=(TargetLevel(kind, section=True),),
-        security_fields=own.security_fields,
-        summary=own.summary,
-        own=own,
-        evidence=own.evidence,
-        origin=said_by.origin,
+        security_fields=settings.security_fields,
+        summary=settings.summary,
+        route_settings=settings,
+        evidence=settings.evidence,
+        origin=profile.origin,
     )

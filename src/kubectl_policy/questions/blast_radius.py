@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment, Call, SettingsReference
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.model.index import Index
-    from kubectl_policy.model.snapshot import Place
+    from kubectl_policy.model.snapshot import SnapshotSource
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.resolution.enforcement import Enforcement
@@ -154,7 +154,7 @@ class BlastRadius(PolicyReach, frozen=True, kw_only=True):
         Meta(description="Of the objects that a policy affects, with those in `behind`; else of those that change."),
     ]
     difference: Annotated[StateDiff, Meta(description="Between what is and what would be without the subject.")]
-    place: Place = "the input"
+    place: SnapshotSource = "the input"
 
     @property
     def unseen(self) -> Annotated[tuple[BlindSpot, ...], Meta()]:
@@ -203,7 +203,7 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
         in_input=resource is not None or analysis.index.presence(subject) == "present",
         called_by=tuple(call for call in calls if call.policy not in deleted),
         referred_to_by=tuple(reference for reference in references if reference.policy not in deleted),
-        place=analysis.index.place,
+        place=analysis.index.source,
     )
 
 
@@ -219,7 +219,7 @@ def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
 
 def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach:
     enforcement = analysis.enforcement(policy)
-    in_force = affected_nodes(enforcement, analysis.registry.known(policy.group_kind))
+    in_force = affected_nodes(enforcement, analysis.registry.profile(policy.group_kind))
     behind = routes_behind(analysis, in_force, owner_key)
     outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
     names = {name for route in behind for name in route.hostnames}
@@ -237,7 +237,7 @@ def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach
 
 def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable[NodeRef]) -> tuple[SupersededOn, ...]:
     policy = enforcement.policy
-    profile = analysis.registry.known(policy.group_kind)
+    profile = analysis.registry.profile(policy.group_kind)
     nodes: dict[NodeRef, set[ObjectRef]] = {}
     for outcome in policy_outcomes(enforcement):
         if not outcome.in_force:

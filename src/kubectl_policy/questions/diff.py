@@ -104,7 +104,7 @@ def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
         comparison, {change.policy for change in attachments} | _policies_on_paths(comparison, pairs)
     )
     failing = (failing_routes(comparison.before), failing_routes(comparison.after))
-    settings = (*_answered(pairs, newly_failing(*failing)), *comparison.own_pairs())
+    settings = (*_answered(pairs, newly_failing(*failing)), *comparison.route_pairs())
     effects = effect_changes(comparison, settings)
     enforcement = enforcement_changes(comparison, concerned)
     unseen = (
@@ -178,7 +178,7 @@ def _concerned_policies(comparison: StateComparison, otherwise: Collection[Objec
     # Where the hierarchy is the same: those that are changed, or whose targets are, or that share a path with one.
     affected = {*otherwise, *comparison.changed}
     if around:
-        affected |= around.attached_otherwise if comparison.shares_topology else around.share | around.policies
+        affected |= around.reattached if comparison.shares_topology else around.share | around.policies
     exclusive = {
         profile.group_kind for state in states for profile in state.registry.policy_kinds if profile.exclusive_field
     }
@@ -221,7 +221,7 @@ def _problems(
     # Object by object: what one state has looked up of it lies near for the other one.
     for ref in every:
         for state, problems in by_state:
-            for problem in state.problems_of(ref) if ref in whole else state.problems_with_others(ref):
+            for problem in state.problems_of(ref) if ref in whole else state.relation_problems_of(ref):
                 problems[_content(problem)] = problem
     return [problems for _, problems in by_state]
 

@@ -100,7 +100,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
     Raises `UsageError` for a name that several policy kinds have and `NotFoundError` for one that none has.
     """
     kind = _meant(analysis, type_name)
-    profile = analysis.registry.known(kind)
+    profile = analysis.registry.profile(kind)
     policies = analysis.index.world.names_of(kind)
     first = analysis.index.get(policies[0]) if policies else None
     definition = analysis.index.definitions.get(kind)
@@ -114,7 +114,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
         policies=len(policies),
         targets=tuple(NamedLevel(level.group_kind, level.section, references=times) for level, times in targets),
         unseen=tuple(dict.fromkeys(describe_gaps(analysis, gaps_in_list(analysis, {kind.kind, CRD.kind}, "")))),
-        place=analysis.index.place,
+        place=analysis.index.source,
     )
 
 

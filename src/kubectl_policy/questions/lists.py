@@ -128,7 +128,7 @@ def _selected(
     if selection.names or not is_any_policy(word):
         return selected, ()
     kept, undecided = (
-        tuple(it for it in resources if only.all_kinds or is_about_hierarchy(registry.known(it.ref.group_kind)))
+        tuple(it for it in resources if only.all_kinds or is_about_hierarchy(registry.profile(it.ref.group_kind)))
         for resources in (selected.resources, selected.undecided)
     )
     others = Counter(it.ref.group_kind for it in selected.resources)
@@ -185,5 +185,5 @@ def _listing(
         elsewhere=selected.elsewhere,
         unseen=tuple(dict.fromkeys((*describe_gaps(analysis, hiding), *unknown_labels(selected.undecided), *unseen))),
         left_out=left_out,
-        place=analysis.index.place,
+        place=analysis.index.source,
     )

@@ -138,7 +138,7 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
         unused=tuple(column.field for column in columns if column.field and column not in used),
         elsewhere=selected.elsewhere,
         unseen=tuple(dict.fromkeys(unseen)),
-        place=analysis.index.place,
+        place=analysis.index.source,
     )
 
 
@@ -172,7 +172,7 @@ def _subjects(analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind
     rules = analysis.topology.sections(resource.ref) if resource.ref.group_kind in ROUTES else ()
 
     def is_wanted(kind: GroupKind) -> bool:
-        return kind in kinds if kinds else not analysis.registry.known(kind).patches
+        return kind in kinds if kinds else not analysis.registry.profile(kind).patches
 
     for node in [NodeRef(resource.ref, rule) for rule in rules] or [NodeRef(resource.ref)]:
         covered = covered_paths(analysis, node)
@@ -224,7 +224,7 @@ def _columns(
     outcomes = dict.fromkeys(cells.outcome(entry) for subject in subjects for entry in subject.entries)
     in_force = {outcome.kind for outcome in outcomes if outcome.part(MatrixColumn(kind=outcome.kind))}
     security = {outcome.kind for outcome in outcomes if outcome.is_security}
-    known = cells.analysis.registry.known
+    known = cells.analysis.registry.profile
     ordered = sorted(
         kinds or in_force,
         key=lambda kind: (kind not in security, known(kind).policy_class == "direct", kind.kind, kind),

@@ -112,7 +112,7 @@ class _Outcome:
     def __init__(self, analysis: Analysis, effective: EffectivePolicy) -> None:
         """Remember what it is about; nothing is computed yet."""
         self._analysis, self._effective = analysis, effective
-        self._profile: PolicyKindProfile = analysis.registry.known(effective.resolution.kind).at(
+        self._profile: PolicyKindProfile = analysis.registry.profile(effective.resolution.kind).at(
             effective.target.object.group_kind
         )
 

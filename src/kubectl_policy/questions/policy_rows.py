@@ -102,7 +102,7 @@ class PolicyRow(OfKnownKind, WithBlindSpots, frozen=True, kw_only=True):
 def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
     """The row of a policy."""
     policy = resource.ref
-    profile = analysis.registry.known(policy.group_kind)
+    profile = analysis.registry.profile(policy.group_kind)
     enforcement = analysis.enforcement(policy)
     unseen = blind_spots_for_policy(analysis, enforcement)
     nothing_seen = (enforcement.state == "Unknown" and not enforcement.is_undecided) or (

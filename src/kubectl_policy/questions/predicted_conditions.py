@@ -40,7 +40,7 @@ def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: 
     enforced" in some fields, "overridden" in none. Only one scope is looked at, not what a more specific one sets
     instead.
     """
-    profile = analysis.registry.known(policy.group_kind)
+    profile = analysis.registry.profile(policy.group_kind)
     states: set[Event] = set()
     for path in analysis.topology.paths_through(target):
         listener = analysis.topology.listener_on(path)
@@ -106,7 +106,7 @@ class PolicyStatuses:
         Raises `KeyError` for an object that is not a policy.
         """
         kind = policy.group_kind
-        profile = self._analysis.registry.known(kind)
+        profile = self._analysis.registry.profile(kind)
         from kubectl_policy.questions.target_order import TargetOrder  # noqa: PLC0415 (see `_Report`)
 
         order = self._orders.setdefault(kind, TargetOrder(self._analysis, profile))
@@ -281,10 +281,10 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     policies: dict[GroupKind, list[ObjectRef]] = {}
     for affects, refs in (("below", attached), ("targets", targeting)):
         for ref in sorted(refs):
-            if registry.known(ref.group_kind).status.affects == affects:
+            if registry.profile(ref.group_kind).status.affects == affects:
                 policies.setdefault(ref.group_kind, []).append(ref)
     for policy_kind, of_kind in sorted(policies.items()):
-        status = registry.known(policy_kind).status
+        status = registry.profile(policy_kind).status
         how = "targeted by" if status.affects == "targets" else "attached here or above:"
         for words in status.conditions.get("affected", ()):
             yield _condition(words, f"{how} {', '.join(map(str, of_kind))}", tuple(map(NodeRef, of_kind)))

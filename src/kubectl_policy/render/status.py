@@ -24,7 +24,7 @@ from kubectl_policy.render.wording.sections import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from kubectl_policy.model.snapshot import Place
+    from kubectl_policy.model.snapshot import SnapshotSource
     from kubectl_policy.questions.status.comparison import Claim, Explanation
     from kubectl_policy.questions.status.report import StatusReport
     from kubectl_policy.render.output.text import Document, Style, View
@@ -39,7 +39,7 @@ _UNEXPLAINED: Final = (
     "Where nothing known here explains a disagreement, either the controller has a reason that is not in {place}, or "
     "what is computed is wrong. If it is wrong, please report it, with the objects and the version of the controller."
 )
-_NO_STATUS: Final[Mapping[Place, str]] = {
+_NO_STATUS: Final[Mapping[SnapshotSource, str]] = {
     "the input": "No status in the input",
     "the cluster": "No status in the cluster",
 }
@@ -132,7 +132,7 @@ def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]
     return chain(*shown[:_SHOWN], (Line((Segment(rest, "aside", prose=True),), 2, 4),))
 
 
-def _block(status: ObjectStatus, place: Place, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
+def _block(status: ObjectStatus, place: SnapshotSource, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
     """An object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
     chosen = [comparison for comparison in status.conditions if wanted(comparison)]
     if not chosen:
@@ -149,7 +149,7 @@ def _where(comparison: Comparison) -> str:
     return f"{comparison.type or '(no type)'}{f' at {node_words(comparison.at)}' if comparison.at else ''}"
 
 
-def _compared(status: ObjectStatus, comparison: Comparison, place: Place) -> Iterator[Line]:
+def _compared(status: ObjectStatus, comparison: Comparison, place: SnapshotSource) -> Iterator[Line]:
     """Both sides of a comparison, what was not seen, and what would explain a disagreement."""
     claims = {"reported": comparison.reported, "computed": comparison.computed}
     sides = [(label, claim_words(claim), claim.message if claim else "") for label, claim in claims.items()]
@@ -209,7 +209,7 @@ def short_reason(comparison: Comparison) -> str:
     return _EXPLANATIONS[comparison.explanation][0] if comparison.explanation else ""
 
 
-def long_reason(status: ObjectStatus, comparison: Comparison, place: Place) -> str:
+def long_reason(status: ObjectStatus, comparison: Comparison, place: SnapshotSource) -> str:
     """What would explain a disagreement, as a sentence without its end; empty for what is none."""
     if not comparison.explanation:
         return ""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kubectl_policy.model import FieldPath, Json, ObjectRef
-    from kubectl_policy.model.snapshot import Place
+    from kubectl_policy.model.snapshot import SnapshotSource
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.answer import Offered, WhyNot
     from kubectl_policy.questions.why_not.edits import Edit
@@ -101,7 +101,7 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
         yield from _side_effects(offered, answer.place, indent)
 
 
-def _side_effects(offered: Offered, place: Place, indent: int) -> Iterator[Line]:
+def _side_effects(offered: Offered, place: SnapshotSource, indent: int) -> Iterator[Line]:
     """What else the edit changes, what it takes away, and what could not be checked of it."""
     also = offered.also_changes
     told = [

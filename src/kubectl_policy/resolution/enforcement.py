@@ -140,7 +140,7 @@ class Enforcements:
 
     @cached_method
     def _contentions_of_kind(self, kind: GroupKind) -> Mapping[ObjectRef, tuple[Contention, ...]]:
-        profile = self._registry.known(kind)
+        profile = self._registry.profile(kind)
         if not profile.exclusive_field:
             return {}
         ordered = in_order(map(self._topology.index.filled, self._topology.index.of_kind(kind)), profile)
@@ -150,7 +150,7 @@ class Enforcements:
 
     @cached_method
     def _without_contentions(self, policy: ObjectRef) -> Enforcement:
-        profile = self._registry.known(policy.group_kind)
+        profile = self._registry.profile(policy.group_kind)
         return enforce(policy, profile, self._attachments[policy], self._topology, self._resolver)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile, Registry
-    from kubectl_policy.profiles.own import OwnSettings
+    from kubectl_policy.profiles.controllers import RouteSettings
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology import Path, Topology
 
@@ -64,9 +64,9 @@ class OwnRules:
         reader = _Reader(settings=settings, index=self._topology.index, source=Source(rule.object, rule))
         return reader.place(self._rule(rule), at, field)
 
-    def _settings(self, kind: GroupKind) -> OwnSettings | None:
-        profile = self._registry.own_settings_of(kind)
-        return profile.own if profile else None
+    def _settings(self, kind: GroupKind) -> RouteSettings | None:
+        profile = self._registry.route_settings_of(kind)
+        return profile.route_settings if profile else None
 
     def _rule(self, rule: NodeRef, *, written: bool = False) -> Mapping[str, Json]:
         """A rule of a route that was read, with its defaults or as it is `written`; empty if there is none."""
@@ -102,7 +102,7 @@ class OwnRules:
         )
 
 
-def _of_filters(holder: Json, settings: OwnSettings) -> dict[str, Json]:
+def _of_filters(holder: Json, settings: RouteSettings) -> dict[str, Json]:
     """What the filters of a rule, or of a backendRef, hold: of one that may be there several times, a list."""
     found: dict[str, Json] = {}
     several: dict[str, list[Json]] = {}
@@ -127,7 +127,7 @@ def _short(reference: Json) -> Json:
 class _Reader(Struct, frozen=True, kw_only=True):
     """Makes settings of what a rule says: those that count as such, and the place that they come from."""
 
-    settings: OwnSettings
+    settings: RouteSettings
     index: Index
     source: Source
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
-from kubectl_policy.profiles.own import OF_RULE
+from kubectl_policy.profiles.controllers import OF_RULE
 from kubectl_policy.resolution.effective import reach, resolve, takes_effect_below
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.nodes import AttachedPolicies, PoliciesOnNodes
@@ -143,7 +143,7 @@ class Resolver:
         """The fields of the rule at the end of a path that stand for settings of policies which count there."""
         fields: set[str] = set()
         for kind in self.kinds_at(path):
-            profile = self._registry.known(kind)
+            profile = self._registry.profile(kind)
             direct = profile.policy_class == "direct"
             at_rule = direct or (reach(path, profile) == path and not takes_effect_below(path[-1], profile))
             if profile.has_object_fields and at_rule and self.effective_of(kind, path):

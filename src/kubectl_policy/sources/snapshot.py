@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Snapshot
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.model.snapshot import AssumedObjects, Place  # noqa: TC001 (msgspec reads by them)
+from kubectl_policy.model.snapshot import AssumedObjects, SnapshotSource  # noqa: TC001 (msgspec reads by them)
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.duplicates import choose_object
 from kubectl_policy.sources.files.decoding import GZIP, MAX_FILE_SIZE, SNAPSHOT_FORMAT, unpack_gzip
@@ -67,7 +67,7 @@ class Header(Struct, frozen=True, kw_only=True):
 class _State(Struct, frozen=True, kw_only=True):
     """All of a snapshot but its objects, as the first line of a file has it behind the header."""
 
-    place: Place
+    place: SnapshotSource
     complete: bool
     objects: int
     """The number of objects, each on a line of its own."""
@@ -88,7 +88,7 @@ def pack(
     packer = zlib.compressobj(wbits=GZIP)
     resources = sorted(snapshot.resources, key=lambda resource: resource.ref)
     state = _State(
-        place=snapshot.place,
+        place=snapshot.source,
         complete=snapshot.complete,
         objects=len(resources),
         gone=snapshot.gone,
@@ -154,7 +154,7 @@ def read_snapshot(data: bytes, source: str) -> Snapshot:
         gaps=(*state.gaps, *reading.gaps),
         diagnostics=(*state.diagnostics, *reading.diagnostics),
         ignored=reading.ignored,
-        place=state.place,
+        source=state.place,
         complete=state.complete,
         gone=state.gone,
         listed=state.listed,

@@ -152,7 +152,7 @@ def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: B
         message = (
             _words(ref, "does not exist", "exists")
             if missing
-            else _words(ref, *(f"{verb} in {delegations.index.place}" for verb in ("is not", "is")))
+            else _words(ref, *(f"{verb} in {delegations.index.source}" for verb in ("is not", "is")))
         )
         return Problem(message=message, reason="BackendNotFound", certain=missing)
     if not delegations.lacks(ref):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Diagnostic, FieldPath, GroupKind, Resource
     from kubectl_policy.model.index import Index
-    from kubectl_policy.validation.admission import Admission
+    from kubectl_policy.validation.admission import VersionSchema
     from kubectl_policy.validation.expressions import Evaluator
 
 __all__ = ["Validation", "new_evaluator"]
@@ -45,17 +45,17 @@ class Validation:
         admission = self._admission_of(resource)
         return admission.dropped(resource.raw) if admission else ()
 
-    def _admission_of(self, resource: Resource) -> Admission | None:
+    def _admission_of(self, resource: Resource) -> VersionSchema | None:
         return self._admission(resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
 
-    def _admission_to(self, kind: GroupKind, version: str) -> Admission | None:
+    def _admission_to(self, kind: GroupKind, version: str) -> VersionSchema | None:
         """What admits objects of a version; None if no definition that was read serves it."""
         definition = self._index.definitions.get(kind)
         for described in mappings_at(definition.raw, "spec.versions") if definition else ():
             if described.get("name") == version and described.get("served") is not False:
                 if not mapping_at(described, "schema.openAPIV3Schema"):
                     return None
-                from kubectl_policy.validation.admission import admission_of  # noqa: PLC0415 (many have no schemas)
+                from kubectl_policy.validation.admission import version_schema  # noqa: PLC0415 (many have no schemas)
 
-                return admission_of(described)
+                return version_schema(described)
         return None

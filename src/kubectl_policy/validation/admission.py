@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import WHOLE, mapping_at, value_at
-from kubectl_policy.validation.findings import spelled, unchecked
+from kubectl_policy.validation.schema import spelled, unchecked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ def is_sound(value: object) -> bool:
     return True
 
 
-class Admission(Struct, frozen=True):
+class VersionSchema(Struct, frozen=True):
     """The schema of a version with its rules; the status is dropped where it is a subresource."""
 
     schema: Mapping[str, Json]
@@ -77,8 +77,8 @@ class Admission(Struct, frozen=True):
         return tuple(_dropped(raw, pruned(raw, self.schema), WHOLE)) if is_sound(raw) else ()
 
     def _problems(self, raw: Mapping[str, Json], evaluator: Evaluator) -> list[Problem]:
-        from kubectl_policy.validation.rules import Rules, hidden_by, seen_by_rules  # noqa: PLC0415 (see `admission_of`)
-        from kubectl_policy.validation.schema import SchemaCheck  # noqa: PLC0415 (see `admission_of`)
+        from kubectl_policy.validation.rules import Rules, hidden_by, seen_by_rules  # noqa: PLC0415 (see `version_schema`)
+        from kubectl_policy.validation.schema import SchemaCheck  # noqa: PLC0415 (see `version_schema`)
 
         kept = pruned(raw, self.schema)
         if self.drops_status:
@@ -92,14 +92,14 @@ class Admission(Struct, frozen=True):
         return _once(problems)
 
 
-def admission_of(version: Mapping[str, Json]) -> Admission | None:
+def version_schema(version: Mapping[str, Json]) -> VersionSchema | None:
     """What a version of a definition says; None if it has no schema that can be worked with."""
     schema = mapping_at(version, "schema.openAPIV3Schema")
     if not schema or not is_sound(schema):
         return None
     from kubectl_policy.validation.rules import rule_tree  # noqa: PLC0415 (most definitions that are tried have no schema)
 
-    return Admission(schema, rule_tree(schema, schema), value_at(version, "subresources.status") is not None)
+    return VersionSchema(schema, rule_tree(schema, schema), value_at(version, "subresources.status") is not None)
 
 
 def _once(problems: list[Problem]) -> list[Problem]:

@@ -14,15 +14,14 @@ from msgspec import Struct
 from kubectl_policy.model import FieldPath
 from kubectl_policy.model.fields import WHOLE, mapping_at, mappings_at, text_at
 from kubectl_policy.validation.expressions import LARGEST_TEXT
-from kubectl_policy.validation.findings import HIDE_RULES, MapKey, refused, shown, unchecked
-from kubectl_policy.validation.schema import type_of
+from kubectl_policy.validation.schema import HIDE_RULES, MapKey, refused, shown, type_of, unchecked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Json, Problem
     from kubectl_policy.validation.expressions import Evaluator, Result, Seen
-    from kubectl_policy.validation.findings import Reason
+    from kubectl_policy.validation.schema import Reason
 
 _QUOTED: Final = (
     r"""[rR][bB]?(?:"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"[^"]*"|'[^']*')"""

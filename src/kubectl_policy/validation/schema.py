@@ -1,4 +1,4 @@
-"""What a schema demands of a value, as k8s.io/kube-openapi/pkg/validation/validate has it."""
+"""Check values against schemas, as k8s.io/kube-openapi/pkg/validation/validate does, with an API server's messages."""
 
 from __future__ import annotations
 
@@ -7,16 +7,75 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from ipaddress import ip_address, ip_interface
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from kubectl_policy.model import Problem
 from kubectl_policy.model.fields import WHOLE, integer_at, items_at, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.validation.findings import refused, shown, spelled, unchecked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kubectl_policy.model import FieldPath, Json, Problem
+    from kubectl_policy.model import FieldPath, Json
     from kubectl_policy.validation.expressions import Evaluator
+
+_LONGEST_SHOWN: Final = 200
+
+# `ErrorType` in k8s.io/apimachinery, pkg/util/validation/field, each with how a message begins.
+Reason: TypeAlias = Literal[
+    "FieldValueDuplicate",
+    "FieldValueForbidden",
+    "FieldValueInvalid",
+    "FieldValueNotSupported",
+    "FieldValueRequired",
+    "FieldValueTooLong",
+    "FieldValueTooMany",
+    "FieldValueTypeInvalid",
+]
+_WORDS: Final[Mapping[Reason, str]] = {
+    "FieldValueDuplicate": "Duplicate value",
+    "FieldValueForbidden": "Forbidden",
+    "FieldValueInvalid": "Invalid value",
+    "FieldValueNotSupported": "Unsupported value",
+    "FieldValueRequired": "Required value",
+    "FieldValueTooLong": "Too long",
+    "FieldValueTooMany": "Too many",
+    "FieldValueTypeInvalid": "Invalid value",
+}
+# With these, an API server evaluates no rule of an object (`hasBlockingErr`).
+HIDE_RULES: Final = frozenset(
+    {"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid"}
+)
+
+
+class MapKey(str):
+    """A key that somebody chose, rather than the name of a field: the API server writes it in brackets."""
+
+    __slots__ = ()
+
+
+def refused(field: FieldPath, reason: Reason, *details: str) -> Problem:
+    """What is wrong with a field."""
+    return Problem(message=": ".join((_WORDS[reason], *details)), reason=reason, field=field)
+
+
+def unchecked(field: FieldPath, why: str) -> Problem:
+    """That it is not known whether a field is in order."""
+    return Problem(message=why, field=field, certain=False)
+
+
+def shown(value: Json) -> str:
+    """A value as the API server writes it, in JSON; a long one is cut."""
+    import json  # noqa: PLC0415 (only a problem needs it)
+
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def spelled(field: FieldPath) -> str:
+    """A path as the API server writes it."""
+    steps = (f"[{step}]" if isinstance(step, int | MapKey) else f".{step}" for step in field.steps)
+    return "".join(steps).removeprefix(".")
+
 
 # A boolean is an integer to Python but not to an API.
 _TYPES: Final = (

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.cli.completion.candidates import complete, known_input, qualified_names
-from kubectl_policy.cli.completion.line import parse_line
-from kubectl_policy.cli.completion.offer import NOTHING
+from kubectl_policy.cli.completion.candidates import NOTHING, complete, known_input, qualified_names
+from kubectl_policy.cli.syntax import parse_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

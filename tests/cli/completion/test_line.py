@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy.cli.completion.line import parse_line
+from kubectl_policy.cli.syntax import parse_line
 
 
 @pytest.mark.parametrize(

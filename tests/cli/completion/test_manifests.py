@@ -10,7 +10,7 @@ from typer.core import TyperOption
 
 from kubectl_policy.cli.app import build_command
 from kubectl_policy.cli.completion.candidates import ARGUMENTS, rule_tiers
-from kubectl_policy.cli.overview import COMMANDS
+from kubectl_policy.cli.syntax import COMMANDS
 from kubectl_policy.lint.rules import RULES
 from tests.cli.completion.conftest import BAKERY, Offered
 

@@ -83,7 +83,7 @@ class TestRoutes:
         assert told(found) == ["HTTPRoute rule[0]: timeouts.request changed kept 120s by r → 1s by r"]
         assert found.changes
         (change,) = found.effects
-        assert (change.profile.own is not None, change.harmful) == (True, False)
+        assert (change.profile.route_settings is not None, change.harmful) == (True, False)
         assert [str(value.declared_in) for value in (change.fields[0].before, change.fields[0].after) if value] == [
             "spec.rules[0].timeouts.request"
         ] * 2

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.profiles.controllers import NarrowedBy
-    from kubectl_policy.profiles.profile import Chooser
+    from kubectl_policy.profiles.merging import Chooser
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 OURS: Final = "example.com/gateway"

@@ -160,7 +160,7 @@ def test_what_nobody_writes_is_in_the_whole_object() -> None:
     """So is what is filled in by a definition."""
     analysis = analyze(build.snapshot(*WORLD, on_route(a=1)))
     (effective, *_) = analysis.effective(ROUTE, COLOR)
-    places = FieldLocations(analysis, effective, analysis.registry.known(COLOR))
+    places = FieldLocations(analysis, effective, analysis.registry.profile(COLOR))
     ((_, leaf),) = leaves(effective.resolution.spec)
     assert str(places.field(("a",), leaf)) == "spec.a"
     assert places.field(("b",), leaf) == WHOLE

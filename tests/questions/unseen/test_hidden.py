@@ -230,7 +230,7 @@ def test_a_gap_in_one_namespace_closes_no_other() -> None:
 
 def test_grants_of_a_cluster_that_are_hidden_are_said_to_be() -> None:
     """They are in the cluster or not, and nobody adds them to any input."""
-    snapshot = replace(build.snapshot(complete=True), place="the cluster")
+    snapshot = replace(build.snapshot(complete=True), source="the cluster")
     assert analyze(snapshot).index.grants.unsaid == "the ReferenceGrants there could not be read"
 
 

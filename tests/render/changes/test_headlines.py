@@ -252,7 +252,7 @@ def test_a_policy_without_effect() -> None:
 def test_what_a_policy_changes_elsewhere() -> None:
     """Less than it affects, more than that, and only who sets a value."""
     answer = without("RetryPolicy baker/own")
-    profile = bakery().registry.known(answer.subject.group_kind)
+    profile = bakery().registry.profile(answer.subject.group_kind)
 
     def said(*effects: EffectChange, affected: bool = True) -> str:
         some = answer.affected if affected else ()

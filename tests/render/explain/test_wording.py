@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.profiles.controllers import EVENTS, STANDARD_STATUS, ConditionWords, Event, StatusProfile
-from kubectl_policy.profiles.profile import Variant
+from kubectl_policy.profiles.merging import Variant
 from kubectl_policy.render.explain.statements import explanation_headline, sayings, statements
 from tests.profiles.everything import GATEWAY, ROUTE
 from tests.render.explain.kinds import FULL, answer, blank, text

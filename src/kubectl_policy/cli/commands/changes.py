@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec.structs import replace
 
-from kubectl_policy.cli.arguments import split_objects
-from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import (
     AllowIncomplete,
     AppliedFiles,
@@ -19,6 +18,7 @@ from kubectl_policy.cli.options import (
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_states
+from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.forms import BLAST_RADIUS, DIFF
 from kubectl_policy.render.output.formats import format_of
@@ -31,7 +31,7 @@ _EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml -
 
 @shared_options(DIFF)
 def diff(
-    call: Call,
+    call: CommandCall,
     states: Annotated[
         list[str] | None,
         typer.Argument(metavar="[BEFORE AFTER]", help="Two states: each a file, directory, REV:PATH in git, or live."),
@@ -76,7 +76,7 @@ def diff(
 
 @shared_options(BLAST_RADIUS)
 def blast_radius(
-    call: Call,
+    call: CommandCall,
     objects: Annotated[
         list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object that might be deleted.")
     ] = None,
@@ -119,7 +119,7 @@ def blast_radius(
     return ending(differs=exit_code and bool(answer.changes), incomplete=bool(unseen) and not allow_incomplete)
 
 
-def _at_lines(difference: "StateDiff", call: Call) -> "StateDiff":
+def _at_lines(difference: "StateDiff", call: CommandCall) -> "StateDiff":
     """Add the lines of effective values, which only documents show."""
     from kubectl_policy.questions.diff import with_lines
 

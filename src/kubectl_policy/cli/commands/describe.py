@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from msgspec.structs import replace
 
-from kubectl_policy.cli.arguments import split_objects
-from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import Fields, OutputOption, PolicyKinds, SelectionOption, ShowAll
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
+from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.cli.terminal import complain
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.forms import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @shared_options(OBJECT_DESCRIPTION, watches=True)
 def describe(
-    call: Call,
+    call: CommandCall,
     objects: Annotated[
         list[str] | None, typer.Argument(metavar="TYPE/NAME... | TYPE NAME...", help="The objects to describe.")
     ] = None,

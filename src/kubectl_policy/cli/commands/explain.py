@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import TREE_OPTIONS, OutputOption
 from kubectl_policy.cli.remarks import mention_the_rest, mention_what_was_not_applied
 from kubectl_policy.errors import UsageError
@@ -15,7 +15,7 @@ _EXAMPLE = "for example: explain xbackendtrafficpolicy"
 
 @shared_options(EXPLANATION, without={"namespace", "complete", "assume_exists", *TREE_OPTIONS})
 def explain(
-    call: Call,
+    call: CommandCall,
     kind: Annotated[list[str] | None, typer.Argument(metavar="KIND", help="The policy kind to explain.")] = None,
     *,
     draft_profile: Annotated[

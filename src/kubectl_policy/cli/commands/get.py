@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from kubectl_policy.cli.arguments import selection, split_types
-from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import (
     AllNamespaces,
     AllowIncomplete,
@@ -19,6 +18,7 @@ from kubectl_policy.cli.options import (
 )
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import mention_namespaces
+from kubectl_policy.cli.syntax import split_types
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.forms import EFFECTIVE, LISTS
 
@@ -34,7 +34,7 @@ _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes
 
 @shared_options(LISTS, watches=True)
 def get(
-    call: Call,
+    call: CommandCall,
     objects: Annotated[
         list[str] | None, typer.Argument(metavar="TYPE[,TYPE] [NAME...] | TYPE/NAME...", help="The objects to list.")
     ] = None,
@@ -90,7 +90,7 @@ def get(
         {"--sort-by": sort_by, "--all-kinds": all_kinds, "--enforcement": enforcement, "--hostname": hostname},
     )
     states = _states(enforcement)
-    selections = [(type_, selection(call, names, selector, everywhere=all_namespaces)) for type_, names in types]
+    selections = [(type_, call.selection(names, selector, everywhere=all_namespaces)) for type_, names in types]
     analysis = call.read()
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kubectl_policy.cli.arguments import split_objects
-from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import (
     AppliedFiles,
     ChangeOption,
@@ -17,6 +16,7 @@ from kubectl_policy.cli.options import (
 )
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_with_state
+from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.forms import GRAPH
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @shared_options(GRAPH)
 def graph(
-    call: Call,
+    call: CommandCall,
     objects: Annotated[
         list[str] | None,
         typer.Argument(

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from kubectl_policy.cli.arguments import split_objects
-from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import CLUSTER_OPTIONS, Fields, PolicyKinds, SelectionOption, ShowAll
 from kubectl_policy.cli.remarks import mention_the_rest
+from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.render.forms import HISTORY
 
@@ -26,7 +26,7 @@ _SOON: Final = 5
 
 @shared_options(HISTORY, without=("render", *CLUSTER_OPTIONS))
 def history(
-    call: Call,
+    call: CommandCall,
     objects: Annotated[list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object.")] = None,
     *,
     kind: PolicyKinds = None,
@@ -79,7 +79,7 @@ def history(
     return 0
 
 
-def _versions(call: Call, progress: "Progress | None") -> "Iterator[Version]":
+def _versions(call: CommandCall, progress: "Progress | None") -> "Iterator[Version]":
     """Read the states of the manifests, on disk and in git, newest first, and analyse them one by one."""
     from kubectl_policy import analyze
     from kubectl_policy.cli.config import read_config

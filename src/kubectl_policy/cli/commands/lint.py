@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import (
     AllowIncomplete,
     ExitCodeOption,
@@ -25,7 +25,7 @@ from kubectl_policy.render.lint import LINT
 
 @shared_options(LINT, manifests=("paths", "filename"))
 def lint(
-    call: Call,
+    call: CommandCall,
     paths: Annotated[
         list[str] | None,
         typer.Argument(

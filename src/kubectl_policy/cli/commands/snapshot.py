@@ -3,7 +3,7 @@
 import sys
 from typing import Annotated, Final
 
-from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import OutputOption
 from kubectl_policy.cli.remarks import mention_the_rest
 from kubectl_policy.errors import UsageError
@@ -13,7 +13,7 @@ _STDOUT: Final = "-"
 
 @shared_options()
 def snapshot(
-    call: Call,
+    call: CommandCall,
     *,
     output: Annotated[
         str, OutputOption("--output", "-o", metavar="FILE", help="The file to write, or - for standard output.")
@@ -72,7 +72,7 @@ def snapshot(
     return 0
 
 
-def _origin(call: Call) -> dict[str, str]:
+def _origin(call: CommandCall) -> dict[str, str]:
     """Return the fields of the header that name the cluster."""
     if call.paths:
         return {"cluster": call.cluster}

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from kubectl_policy.cli import options
-from kubectl_policy.cli.arguments import selection, split_types
-from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOption, Selector
+from kubectl_policy.cli.syntax import split_types
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.forms import STATUS
 
@@ -16,7 +16,7 @@ _EXAMPLE = "for example: status, status policies, status gateways, status httpro
 
 @shared_options(STATUS, watches=True)
 def status(
-    call: Call,
+    call: CommandCall,
     objects: Annotated[
         list[str] | None, typer.Argument(metavar="[TYPE [NAME...] | TYPE/NAME...]", help="The objects to compare.")
     ] = None,
@@ -47,7 +47,7 @@ def status(
     if len(types) > 1:
         raise UsageError("status takes one type at a time", _EXAMPLE)
     type_name, names = types[0]
-    selected = selection(call, names, selector, everywhere=all_namespaces)
+    selected = call.selection(names, selector, everywhere=all_namespaces)
     analysis = call.read()
     from kubectl_policy.questions.status.report import status as compare
 

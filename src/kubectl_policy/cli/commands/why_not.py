@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from kubectl_policy.cli.arguments import type_and_name
-from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import SelectionOption
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
+from kubectl_policy.cli.syntax import type_and_name
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.forms import WHY_NOT
 
@@ -17,7 +17,7 @@ _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
 
 @shared_options(WHY_NOT)
 def why_not(
-    call: Call,
+    call: CommandCall,
     objects: Annotated[
         list[str] | None, typer.Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME.")
     ] = None,

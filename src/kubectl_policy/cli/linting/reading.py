@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.cli.call import Call
+    from kubectl_policy.cli.call import CommandCall
     from kubectl_policy.cli.config import PolicyConfig
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.lint.settings import LintSettings
@@ -45,7 +45,7 @@ class Reader:
 
     def __init__(
         self,
-        call: Call,
+        call: CommandCall,
         settings: LintSettings,
         root: str,
         around: Sequence[str],

@@ -83,7 +83,7 @@ class Linting:
                 since=read.base or baseline,
                 objects=len({resource.ref for resource in resources}),
                 files=len(sources),
-                is_open=state.index.place == "the input" and not state.snapshot.complete,
+                is_open=state.index.source == "the input" and not state.snapshot.complete,
             ),
             findings=tuple(finding for finding in shown if finding.certain and finding.fingerprint in new),
             unknown=tuple(finding for finding in shown if not finding.certain),

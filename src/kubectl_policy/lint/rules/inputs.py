@@ -88,7 +88,7 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
     for kind, resources in sorted(referring.items()):
         several = [resource.ref for resource in resources]
         refer = f"{some(several)} {'refer' if several[1:] else 'refers'} to {plural(kind.kind)}"
-        message = f"no {kind.kind} is in {world.index.place}: {refer}, which may exist or not"
+        message = f"no {kind.kind} is in {world.index.source}: {refer}, which may exist or not"
         related = tuple(world.related(ref) for ref in several[:_MOST_RELATED])
         yield Finding(subject=None, message=message, related=related, origin=resources[0].origin, fix=Fix(words=_ADD))
 
@@ -247,7 +247,7 @@ def invalid_object(world: Linted) -> Iterator[Finding]:
         for resource in world.of_kind(kind):
             # Without a definition, nothing but a wrong type can be wrong with it.
             if is_defined or any(shape_problems_of(resource)):
-                yield from _without_repetitions(world.analysis.problems_of_shape(resource.ref))
+                yield from _without_repetitions(world.analysis.shape_problems_of(resource.ref))
                 yield from _of_no_version(world, resource)
 
 

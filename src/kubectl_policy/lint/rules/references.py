@@ -144,7 +144,7 @@ def _unread(world: Linted, grant: Resource) -> str:
         if world.index.presence(ObjectRef(kind, home, "")) == "unknown":
             return f"there may be {plural(kind.kind)} in namespace {home} that were not read"
     names = [grant.ref.namespace, *(name for _, name in _opened(grant))]
-    if world.analysis.may_be_otherwise or any(map(is_unknown, names)):
+    if world.analysis.is_uncertain or any(map(is_unknown, names)):
         return "something in the input is to be filled in"
     return ""
 
@@ -292,7 +292,7 @@ def filter_attaches_nothing(world: Linted) -> Iterator[Finding]:
 
 def _not_a_certificate(world: Linted, policy: Resource, ref: CertificateRef, problem: Problem) -> Finding:
     target, is_missing = ref.target, world.index.presence(ref.target) == "missing"
-    needs, is_kind = world.registry.known(BACKEND_TLS_POLICY).every_need, problem.reason == INVALID_KIND
+    needs, is_kind = world.registry.profile(BACKEND_TLS_POLICY).every_need, problem.reason == INVALID_KIND
     # Further kinds, and what is in Secrets, are up to the implementation.
     own_kind = is_kind and any(target.group_kind in need.group_kinds for need in needs)
     own_format = target.group_kind == SECRET and not is_missing
@@ -333,7 +333,7 @@ class _Setting(Struct, frozen=True, kw_only=True):
 def _settings(world: Linted) -> Sequence[_Setting]:
     found: dict[tuple[ObjectRef, str], _Setting] = {}
     for policy in world.attaching:
-        profile = world.registry.known(policy.ref.group_kind)
+        profile = world.registry.profile(policy.ref.group_kind)
         if policy.ref.group_kind != BACKEND_TLS_POLICY and (profile.needs or profile.backend_fields):
             for each in _settings_of(world, policy, profile):
                 found.setdefault((each.owner, each.field), each)

@@ -312,5 +312,5 @@ def _routes(world: Linted, enforcement: Enforcement) -> list[ObjectRef]:
         return []
     outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
     found = {node.object for effective in outcomes for node in effective.path if node.object.group_kind in ROUTES}
-    profile = world.registry.known(enforcement.policy.group_kind)
+    profile = world.registry.profile(enforcement.policy.group_kind)
     return sorted(found or {each.route for each in routes_behind(world.analysis, affected_nodes(enforcement, profile))})

@@ -53,7 +53,7 @@ def possible_for(
     yield from _possible(analysis, objects, below)
     # A policy that is refused on one target may be refused on all.
     for policy in dict.fromkeys(attachment.policy for attachment in targeting):
-        everywhere = analysis.registry.known(policy.group_kind).refusal == "everywhere"
+        everywhere = analysis.registry.profile(policy.group_kind).refusal == "everywhere"
         for attachment in analysis.attachments[policy] if everywhere else ():
             target = attachment.target.object if attachment.target else policy
             if is_open(target) or (analysis.index.get(target) is None and analysis.index.candidates(target)):
@@ -102,7 +102,7 @@ def _possibly_attached(analysis: Analysis, obj: ObjectRef) -> Iterator[BlindSpot
 def unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[BlindSpot]:
     """The policies of which it is to be filled in how they combine with others, which comes first, or on which port."""
     for policy in dict.fromkeys(policies):
-        profile = analysis.registry.known(policy.group_kind)
+        profile = analysis.registry.profile(policy.group_kind)
         fields = [FieldPath.parse(field) for field in (profile.strategy_field, profile.order_field) if field]
         if profile.port_field:
             fields.append(FieldPath.parse(f"spec.{profile.port_field.field}[].{profile.port_field.key}"))
@@ -192,7 +192,7 @@ def blind_spots_for(
 
 def _depending(analysis: Analysis, nodes: Iterable[NodeRef], paths: Iterable[Path]) -> list[tuple[GroupKind, Path]]:
     """Of the kinds on paths, which have these nodes, those that count only with some controllers or parameters."""
-    resolver, known = analysis.resolver, analysis.registry.known
+    resolver, known = analysis.resolver, analysis.registry.profile
     depending = {kind for kind in resolver.kinds_at(nodes) if known(kind).controllers or known(kind).enabled_by}
     # There may be thousands of paths, and most kinds count on all of them.
     among = paths if depending else ()
@@ -205,7 +205,7 @@ def _reaching(analysis: Analysis, subject: NodeRef, targeting: Iterable[Attachme
     Policies of a direct kind have one on their targets alone.
     """
     for attachment in targeting:
-        direct = analysis.registry.known(attachment.policy.group_kind).policy_class == "direct"
+        direct = analysis.registry.profile(attachment.policy.group_kind).policy_class == "direct"
         if not direct or (attachment.target and attachment.target.object == subject.object):
             yield attachment
 
@@ -251,7 +251,7 @@ def blind_spots_for_policy(
     those need that meet there.
     """
     policy = enforcement.policy
-    attachments, profile = analysis.attachments[policy], analysis.registry.known(policy.group_kind)
+    attachments, profile = analysis.attachments[policy], analysis.registry.profile(policy.group_kind)
     affected = [effective.path for effective in enforcement.outcomes]
     routes = routes_on(affected)
     named = [attachment.target for attachment in attachments if attachment.target]
@@ -260,11 +260,9 @@ def blind_spots_for_policy(
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
     has_gaps, is_homeless = bool(analysis.snapshot.gaps), bool(analysis.index.unknown_namespaces)
     nodes = (node.object for path in (*through, *affected) for node in path)
-    may_be_otherwise = analysis.has_placeholders or analysis.possible_attachments.is_any_undecided(
-        policy.group_kind, nodes
-    )
+    is_uncertain = analysis.has_placeholders or analysis.possible_attachments.is_any_undecided(policy.group_kind, nodes)
     is_conditional = bool(profile.controllers or profile.enabled_by)
-    is_open = has_gaps or is_homeless or may_be_otherwise or is_conditional
+    is_open = has_gaps or is_homeless or is_uncertain or is_conditional
     paths = [*(path for target in targets if is_open for path in analysis.topology.paths(target)), *affected]
     subjects = (policy, *(target.object for target in named))
     has_ports = profile.port_field is not None
@@ -285,7 +283,7 @@ def blind_spots_for_policy(
         gaps=(*changing, *(gaps_in_list(analysis, selected, "") if below else ())),
         routes=routes,
         targets=targets if below else (),
-        possible=possible_for_policy(analysis, policy, paths) if may_be_otherwise else (),
+        possible=possible_for_policy(analysis, policy, paths) if is_uncertain else (),
         attachments=attachments,
         settings=[policy, *(beside if has_ports else ())],
         needs=(*attachments, *superseding) if needs else (),

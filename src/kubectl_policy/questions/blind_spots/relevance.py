@@ -137,7 +137,7 @@ def _may_define(analysis: Analysis, gap: Gap) -> bool:
         definition.ref.name
         for kind, definition in analysis.index.definitions.items()
         if not analysis.index.defaults.schema_of(kind) and kind not in TARGET_KINDS
-        if analysis.registry.profile_of(kind) is None or analysis.registry.known(kind).known_by != "profile"
+        if analysis.registry.profile_of(kind) is None or analysis.registry.profile(kind).known_by != "profile"
     )
     return any(gap.name in {"", name} for name in unknown)
 

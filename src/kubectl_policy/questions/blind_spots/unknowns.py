@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Gap, GroupKind, NodeRef, Origin, Permission, Resource
-    from kubectl_policy.model.snapshot import Place
+    from kubectl_policy.model.snapshot import SnapshotSource
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
@@ -88,7 +88,7 @@ class WithBlindSpots(Struct, frozen=True, kw_only=True):
 class Answer(WithBlindSpots, frozen=True, kw_only=True):
     """An answer about all that was read."""
 
-    place: Place = "the input"
+    place: SnapshotSource = "the input"
 
 
 def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD) -> BlindSpot:
@@ -119,7 +119,7 @@ def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> It
             yield BlindSpot(what=f"{plural(declared.kind)}{where}", reason=reason, remedy=_ADD_ALL)
         elif target is None:
             yield BlindSpot(what=f"what {policy} selects", reason=reason)
-        elif analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
+        elif analysis.registry.profile(policy.group_kind).targets_exist == "whenReferred" and not target.section:
             yield BlindSpot(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
         elif (
             target.section
@@ -150,7 +150,7 @@ def unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pat
     """The classes on paths that decide whether kinds of some controllers count there, and were not read."""
     deciding: dict[tuple[ObjectRef, frozenset[str]], set[str]] = {}
     for kind, path in kinds:
-        controllers = analysis.registry.known(kind).controllers
+        controllers = analysis.registry.profile(kind).controllers
         for node in path if controllers else ():
             if node.object.group_kind == GATEWAY_CLASS and analysis.index.presence(node.object) == "unknown":
                 deciding.setdefault((node.object, controllers), set()).add(kind.kind)
@@ -162,7 +162,7 @@ def unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path
     """What was not read and decides whether the parameters of Gateways on paths let kinds be used there."""
     deciding: dict[tuple[ObjectRef, ObjectRef, str], set[str]] = {}
     for kind, path in kinds:
-        enabling = analysis.registry.known(kind).enabled_by
+        enabling = analysis.registry.profile(kind).enabled_by
         gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None) if enabling else None
         if enabling and gateway:
             for ref in unread_parameters(analysis.topology, gateway, enabling):

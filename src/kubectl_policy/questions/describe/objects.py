@@ -133,7 +133,9 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     paths = covered_paths(analysis, subject)
     entries = effective_entries(analysis, subject, paths)
     in_force = group_entries(analysis, (*entries, *own_settings_entries(analysis, paths)), PathPhrases(paths))
-    speaking = sorted({source.object for group in in_force if not group.profile.own for source in group.contest.order})
+    speaking = sorted(
+        {source.object for group in in_force if not group.profile.route_settings for source in group.contest.order}
+    )
     marks = marks_of_unread(analysis, subject, paths)
     # What no API serves cannot be there, or is taken to be there.
     is_virtual = any(attachment.virtual for attachment in analysis.attachments_to(subject.object))
@@ -157,7 +159,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         influences=UnknownInfluences(marks=marks, not_looked_into=not_looked_into(analysis, subject, paths)),
         expected=tuple(target_conditions(analysis, subject)),
         reports=reports_on(analysis, subject.object),
-        place=analysis.index.place,
+        place=analysis.index.source,
         unseen=(*blind_spots_for(analysis, subject, paths), *blind_spots_of_marks(analysis, marks)),
         problems=relevant_diagnostics(analysis, subject, paths),
     )
@@ -294,7 +296,7 @@ def _policies_on(
 ) -> Iterator[tuple[NodeRef, ObjectRef, PolicyKindProfile]]:
     for node in nodes:
         for policy in analysis.resolver.policies_at(node):
-            yield node, policy.ref, analysis.registry.known(policy.ref.group_kind)
+            yield node, policy.ref, analysis.registry.profile(policy.ref.group_kind)
 
 
 def _not_counting(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
@@ -302,7 +304,7 @@ def _not_counting(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...])
     above = (takewhile(lambda node: node.object != subject.object, path) for path in paths)
     for node, policy, profile in _policies_on(analysis, dict.fromkeys(chain.from_iterable(above))):
         if profile.policy_class == "direct" and profile.role == "policy":
-            message = f"{policy.kind} is {profile.class_words}: it applies only to its target, not to what is below it"
+            message = f"{policy.kind} is {profile.class_phrase}: it applies only to its target, not to what is below it"
             yield NotApplying(policy=policy, target=node, message=message)
     for path in paths:
         why = too_wide(analysis.topology, path)

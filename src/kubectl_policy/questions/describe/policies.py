@@ -114,10 +114,10 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
 
     Raises `KeyError` for an object of a kind that is no policy kind and `NotFoundError` for a policy that was not read.
     """
-    profile = analysis.registry.known(policy.group_kind)
+    profile = analysis.registry.profile(policy.group_kind)
     resource = analysis.index.get(policy)
     if resource is None:
-        hint = "add the manifest that holds it" if analysis.index.place == "the input" else ""
+        hint = "add the manifest that holds it" if analysis.index.source == "the input" else ""
         raise analysis.not_read(policy, hint)
     enforcement = analysis.enforcement(policy)
     outcomes = enforcement.outcomes

@@ -224,7 +224,7 @@ class _PathsOf:
 def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldChange]:
     before, after = _EffectiveFields(pair.before, comparison.before), _EffectiveFields(pair.after, comparison.after)
     profile = comparison.profile_in(comparison.before, pair.kind)
-    one_state = not profile.own and not (pair.before and pair.after)
+    one_state = not profile.route_settings and not (pair.before and pair.after)
     for path in {**before.named, **after.named}:
         old, new = before.named.get(path), after.named.get(path)
         sources = [named.leaf.source for named in (old, new) if named]
@@ -249,7 +249,7 @@ class _EffectiveFields:
         self._undecided: frozenset[Source] = frozenset()
         if effective is None:
             return
-        self._profile = analysis.registry.known(effective.resolution.kind).at(effective.target.object.group_kind)
+        self._profile = analysis.registry.profile(effective.resolution.kind).at(effective.target.object.group_kind)
         self._places = FieldLocations(analysis, effective, self._profile)
         self._undecided = effective.resolution.undecided
         self.named = {named.field: named for named in named_leaves(effective.resolution.spec, self._profile)}

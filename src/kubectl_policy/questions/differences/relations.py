@@ -68,7 +68,7 @@ def attachment_changes(comparison: StateComparison) -> tuple[AttachmentChange, .
     old, new, around = comparison.before.attachments, comparison.after.attachments, comparison.surroundings
     return tuple(
         change
-        for policy in sorted(around.attached_otherwise if around else {*old, *new})
+        for policy in sorted(around.reattached if around else {*old, *new})
         if old.get(policy, ()) != new.get(policy, ())
         for change in _targets_of(policy, old.get(policy, ()), new.get(policy, ()))
     )
@@ -184,9 +184,9 @@ def _of_lasting(comparison: StateComparison, policy: ObjectRef) -> _Lasting | No
     """Return the policy, if it is the same in both states, is attached above routes, and depends on policies alone."""
     before, around = comparison.before, comparison.surroundings
     # Where it is not known what a change can reach, the kind may be none of policies in one of the states.
-    if around is None or policy in around.attached_otherwise:
+    if around is None or policy in around.reattached:
         return None
-    profile, attachments = before.registry.known(policy.group_kind), before.attachments.get(policy, ())
+    profile, attachments = before.registry.profile(policy.group_kind), before.attachments.get(policy, ())
     # Whether the same becomes of policies of the kind wherever the same ones meet.
     if profile.policy_class != "inherited" or profile.refusal == "everywhere":
         return None
@@ -211,7 +211,7 @@ class _Lasting:
     ) -> None:
         self._before, self._after = comparison.before, comparison.after
         self._policy, self._target, self._changed = policy, target, changed
-        self._profile = comparison.before.registry.known(policy.group_kind)
+        self._profile = comparison.before.registry.profile(policy.group_kind)
 
     @property
     def is_the_same(self) -> bool:

@@ -112,7 +112,7 @@ class Drawing:
             links=numbered_links(links),
             policies=tuple(replace(policy, may_differ=str(policy.ref) in doubtful) for policy in policies),
             unseen=unseen,
-            place=self.analysis.index.place,
+            place=self.analysis.index.source,
         )
 
     def extend(self, other: Drawing) -> bool:
@@ -245,7 +245,7 @@ class Drawing:
     def _policies_of_hierarchy(self) -> Iterator[ObjectRef]:
         """All policies that are about Gateways, routes, or what these lead to; all else that anything there names."""
         for ref, attachments in self.analysis.attachments.items():
-            profile = self.analysis.registry.known(ref.group_kind)
+            profile = self.analysis.registry.profile(ref.group_kind)
             if is_about_hierarchy(profile) if profile.role == "policy" else any(each.target for each in attachments):
                 yield ref
 
@@ -263,7 +263,7 @@ class Drawing:
 
     def _policy(self, resource: Resource) -> GraphPolicy:
         analysis, ref = self.analysis, resource.ref
-        profile, attachments = analysis.registry.known(ref.group_kind), analysis.attachments[ref]
+        profile, attachments = analysis.registry.profile(ref.group_kind), analysis.attachments[ref]
         # Of a policy that is asked about, everything is told.
         enforcement = (analysis.enforcement if ref in self._subjects else self._enforced)(ref)
         return GraphPolicy(

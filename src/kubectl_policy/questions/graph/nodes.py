@@ -115,7 +115,7 @@ class Outcomes:
 
     def _counts(self, entry: EffectiveEntry, place: NodeRef) -> bool:
         """Whether a kind is asked for and takes effect there: at a listener, what is on its way to routes does not."""
-        profile = self._analysis.registry.known(entry.effective.resolution.kind)
+        profile = self._analysis.registry.profile(entry.effective.resolution.kind)
         if entry.passes_down or profile.patches or (self._kinds and profile.group_kind not in self._kinds):
             return False
         return place.object.group_kind in ROUTES or profile.policy_class == "direct" or bool(profile.effective_targets)
@@ -123,9 +123,9 @@ class Outcomes:
     def _win(self, entry: EffectiveEntry) -> Win:
         resolution, kind = entry.effective.resolution, entry.effective.target.object.group_kind
         if (resolution, kind) not in self._wins:
-            profile = self._analysis.registry.known(resolution.kind)
+            profile = self._analysis.registry.profile(resolution.kind)
             # What a rule says itself is in force as well, and no policy's.
-            policies = () if profile.own else resolution.policies_in_force
+            policies = () if profile.route_settings else resolution.policies_in_force
             taking_part = {str(part.source.object) for part in resolution.contributions}
             self._wins[resolution, kind] = Win(
                 policy_kind=resolution.kind,

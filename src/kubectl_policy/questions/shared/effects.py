@@ -57,7 +57,7 @@ def affecting_or_undecided(
     entries = (entry for entry in effective_entries(analysis, subject, paths) if not entry.passes_down)
     resolutions = dict.fromkeys(entry.effective.resolution for entry in entries)
     every = {ref for resolution in resolutions for ref in resolution.policies_in_force}
-    policies = [ref for ref in sorted(every) if analysis.registry.known(ref.group_kind).role == "policy"]
+    policies = [ref for ref in sorted(every) if analysis.registry.profile(ref.group_kind).role == "policy"]
     certain = {ref for found in resolutions for ref in found.policies_in_force - found.policies_undecided}
     return tuple(ref for ref in policies if ref in certain), tuple(ref for ref in policies if ref not in certain)
 

@@ -108,7 +108,7 @@ def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
         if any(attachment.fails_requests for attachment in analysis.attachments[policy]):
             kinds.setdefault(policy.group_kind, []).append(policy)
     for kind, policies in kinds.items():
-        profile = analysis.registry.known(kind)
+        profile = analysis.registry.profile(kind)
         resolver = Resolver(analysis.topology, analysis.registry, AsIfValid(analysis.attachments, kind))
         for policy in policies:
             failed = [each for each in analysis.attachments[policy] if each.fails_requests and each.target]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import WHOLE, Json
-from kubectl_policy.profiles.own import OF_RULE
+from kubectl_policy.profiles.controllers import OF_RULE
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
 from kubectl_policy.resolution.contributions import stands_below_name
 from kubectl_policy.resolution.outcome import DeclaredField, Fate
@@ -73,7 +73,7 @@ class FieldLocations:
         """
         if leaf.defaulted:
             return WHOLE
-        if self._profile.own:
+        if self._profile.route_settings:
             return self._analysis.resolver.rules.place(leaf.source.target, keys)
         # One source can declare a field twice, bare and in a stanza: then the value tells.
         written = (place for other, place in self._written_by(leaf.source).get(keys, ()) if other == leaf)

@@ -157,7 +157,7 @@ def effective_entries(
     entries: list[EffectiveEntry] = []
     for position, path in enumerate(paths):
         for policy_kind in (each for each in analysis.resolver.kinds_at(path) if kind in {None, each}):
-            profile = analysis.registry.known(policy_kind)
+            profile = analysis.registry.profile(policy_kind)
             direct, reached = profile.policy_class == "direct", reach(path, profile)
             if direct:
                 ends = _direct_ends(analysis, profile, path, subject)
@@ -228,7 +228,7 @@ def group_entries(
 def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhrases | None) -> InForce:
     effective, resolution = entries[0].effective, entries[0].effective.resolution
     parts = resolution.contributions
-    profile = analysis.registry.known(resolution.kind).at(effective.target.object.group_kind)
+    profile = analysis.registry.profile(resolution.kind).at(effective.target.object.group_kind)
     places = FieldLocations(analysis, effective, profile)
     fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(resolution, profile))]
     beaten: dict[Field, list[Fate]] = {}
@@ -251,21 +251,24 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
         )
         for named in named_leaves(resolution.spec, profile)
     )
-    strategies = () if profile.own else tuple(dict.fromkeys(part.strategy for part in parts))
+    strategies = () if profile.route_settings else tuple(dict.fromkeys(part.strategy for part in parts))
     if profile.chooser == "challenger":
         # The nearest one alone decides.
         strategies = tuple(part.strategy for part in parts if part.source not in resolution.rejected)[-1:]
-    rules = analysis.registry.own_settings_of(effective.target.object.group_kind)
+    rules = analysis.registry.route_settings_of(effective.target.object.group_kind)
     own_words = (
-        {field_name(setting.field): rules.own.words(setting.object_field) for setting in resolution.own}
-        if rules and rules.own
+        {
+            field_name(setting.field): rules.route_settings.setting_name(setting.object_field)
+            for setting in resolution.own
+        }
+        if rules and rules.route_settings
         else {}
     )
     positions = tuple(dict.fromkeys(entry.path for entry in entries))
     return InForce(
         kind=resolution.kind,
         profile=profile,
-        policies=() if profile.own else tuple(sorted(resolution.policies_in_force)),
+        policies=() if profile.route_settings else tuple(sorted(resolution.policies_in_force)),
         undecided=tuple(sorted(resolution.policies_undecided)),
         combination=Combination(
             strategies=strategies,

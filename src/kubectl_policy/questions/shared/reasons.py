@@ -163,7 +163,7 @@ def undecided_phrase(policy: ObjectRef, others: Collection[ObjectRef]) -> str:
 
 def missing_reference(analysis: Analysis, policy: ObjectRef) -> Reason:
     """Why a policy without any reference is attached to nothing, or why that is not known."""
-    profile = analysis.registry.known(policy.group_kind)
+    profile = analysis.registry.profile(policy.group_kind)
     if not profile.attaches_as_known or not profile.references_alone:
         return Reason("not-computed", f"how {policy.kind} attaches without a target reference is not computed", policy)
     rule = "no-reference" if profile.target_fields else "no-filter"
@@ -192,7 +192,7 @@ def attachment_reason(analysis: Analysis, attachment: Attachment) -> Reason:
 
 
 def _not_permitted(analysis: Analysis, attachment: Attachment) -> str:
-    target, profile = attachment.target, analysis.registry.known(attachment.policy.group_kind)
+    target, profile = attachment.target, analysis.registry.profile(attachment.policy.group_kind)
     inside = target is None or target.object.namespace in {"", attachment.policy.namespace}
     policy = analysis.index.get(attachment.policy)
     lacks = policy and policy_not_attached(policy, profile, analysis.index)

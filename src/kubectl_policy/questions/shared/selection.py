@@ -204,7 +204,7 @@ def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
         if name not in present:
             own, _, bare = name.rpartition("/")
             _require_unhidden(analysis, [ObjectRef(kind, own or namespace, bare) for kind in type_.kinds])
-            raise not_found([resource.ref for resource in every], word, name, namespace, analysis.index.place)
+            raise not_found([resource.ref for resource in every], word, name, namespace, analysis.index.source)
     elsewhere = () if here else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
     may_fit = (resource for resource in every if selection.selector and selection.fits(resource) is None)
     undecided = tuple(resource for resource in may_fit if not type_.namespaced or selection.reaches(resource))
@@ -258,7 +258,7 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
     there = [ref for kind in kinds for ref in index.world.names_of(kind)]
     # Others may be there and not be given out.
     is_known = not any(any(index.absence.hiding(replace(ref, name=""))) for ref in refs)
-    raise not_found(there, type_name, name, where, index.place if is_known else "")
+    raise not_found(there, type_name, name, where, index.source if is_known else "")
 
 
 def _require_unhidden(analysis: Analysis, refs: Iterable[ObjectRef]) -> None:
@@ -278,12 +278,12 @@ def _without_name(analysis: Analysis, word: str) -> UsageError:
     called = sorted((ref for ref in there if ref.name == word), key=lambda ref: (ref.group_kind not in HIERARCHY, ref))
     named = [f"{ref.kind.lower()}/{ref.qualified_name}" for ref in called[:_SHOWN]]
     hint = f"did you mean {' or '.join(named)}?" if named else "write TYPE/NAME, such as gateway/edge"
-    return UsageError(f'there is no resource type "{word}" in {analysis.index.place}', hint)
+    return UsageError(f'there is no resource type "{word}" in {analysis.index.source}', hint)
 
 
 def kinds_meant(analysis: Analysis, type_name: str, *others: str) -> tuple[GroupKind, ...]:
     """`kinds_named`, at least one. Raises `UsageError` if there is none; `others` are further words that would do."""
-    kinds, place = kinds_named(analysis, type_name), analysis.index.place
+    kinds, place = kinds_named(analysis, type_name), analysis.index.source
     served = tuple(filter(analysis.index.world.serves, kinds))
     if not served:
         there = (names for names in _all_kinds(analysis) if analysis.index.world.serves(names.group_kind))

@@ -56,7 +56,7 @@ def superseding_reasons(analysis: Analysis, policy: ObjectRef, effective: Effect
     ignored = [fate for fate in fates if fate.state == "unheeded"]
     if ignored:
         kind = effective.target.object.group_kind
-        profile = analysis.registry.known(policy.group_kind).at(kind)
+        profile = analysis.registry.profile(policy.group_kind).at(kind)
         uncounted = not any(profile.counts(fate.field) for fate in ignored)
         what = f"{'do not' if len(ignored) > 1 else 'does not'} count on {plural(kind.kind)}"
         message = f"{_fields(ignored)} {what}" if uncounted else f"controllers ignore {_fields(ignored)} there"
@@ -72,7 +72,7 @@ def _lost_to(analysis: Analysis, winner: Source, lost: Sequence[Fate], effective
         what = f"a common field, {refusal.field}" if refusal and refusal.field else "that target already"
         message = f"{who} has {what}, and of two on one target this one is refused"
         return Reason("refused", message, winner.object, field="spec", reason="Conflicted", related=related)
-    rule, words = _how_beaten(winner, lost, effective, analysis.registry.known(effective.resolution.kind))
+    rule, words = _how_beaten(winner, lost, effective, analysis.registry.profile(effective.resolution.kind))
     if winner.object == winner.target.object:
         return Reason("superseded", words, winner.object, field="spec", related=related)
     message = f"{who}{words}"
@@ -167,7 +167,7 @@ def _reasons(analysis: Analysis, policy: ObjectRef) -> Iterator[Reason]:
 
 def _nothing_below(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> Iterator[Reason]:
     """Why a policy that is attached to a node, and with which no other one meets, affects nothing by way of it."""
-    paths = paths_by_way_of([target], analysis.registry.known(policy.group_kind), analysis.topology)
+    paths = paths_by_way_of([target], analysis.registry.profile(policy.group_kind), analysis.topology)
     for path in paths:
         if analysis.topology.carries_traffic(path):
             yield not_counted_reason(analysis, policy, path, target)
@@ -186,7 +186,7 @@ def _nothing_attached(analysis: Analysis, policy: ObjectRef, target: NodeRef) ->
         yield first
         yield from refusals
         return
-    levels = analysis.registry.known(policy.group_kind).effective_targets
+    levels = analysis.registry.profile(policy.group_kind).effective_targets
     kinds = sorted({level.group_kind.kind for level in levels}) if levels else ["route"]
     names = " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
     kind = target.object.group_kind
@@ -215,7 +215,7 @@ def no_traffic_reasons(analysis: Analysis, path: Path) -> Iterator[Reason]:
 
 def not_counted_reason(analysis: Analysis, policy: ObjectRef, path: Path, node: NodeRef) -> Reason:
     """Why a policy, which is attached to a node of a path, does not count at the end of the path."""
-    profile, topology = analysis.registry.known(policy.group_kind), analysis.topology
+    profile, topology = analysis.registry.profile(policy.group_kind), analysis.topology
     gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
     enabling = profile.enabled_by if gateway else None
     if gateway and enabling and enabled_on(topology, gateway, enabling) is False:
@@ -240,8 +240,10 @@ def not_counted_reason(analysis: Analysis, policy: ObjectRef, path: Path, node: 
 
 def direct_policy_reason(analysis: Analysis, policy: ObjectRef, node: NodeRef) -> Reason:
     """Why a direct policy has no effect below its target, or a filter none on requests of other rules."""
-    profile, target = analysis.registry.known(policy.group_kind), node_phrase(node)
-    message = f"{policy.kind} is {profile.class_words}: it applies only to its target {target}, not to what is below it"
+    profile, target = analysis.registry.profile(policy.group_kind), node_phrase(node)
+    message = (
+        f"{policy.kind} is {profile.class_phrase}: it applies only to its target {target}, not to what is below it"
+    )
     if profile.role == "filter":
         rules = {each.declared.rule for each in analysis.attachments[policy] if each.target == node}
         of_rules = " and ".join(node_phrase(rule) for rule in sorted(filter(None, rules)))

@@ -52,7 +52,7 @@ class PolicyComparisons:
 
     def of(self, policy: Resource) -> ObjectStatus:
         """The report on a policy, and what is computed. Raises `KeyError` for an object that is not a policy."""
-        profile = self._analysis.registry.known(policy.ref.group_kind)
+        profile = self._analysis.registry.profile(policy.ref.group_kind)
         own, *rest = status_entries(policy.raw)
         entries: list[tuple[NodeRef, StatusEntry]] = []
         for place in (place for place in rest if place.sort == "ancestor"):
@@ -81,7 +81,7 @@ class PolicyComparisons:
 
     def unreported(self, policy: Resource) -> tuple[Comparison, ...]:
         """What should be reported on a policy on which nothing is."""
-        profile = self._analysis.registry.known(policy.ref.group_kind)
+        profile = self._analysis.registry.profile(policy.ref.group_kind)
         compared = self._compared(policy.ref, profile, status_entries({})[0], ())
         return tuple(self._judged(policy.ref, profile, comparison) for comparison in compared)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Resource
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.model.snapshot import Place
+    from kubectl_policy.model.snapshot import SnapshotSource
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
 
@@ -36,7 +36,7 @@ class StatusReport(Struct, frozen=True, kw_only=True):
     elsewhere: tuple[str, ...]
     """The namespaces, one for each, of objects that would have been selected there."""
     unseen: Annotated[tuple[BlindSpot, ...], Meta()]
-    place: Place = "the input"
+    place: SnapshotSource = "the input"
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
@@ -101,7 +101,7 @@ def status(analysis: Analysis, word: str = "", selection: Selection = EVERYTHING
                 describe_gaps(analysis, relevant_gaps(analysis, (resource.ref for resource in resources), below=True))
             )
         ),
-        place=analysis.index.place,
+        place=analysis.index.source,
     )
 
 
@@ -111,7 +111,7 @@ def _reported_on(analysis: Analysis, selection: Selection) -> list[Resource]:
         resource
         for word in ("filters", "parameters")
         for resource in select(analysis, word, selection).resources
-        if analysis.registry.known(resource.ref.group_kind).status.conditions
+        if analysis.registry.profile(resource.ref.group_kind).status.conditions
     ]
 
 

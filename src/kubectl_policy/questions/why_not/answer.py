@@ -332,7 +332,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
         tried=tried,
         obstacle=obstacle,
         unseen=tuple(dict.fromkeys(unseen)),
-        place=analysis.index.place,
+        place=analysis.index.source,
     )
 
 

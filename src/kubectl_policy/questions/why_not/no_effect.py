@@ -110,7 +110,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def profile(self) -> PolicyKindProfile:
         """What is known of the policy's kind."""
-        return self.analysis.registry.known(self.policy.ref.group_kind)
+        return self.analysis.registry.profile(self.policy.ref.group_kind)
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:

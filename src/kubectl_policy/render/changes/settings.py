@@ -120,7 +120,9 @@ def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRe
     # What of several fields protects is said at each; of one, or of all, the heading says it.
     protecting = change.security and not all(field.security for field in change.fields)
     # What routes say themselves, as the heading has it, no one else sets.
-    setters = [("", "") if change.profile.own else _setter_words(field, subject, targets) for field in change.fields]
+    setters = [
+        ("", "") if change.profile.route_settings else _setter_words(field, subject, targets) for field in change.fields
+    ]
     by = {now for now, _ in setters}
     for_all = next(iter(by)) if len(setters) > 1 and len(by) == 1 else ""
     groups: dict[tuple[str, ...], list[FieldChange]] = {}
@@ -198,14 +200,14 @@ def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
     where = f" {_WHERE[change.where]}" if _WHERE[change.where] else ""
     emptied = change.to_nothing and not change.from_nothing
     kind = f"{kinds[change.policy_kind]}{mark(change.profile, 'being a policy')}"
-    named = emptied and not change.profile.own
+    named = emptied and not change.profile.route_settings
     remark = f", no {kind} is left" if named else ""
     demand = " · security, newly enforced" if change.demanding else ""
     danger = Segment(" · security" if change.harmful else demand, "error")
     number = len({changed.node.object for changed in change.objects})
     objects = f"{number:,} {'object' if number == 1 else plural('object')}"
     lead = Segment(f"{sort_words[:1].upper()}{sort_words[1:]}{where}{remark}", "heading", prose=True)
-    if change.profile.own:
+    if change.profile.route_settings:
         kind = "the routes' own settings" if number > 1 else "the route's own settings"
     return Line((lead, danger, Segment(f"{'' if named else f' · {kind}'} · {objects}", prose=True)), 0, 2)
 
@@ -294,7 +296,7 @@ def _on_paths_of_all(changed: Sequence[ChangedObject]) -> ChangedObject:
 
 def _likeness(change: EffectChange) -> object:
     # What routes say themselves, each says of itself.
-    own = change.profile.own is not None
+    own = change.profile.route_settings is not None
     fields = [
         (field.field, field.security, _value_likeness(field.before, own=own), _value_likeness(field.after, own=own))
         for field in change.fields

@@ -99,7 +99,7 @@ def _of_object(answer: ObjectDescription) -> str:
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
     if answer.influences.marks:
         return f"No policy that was read {affects} {subject}"
-    if not answer.targeting.targeted_by and all(group.profile.own for group in answer.in_force):
+    if not answer.targeting.targeted_by and all(group.profile.route_settings for group in answer.in_force):
         return f"No policy {affects} {subject}: no policy kind in {answer.place} targets {plural(answer.subject.kind)}"
     return f"No policy {affects} {subject}"
 

@@ -99,7 +99,7 @@ class Names:
     def heading(self, of: OfSource, group: InForce) -> str:
         """`RetryPolicy shop/cart → rule cart`, with all of its targets; `RetryPolicy, by the route itself`."""
         words = f"{self.policy(of.source, group.kind)}{self.targets(of.source, of.targets)}"
-        if group.profile.own:
+        if group.profile.route_settings:
             return words
         own = of.source.object == of.source.target.object
         return f"{self.kind(group)}{', by ' if own else ' '}{words}"

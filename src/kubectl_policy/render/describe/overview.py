@@ -126,11 +126,11 @@ def _backends(scopes: PathScopes, positions: Sequence[int]) -> str:
 
 def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> _Entry:
     # What the route itself says, beside policies, is called after it.
-    is_own = group.profile.own and group.settings
+    is_own = group.profile.route_settings and group.settings
     return _Entry(
         kind=names.policy(group.settings[0].source, group.kind) if is_own else names.kind(group),
         summary="; ".join(_summary(group)),
-        sources="" if group.profile.own else _sources(group, targets, names),
+        sources="" if group.profile.route_settings else _sources(group, targets, names),
         doubt=" (may hold)" if group.undecided else "",
         warning=names.warning(group.policies),
         rank=_rank(group),

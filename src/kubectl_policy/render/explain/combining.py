@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import ConditionalField
+    from kubectl_policy.profiles.merging import ConditionalField
 
 # A label, the fields that belong together, and what they say, perhaps in several lines. That is empty where there is
 # nothing to say, which is so of most fields that are not set.

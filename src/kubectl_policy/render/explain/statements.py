@@ -262,7 +262,7 @@ def explanation_headline(answer: Explanation) -> str:
     """The answer in one sentence; if it rests on assumptions or is incomplete, the same sentence says so."""
     profile = answer.profile
     verb = "looks like" if "being a policy" in profile.assumed else "is"
-    what = _WHAT.get(profile.role) or profile.class_words.replace("policy", "policy kind", 1)
+    what = _WHAT.get(profile.role) or profile.class_phrase.replace("policy", "policy kind", 1)
     sentence = f"{profile.group_kind} {verb} {what}: {_gist(answer)}"
     assumed = [_ASSUMED[choice] for choice in profile.assumed]
     doubt = f"; {listed(assumed)} {'is' if len(assumed) == 1 else 'are'} assumed" if assumed else ""

@@ -208,7 +208,7 @@ class _Data:
         """An effective policy as `describe` has it."""
         return {
             "kind": self.kind(group.kind),
-            "own": bool(group.profile.own),
+            "own": bool(group.profile.route_settings),
             "summary": list(group.summary),
             "policies": [self.places[ref] for ref in group.policies if ref in self.places],
             "passesDown": group.extent.passes_down,

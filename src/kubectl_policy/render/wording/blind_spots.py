@@ -12,7 +12,7 @@ from kubectl_policy.render.wording.names import count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_policy.model.snapshot import Place
+    from kubectl_policy.model.snapshot import SnapshotSource
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 # So many kinds are named in a sentence.
@@ -37,7 +37,7 @@ def as_far_as(unseen: Sequence[BlindSpot]) -> str:
     return hedge + (f"; how {count(number, 'policy')} {attach} is not computed" if number else "")
 
 
-def missing(place: Place) -> str:
+def missing(place: SnapshotSource) -> str:
     """What follows `what`, of something that an answer misses."""
     return "is not in the input" if place == "the input" else "could not be read"
 

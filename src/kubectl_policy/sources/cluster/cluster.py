@@ -237,7 +237,7 @@ class Cluster:
             gaps=(*self._unknown, *gaps),
             complete=True,
             assumed=tuple(assumed),
-            place="the cluster",
+            source="the cluster",
         )
 
     def _error(self, refusal: RequestRefused) -> ClusterError:

@@ -49,7 +49,7 @@ def same_target_conflict(world: Linted) -> Iterator[Finding]:
             yield _refused(world, policy, holder, places)
         if enforcement.state in {"Conflicted", "PartiallyEnforced", "Overridden"}:
             rejected = grouped(_rejected(policy.ref, enforcement))
-            profile = world.registry.known(policy.ref.group_kind)
+            profile = world.registry.profile(policy.ref.group_kind)
             for holder, places in rejected.items():
                 if assumed_of(profile, enforcement.resolutions):
                     message = f"{holder} is there as well, and how {plural(policy.ref.kind)} combine is not known"
@@ -60,7 +60,7 @@ def same_target_conflict(world: Linted) -> Iterator[Finding]:
 
 def _kept_out(world: Linted, policy: ObjectRef) -> Iterator[tuple[ObjectRef, _Meeting]]:
     """Who keeps a policy out of targets that take one alone, or one for each field; also where no requests come."""
-    if world.registry.known(policy.group_kind).same_level in {"one-applies", "disjoint"}:
+    if world.registry.profile(policy.group_kind).same_level in {"one-applies", "disjoint"}:
         for attachment in world.analysis.attachments[policy]:
             target = attachment.target if attachment.state == "attached" else None
             refusal = world.analysis.resolver.refusal(policy, target) if target else None
@@ -89,7 +89,7 @@ class _Meeting(Struct, frozen=True, gc=False):
 
 def _refused(world: Linted, policy: Resource, holder: ObjectRef, places: Sequence[_Meeting]) -> Finding:
     kind, other = policy.ref.kind, world.index.get(holder)
-    profile = world.registry.known(policy.ref.group_kind)
+    profile = world.registry.profile(policy.ref.group_kind)
     meeting = list(dict.fromkeys(each.at for each in places))
     fields = sorted({each.field for each in places if each.field})
     where = some([node_phrase(at) for at in meeting])
@@ -205,7 +205,7 @@ def _is_seen_from_above(world: Linted, policy: ObjectRef) -> bool:
     """Whether all paths to the targets of a policy are known, whatever else there may be: those of its own routes."""
     targets = [each.target.object for each in world.analysis.attachments[policy] if each.target]
     bindings = (binding for target in targets for binding in world.relations.bindings(target))
-    return world.registry.known(policy.group_kind).policy_class == "direct" or (
+    return world.registry.profile(policy.group_kind).policy_class == "direct" or (
         all(target.group_kind in ROUTES for target in targets)
         and not any(binding.state == "unknown" for binding in bindings)
     )

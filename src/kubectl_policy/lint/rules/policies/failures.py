@@ -144,7 +144,7 @@ def _lacks_need(world: Linted, policy: Resource, attachment: Attachment) -> bool
     """Whether a policy is not valid because an object is not there that it names, and not by what it says itself."""
     if policy.ref.group_kind == BACKEND_TLS_POLICY:
         return True
-    index, profile = world.index, world.registry.known(policy.ref.group_kind)
+    index, profile = world.index, world.registry.profile(policy.ref.group_kind)
     need = missing_need(index, index.filled(policy), profile)
     named = named_needs(index, index.filled(policy), profile.every_need)
     wrong = {each.message for each in named if isinstance(each, NotAttached)}
@@ -168,7 +168,7 @@ def _of_absence(world: Linted, attachment: Attachment) -> Concern:
 
 
 def _of_name(world: Linted, attachment: Attachment, target: NodeRef) -> Concern:
-    profile = world.registry.known(attachment.policy.group_kind)
+    profile = world.registry.profile(attachment.policy.group_kind)
     if absent(target.object, profile, world.topology) is None:
         is_there = not target.section or target.section in world.topology.sections(target.object)
         return "target overlaps" if is_there else "section missing"
@@ -182,7 +182,7 @@ def _may_not_cross(world: Linted, attachment: Attachment, target: ObjectRef) -> 
     policy = attachment.policy
     if not policy.namespace or target.namespace in {"", policy.namespace}:
         return False
-    profile = world.registry.known(policy.group_kind)
+    profile = world.registry.profile(policy.group_kind)
     if profile.cross_namespace is False and attachment.declared.selector is None:
         return True
     return profile.grant_required and world.index.grants.permit(policy.group_kind, policy.namespace, target) is None
@@ -191,7 +191,7 @@ def _may_not_cross(world: Linted, attachment: Attachment, target: ObjectRef) -> 
 def _of_controllers(world: Linted, attachment: Attachment) -> Concern:
     """What is wrong with a target on which the controllers of a policy do not act."""
     owners = set(_owners(world, attachment.target.object)) if attachment.target else set[str]()
-    if not owners.isdisjoint(world.registry.known(attachment.policy.group_kind).controllers):
+    if not owners.isdisjoint(world.registry.profile(attachment.policy.group_kind).controllers):
         # They would act on it, and ignore it.
         return "target invalid"
     return "other controller" if owners else "target unattached"
@@ -219,7 +219,7 @@ def holding(world: Linted, policy: ObjectRef) -> list[Attachment]:
 
 def right_groups(world: Linted, attachment: Attachment) -> list[str]:
     """The groups that have a kind of which a reference says another one that has not; none if it may have it."""
-    kind, profile = attachment.declared.group_kind, world.registry.known(attachment.policy.group_kind)
+    kind, profile = attachment.declared.group_kind, world.registry.profile(attachment.policy.group_kind)
     takes = profile.declared_targets
     if "/" in kind.group:
         return [kind.group.partition("/")[0]]
@@ -237,4 +237,4 @@ def _says_group(world: Linted, attachment: Attachment) -> bool:
     kind = attachment.policy.group_kind
     entry = value_at(world.index.raw(attachment.policy), attachment.declared.field)
     is_written = isinstance(entry, Mapping) and "group" in entry
-    return is_written or world.registry.known(kind).known_by == "profile" or kind in world.index.definitions
+    return is_written or world.registry.profile(kind).known_by == "profile" or kind in world.index.definitions

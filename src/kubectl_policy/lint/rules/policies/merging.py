@@ -49,7 +49,7 @@ def nothing_to_merge_with(world: Linted) -> Iterator[Finding]:
     Source: envoyproxy/gateway#9409; envoyproxy/gateway#5582.
     """
     for policy, enforcement in world.enforcements:
-        profile = world.registry.known(policy.ref.group_kind)
+        profile = world.registry.profile(policy.ref.group_kind)
         chooses = profile.chooser == "challenger" and profile.strategy_field
         if not chooses or value_at(policy.raw, profile.strategy_field) is None:
             continue
@@ -89,7 +89,7 @@ def multiple_strategies(world: Linted) -> Iterator[Finding]:
     for policy in world.policies:
         spec = mapping_at(policy.raw, "spec")
         if "defaults" in spec or "overrides" in spec:
-            profile = world.registry.known(policy.ref.group_kind)
+            profile = world.registry.profile(policy.ref.group_kind)
             parts = {stanza.field for stanza in stanzas_of(policy.raw, profile)}
             if len(parts) > 1:
                 fields = [field for field in _STANZAS if field in parts]
@@ -145,7 +145,7 @@ def _protected_routes(world: Linted) -> Mapping[GroupKind, Mapping[ObjectRef, fr
     known: dict[Resolution, frozenset[str]] = {}
     for policy, enforcement in world.enforcements:
         kind = policy.ref.group_kind
-        profile = world.registry.known(kind)
+        profile = world.registry.profile(kind)
         if profile.security_fields and ENFORCEMENT[enforcement.state].in_force:
             for resolution in enforcement.resolutions:
                 if resolution not in known:
@@ -174,7 +174,7 @@ def _by_route(
 
 def _protection(world: Linted, backend: ObjectRef, kind: GroupKind) -> Mapping[ObjectRef, set[str]]:
     """By each route to a backend, what of the settings of a kind that protect is in force on some way of it."""
-    node, profile = NodeRef(backend), world.registry.known(kind)
+    node, profile = NodeRef(backend), world.registry.profile(kind)
     paths = [path for path in world.topology.paths(node) if world.topology.carries_traffic(path)]
     routes = [first_route(path) for path in paths]
     found: dict[ObjectRef | None, set[str]] = {route: set() for route in routes}
@@ -203,7 +203,7 @@ def duplicate_spec(world: Linted) -> Iterator[Finding]:
     """
     groups: dict[tuple[object, ...], list[Resource]] = {}
     for policy, enforcement in world.enforcements:
-        profile, said = world.registry.known(policy.ref.group_kind), mapping_at(policy.raw, "spec")
+        profile, said = world.registry.profile(policy.ref.group_kind), mapping_at(policy.raw, "spec")
         is_fit = profile.policy_class == "inherited" and ("targetRefs" in said or "targetSelectors" in said)
         if is_fit and ENFORCEMENT[enforcement.state].in_force:
             left_out = profile.references[0]
@@ -245,7 +245,7 @@ def redundant_policy(world: Linted) -> Iterator[Finding]:
     """
     for policy, enforcement in world.enforcements:
         if ENFORCEMENT[enforcement.state].in_force:
-            profile = world.registry.known(policy.ref.group_kind)
+            profile = world.registry.profile(policy.ref.group_kind)
             # Whether it is known what comes of policies together, and nothing else decides on that.
             by_more = profile.by_listener or profile.route_choice or profile.strategy_from_above
             is_foldable = not (profile.all_apply or profile.assumed or by_more)

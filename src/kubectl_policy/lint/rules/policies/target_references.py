@@ -55,7 +55,7 @@ def _may_be_global(world: Linted, failure: Failure) -> bool:
     """Whether a policy may select in all namespaces: where it is depends on a setting that nobody has told."""
     kind, declared, index = failure.policy.ref.group_kind, failure.attachment.declared, world.index
     said = built_in_profiles(kind.group).get(kind)
-    if said is None or not said.global_namespace or world.registry.known(kind).global_namespace:
+    if said is None or not said.global_namespace or world.registry.profile(kind).global_namespace:
         return False
     target = declared.group_kind
     return any(index.selected(target, home, declared.selector or {}) for home in index.namespaces_of(target))
@@ -94,7 +94,7 @@ def selector_matches_all(world: Linted) -> Iterator[Finding]:
             continue
         told.add(key)
         # Where there is nothing to select, selector-matches-nothing says so.
-        takes_all = world.registry.known(policy.ref.group_kind).empty_selector == "everything"
+        takes_all = world.registry.profile(policy.ref.group_kind).empty_selector == "everything"
         if takes_all and attachment.declared.kind and attachment.state != "target missing":
             declared = attachment.declared
             home = "" if declared.namespaces else declared.namespace or policy.ref.namespace
@@ -207,7 +207,7 @@ def target_field_misspelt(world: Linted) -> Iterator[Finding]:
         declared, kind = attachment.declared, policy.ref.group_kind
         for name in declared.unknown:
             near = nearest(name, _MEMBERS)
-            if near and world.registry.known(kind).known_by == "profile" and kind not in world.index.definitions:
+            if near and world.registry.profile(kind).known_by == "profile" and kind not in world.index.definitions:
                 yield Finding(
                     subject=policy.ref,
                     field=f"{declared.field}.{name}",

@@ -106,7 +106,7 @@ def _may_be_number(world: Linted, failure: Failure) -> bool:
     """Whether a section may be a port, or a rule without a name, by its number, as some implementations have it."""
     target, section = failure.target.object, failure.attachment.declared.section
     number = re.fullmatch(r"(rule-)?([1-9][0-9]{0,8})", section)
-    if number is None or world.registry.known(failure.policy.ref.group_kind).known_by == "profile":
+    if number is None or world.registry.profile(failure.policy.ref.group_kind).known_by == "profile":
         return False
     position = int(number[2])
     if number[1]:
@@ -131,7 +131,7 @@ def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
     Source: the targets of each policy kind in its definition; `kubectl policy explain KIND` lists them.
     """
     for failure in failures(world, "kind unsupported"):
-        kinds = world.registry.known(failure.policy.ref.group_kind).declared_targets
+        kinds = world.registry.profile(failure.policy.ref.group_kind).declared_targets
         # What is a kind is not misspelt.
         is_kind = failure.attachment.declared.group_kind in world.index.kinds
         yield Finding(
@@ -163,7 +163,7 @@ def target_group_wrong(world: Linted) -> Iterator[Finding]:
     for policy, attachment in world.attachments:
         # In a closed world, nothing has such a group, unless it is known to be one that no API serves.
         meant = attachment.declared.group_kind
-        if attachment.virtual and meant not in world.registry.known(policy.ref.group_kind).virtual_targets:
+        if attachment.virtual and meant not in world.registry.profile(policy.ref.group_kind).virtual_targets:
             near = nearest(meant.group, (each.group for each in world.index.kinds if each.kind == meant.kind))
             groups = right_groups(world, attachment) or ([near] if near else [])
             if groups:
@@ -174,7 +174,7 @@ def _other_group(world: Linted, policy: Resource, attachment: Attachment, groups
     declared = attachment.declared
     if "/" in declared.group:
         wrong = f"group {declared.group} has a version in it"
-    elif world.registry.known(policy.ref.group_kind).declared_targets:
+    elif world.registry.profile(policy.ref.group_kind).declared_targets:
         what = f"{with_article(declared.kind)} of {_group(declared.group)}"
         wrong = f"{with_article(policy.ref.kind)} cannot target {what}"
     else:
@@ -235,7 +235,7 @@ def _permitting(world: Linted, failure: Failure) -> Fix:
     """A ReferenceGrant where that would do, else what to do with the policy."""
     policy, target = failure.policy.ref, failure.target.object
     is_selected = failure.attachment.declared.selector is not None
-    if is_selected or world.registry.known(policy.group_kind).cross_namespace is not False:
+    if is_selected or world.registry.profile(policy.group_kind).cross_namespace is not False:
         return world.grant_for(policy, replace(target, name="") if is_selected else target)
     near = replace(target, namespace=policy.namespace)
     if world.index.get(near):

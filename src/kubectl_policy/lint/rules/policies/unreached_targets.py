@@ -130,7 +130,7 @@ def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
     known: dict[NodeRef, bool | None] = {}
     found: dict[tuple[Resource, str, bool], dict[NodeRef, None]] = {}
     for policy, attachment, target in world.once(_attached):
-        is_inherited = world.registry.known(policy.ref.group_kind).policy_class == "inherited"
+        is_inherited = world.registry.profile(policy.ref.group_kind).policy_class == "inherited"
         if is_inherited and target.object.group_kind in LISTENER_HOLDERS:
             if target not in known:
                 known[target] = _is_without_routes(world, target)
@@ -186,7 +186,7 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
     for policy, attachment, target in world.once(_attached):
         backend = target.object
         is_backend = backend.group_kind in PORT_HOLDERS or world.relations.has_ports(backend.group_kind)
-        if not is_backend or not _is_of_gateways(world.registry.known(policy.ref.group_kind)):
+        if not is_backend or not _is_of_gateways(world.registry.profile(policy.ref.group_kind)):
             continue
         relations = world.relations
         if relations.is_named_as_backend(backend) or relations.routes_naming(backend):

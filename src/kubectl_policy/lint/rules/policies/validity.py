@@ -15,7 +15,7 @@ from kubectl_policy.lint.rules.policies.failures import failures, finding_about
 from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
 from kubectl_policy.model.world import grouped
-from kubectl_policy.profiles.own import OF_RULE
+from kubectl_policy.profiles.controllers import OF_RULE
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.questions.shared.reasons import node_phrase
@@ -70,12 +70,12 @@ def extension_unused(world: Linted) -> Iterator[Finding]:
 def _without_target(world: Linted, *roles: Role) -> Iterator[Finding]:
     every = world.analysis.attachments
     for policy in world.attaching:
-        profile = world.registry.known(policy.ref.group_kind)
+        profile = world.registry.profile(policy.ref.group_kind)
         if profile.role in roles and not every[policy.ref] and profile.attaches_as_known and profile.references_alone:
             message = f"{without_references(profile)}, so it has no effect"
             yield Finding(subject=policy.ref, field="spec", message=message)
     for failure in failures(world, "not named"):
-        if world.registry.known(failure.policy.ref.group_kind).role in roles:
+        if world.registry.profile(failure.policy.ref.group_kind).role in roles:
             yield failure.doubt
 
 
@@ -94,7 +94,7 @@ def policy_invalid(world: Linted) -> Iterator[Finding]:
     )
     for (policy, message), targets in reports.items():
         wrong, failing, _ = message.partition(FAILING)
-        field = _field_in(wrong, world.registry.known(policy.ref.group_kind))
+        field = _field_in(wrong, world.registry.profile(policy.ref.group_kind))
         where = some([node_phrase(each) for each in targets])
         so = f"until that is fixed, requests to {where} fail" if failing else f"it has no effect on {where}"
         yield Finding(
@@ -190,7 +190,7 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
     """
     statuses = PolicyStatuses(world.analysis)
     for policy in world.policies:
-        profile = world.registry.known(policy.ref.group_kind)
+        profile = world.registry.profile(policy.ref.group_kind)
         is_known = profile.known_by == "profile" and profile.status.placement != "policy"
         targets = (each.target for each in world.analysis.attachments[policy.ref] if is_known and each.target)
         # It takes long to say what is reported, and hardly any policy has so many.
@@ -272,7 +272,7 @@ def target_contended(world: Linted) -> Iterator[Finding]:
             told.add(pair)
             by = ""
             if holder and holder.ref != policy.ref:
-                is_guess = order_unknown((holder, policy), world.registry.known(policy.ref.group_kind))
+                is_guess = order_unknown((holder, policy), world.registry.profile(policy.ref.group_kind))
                 by = f", for which {holder.ref} came first"
                 by += ", by name because creationTimestamp is missing" if is_guess else ""
             use = f"{node_phrase(section)} uses {contention.entry} like {node_phrase(other)}"
@@ -293,7 +293,7 @@ def target_status_missing(world: Linted) -> Iterator[Finding]:
     Source: kuadrant/kuadrant-operator, DNSPolicy; the field that a kind needs is in its profile.
     """
     for policy in world.policies:
-        field = world.registry.known(policy.ref.group_kind).target_status
+        field = world.registry.profile(policy.ref.group_kind).target_status
         for attachment in world.analysis.attachments[policy.ref] if field else ():
             target = attachment.target.object if attachment.target and attachment.state == "attached" else None
             if target is None or value_at(world.index.raw(target), field):

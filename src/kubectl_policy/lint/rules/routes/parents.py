@@ -309,7 +309,7 @@ def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
         or world.topology.possible.leads_from_routes(route.ref)
         or world.once(_delegates_otherwise)
     ):
-        message = f"it names no parent, and no route in {world.index.place} is known to delegate to it"
+        message = f"it names no parent, and no route in {world.index.source} is known to delegate to it"
         yield world.unknown(route, "spec.parentRefs", message)
     else:
         nor = ", and no route delegates to it" if kind == HTTP_ROUTE else ""
@@ -352,7 +352,7 @@ def default_gateway_implicit(world: Linted) -> Iterator[Finding]:
             now = (
                 f"now {some([str(each.ref) for each in defaults])}"
                 if defaults
-                else f"of which there is none in {world.index.place}"
+                else f"of which there is none in {world.index.source}"
             )
             yield Finding(
                 subject=route.ref,

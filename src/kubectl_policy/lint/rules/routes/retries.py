@@ -128,7 +128,7 @@ def _retries(world: Linted, rule: NodeRef) -> int:
     found = (
         integer_at(plain(entry.effective.resolution.spec), part.field)
         for entry in entries
-        for part in world.registry.known(entry.effective.resolution.kind).summary
+        for part in world.registry.profile(entry.effective.resolution.kind).summary
         if part.words == _RETRIES
     )
     return max(filter(None, found), default=0)
@@ -196,7 +196,7 @@ def _request_timeouts(world: Linted, route: ObjectRef, place: int, rule: Json) -
     timeouts: dict[tuple[str, ObjectRef], None] = {}
     for entry in effective_entries(world.analysis, node, paths):
         effective = entry.effective
-        profile = world.registry.known(effective.resolution.kind).at(effective.target.object.group_kind)
+        profile = world.registry.profile(effective.resolution.kind).at(effective.target.object.group_kind)
         for field, stands_for in profile.object_fields.items():
             leaf = there(effective.resolution.spec, field.split(".")) if stands_for == _REQUEST else None
             if isinstance(leaf, Leaf) and isinstance(leaf.value, str):

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.cli.clusters.live import run_until_settled
+from kubectl_policy.cli.clusters import run_until_settled
 from kubectl_policy.errors import ClusterError, PolicyError
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.formats import format_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from kubectl_policy.cli.clusters.live import Live
+    from kubectl_policy.cli.clusters import Live
     from kubectl_policy.sources.cluster.watches import ClusterWatches
 
 # The seconds between two answers, and those after which a cluster is asked again that cannot be watched or reached.

@@ -1,1 +1,0 @@
-"""Commands that ask clusters: one, several, or one that is watched."""
