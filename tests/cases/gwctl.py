@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import Implementation, analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
-from tests.cases import gwctl_blast as blast
-from tests.cases import gwctl_effective as effective
-from tests.cases import gwctl_lists as lists
+from tests.cases import gwctl_effects as effects
 from tests.cases import gwctl_objects as objects
-from tests.cases import gwctl_problems as problems
 from tests.cases.gwctl_objects import names
 from tests.cases.gwctl_question import Question
 from tests.cases.report import NOT_ANSWERED, Outcome, main
@@ -100,43 +97,43 @@ ON_PATH: Final = "effective on path"
 
 # To questions for a list; every other question is for what is known of one object, or of the world.
 LISTS: Final[Mapping[str, Answer]] = {
-    "expect": lists.listed,
-    "routes": lists.route_count,
+    "expect": objects.listed,
+    "routes": objects.route_count,
 }
 ANSWERS: Final[Mapping[str, Answer]] = {
-    "accepted": blast.reported,
+    "accepted": effects.reported,
     "attached": names(objects.targets),
     "attached_gateways": names(objects.gateways_of_class),
     "attached_routes": names(objects.attached_routes),
     "backends": names(objects.backends),
-    "created": problems.created,
-    "dangling": problems.dangling,
-    "delete_changes": blast.delete_changes,
-    "delete_no_change": blast.delete_unchanged,
+    "created": effects.changed_objects(lambda difference: difference.created),
+    "dangling": effects.dangling,
+    "delete_changes": effects.delete_changes,
+    "delete_no_change": effects.delete_unchanged,
     "directly_attached": objects.directly_attached,
-    "effective": effective.effective,
-    ON_PATH: effective.effective_on_path,
-    "enforced": blast.reported,
-    ENFORCEMENT: blast.enforcement,
-    "errors": problems.errors,
-    "events": lists.events,
-    "fixed_issues": problems.fixed_problems,
+    "effective": effects.effective,
+    ON_PATH: effects.effective_on_path,
+    "enforced": effects.reported,
+    ENFORCEMENT: effects.enforcement,
+    "errors": effects.errors,
+    "events": objects.events,
+    "fixed_issues": effects.changed_problems(lambda problems: problems.fixed),
     "gateways": names(objects.parent_gateways),
     "inherited": objects.inherited_policies,
-    "merged_default": effective.declared(overrides=False),
-    "merged_override": effective.declared(overrides=True),
-    "new_issues": problems.new_problems,
+    "merged_default": effects.declared(overrides=False),
+    "merged_override": effects.declared(overrides=True),
+    "new_issues": effects.changed_problems(lambda problems: problems.introduced),
     "not_attached": objects.not_attached,
     "not_gateways": objects.not_gateways,
     "parents": names(objects.parents, kinds=True),
-    "paths": blast.paths,
-    "provenance": effective.provenance,
+    "paths": effects.paths,
+    "provenance": effects.provenance,
     "referenced_by": names(objects.referring_routes),
     "routes": names(objects.routes),
-    "strategy": effective.strategy,
-    "unchanged_issues": problems.unchanged_problems,
-    "updated": problems.updated,
-    "warn": problems.errors,
+    "strategy": effects.strategy,
+    "unchanged_issues": effects.changed_problems(lambda problems: problems.unchanged),
+    "updated": effects.changed_objects(lambda difference: difference.updated),
+    "warn": effects.errors,
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.build import crd
 from tests.cases import kuadrant
-from tests.cases.kuadrant_model import profiles_of
+from tests.cases.kuadrant import profiles_of
 from tests.cases.report import NOT_ANSWERED
 from tests.cases.sample import OF_KUADRANT, WORLD, case, write_manifests
 

@@ -1,265 +1,256 @@
-"""The worked examples: every outcome that the semantics fix in advance, each with its sentence."""
+"""The worked examples: every outcome that the semantics fix in advance, each quoted, and what each deletion changes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import pytest
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, leaves, plain
-from kubectl_policy.model import GroupKind, NodeRef
-from tests.build import backend, gateway, namespace, node, parent, policy, ref, route, rule, service, snapshot, target
+from kubectl_policy import leaves
+from kubectl_policy.questions.blast_radius import blast_radius
+from tests.worlds.test_fixtures import affecting, enforcement, load
 
 if TYPE_CHECKING:
-    from kubectl_policy import Analysis, Path
-    from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy import Path
+    from kubectl_policy.questions.blast_radius import BlastRadius
+    from kubectl_policy.questions.differences.effects import EffectiveValue
 
-COLOR = GroupKind("example.com", "ColorPolicy")
-SERVICE = GroupKind("", "Service")
-
-
-def inherited(effective: GroupKind = SERVICE) -> PolicyKindProfile:
-    """A kind with defaults and overrides that takes effect on backends."""
-    return PolicyKindProfile(
-        COLOR, "inherited", "profile", effective_targets=(TargetLevel(effective),), stanzas="plural"
-    )
+# By path and field: the value before, and after, each with who sets it.
+Changes: TypeAlias = dict[str, tuple[str, str]]
+States: TypeAlias = dict[str, tuple[str, str]]
+NOTHING: Final = "nothing"
 
 
-def world(*policies: Resource, profile: PolicyKindProfile, routes: dict[str, tuple[str, str]]) -> Analysis:
-    """The hierarchy in which each route (its Gateway, its backend) has one rule; `routes` is by the route's name."""
-    gateways = [gateway(name) for name in sorted({above for above, _ in routes.values()})]
-    services = [service(name) for name in sorted({below for _, below in routes.values()})]
-    hierarchy = [
-        route(name, parents=[parent(above)], rules=[rule(backend(below))]) for name, (above, below) in routes.items()
-    ]
-    objects = (namespace("default"), *gateways, *services, *hierarchy, *policies)
-    return analyze(snapshot(*objects, complete=True), profiles=[profile])
+class Outcome(NamedTuple):
+    """What an example comes to: every effective field by path, with its value and source, and the states of policies.
+
+    `affected` has the policies that affect each Service.
+    """
+
+    fields: dict[str, str]
+    states: dict[str, tuple[str, list[str]]] | None = None
+    affected: dict[str, list[str]] | None = None
 
 
-def path_of(analysis: Analysis, *names: str) -> Path:
-    """The one path to the last name that goes through all the names."""
-    end = node("Service", names[-1], group="")
-    found = [path for path in analysis.topology.paths(end) if set(names) <= {at.object.name for at in path}]
-    assert len(found) == 1
-    return found[0]
+OUTCOMES: Final = {
+    # "b1 is red", "b1 affected by p1 alone", "b2 by nothing"; "p1 enforced", "p2 not, conflict with p1".
+    "1-direct": Outcome(
+        {"g1>r1>b1 color": "red by p1"},
+        {"p1": ("Enforced", []), "p2": ("Conflicted", ["p1"])},
+        {"b1": ["p1"], "b2": []},
+    ),
+    # "g1>r1>b1 blue", "g1>r2>b1 red", "g2>r3>b1 yellow", "g2>r4>b2 yellow"; "b1 affected by p1, p2, p3; b2 by p3";
+    # "p1 partially enforced (by p2)", "p2 enforced", "p3 enforced", "p4 overridden by p3".
+    "2-atomic": Outcome(
+        {
+            "g1>r1>b1 color": "blue by p2",
+            "g1>r2>b1 color": "red by p1",
+            "g2>r3>b1 color": "yellow by p3",
+            "g2>r4>b2 color": "yellow by p3",
+        },
+        {
+            "p1": ("PartiallyEnforced", ["p2"]),
+            "p2": ("Enforced", []),
+            "p3": ("Enforced", []),
+            "p4": ("Overridden", ["p3"]),
+        },
+        {"b1": ["p1", "p2", "p3"], "b2": ["p3"]},
+    ),
+    # "g1>r1>b1 light:blue only", "g1>r2>b1 dark:brown light:red", "g2>r3>b1 light:yellow only", "g2>r4>b2 dark:olive
+    # light:yellow"; "b1 affected by p1, p2, p3; b2 by p3, p4"; "p4 partially enforced (by p3)", the rest as before.
+    "3-merge": Outcome(
+        {
+            "g1>r1>b1 light": "blue by p2",
+            "g1>r2>b1 dark": "brown by p1",
+            "g1>r2>b1 light": "red by p1",
+            "g2>r3>b1 light": "yellow by p3",
+            "g2>r4>b2 dark": "olive by p4",
+            "g2>r4>b2 light": "yellow by p3",
+        },
+        {
+            "p1": ("PartiallyEnforced", ["p2"]),
+            "p2": ("Enforced", []),
+            "p3": ("Enforced", []),
+            "p4": ("PartiallyEnforced", ["p3"]),
+        },
+        {"b1": ["p1", "p2", "p3"], "b2": ["p3", "p4"]},
+    ),
+    # "c1 has m1 in the context of b1", "c1 has m1+m2 in the context of b2", "c2 has m1+m2".
+    "4-process": Outcome(
+        {
+            "a1>b1>c1 dark": "brown by m1",
+            "a1>b2>c1 dark": "brown by m1",
+            "a1>b2>c1 light": "blue by m2",
+            "a1>b2>c2 dark": "brown by m1",
+            "a1>b2>c2 light": "blue by m2",
+        },
+        {"m1": ("Enforced", []), "m2": ("Enforced", [])},
+    ),
+    # "Any override beats any default and the value in the route"; of two overrides the higher one wins, of two defaults
+    # the lower one; "two at one level: first created".
+    "5-retry-on": Outcome(
+        {
+            "relaxed>plain retryOn": "['gateway'] by relaxed",
+            "relaxed>tuned retryOn": "['route'] by tuned",
+            "relaxed>insisting retryOn": "['own'] by insisting",
+            "relaxed>insisted retryOn": "['override'] by insisted",
+            "relaxed>twice retryOn": "['first'] by first",
+            "strict>obeying retryOn": "['strict'] by strict",
+            "strict>defying retryOn": "['strict'] by strict",
+        }
+    ),
+    # "enabled true, includeHost true, includeProtocol true, includeQueryString false", "each with its source".
+    "6-cdn": Outcome(
+        {
+            "edge>shop>shop cdn.enabled": "True by on-gateway",
+            "edge>shop>shop cdn.cachePolicy.includeHost": "True by on-gateway",
+            "edge>shop>shop cdn.cachePolicy.includeProtocol": "True by on-gateway",
+            "edge>shop>shop cdn.cachePolicy.includeQueryString": "False by on-route",
+        },
+        {"on-gateway": ("PartiallyEnforced", ["on-route"]), "on-route": ("Enforced", [])},
+    ),
+}
+world = cache(load)
 
 
-def spec(analysis: Analysis, *names: str) -> dict[str, Json]:
-    """The effective spec on a path, without the sources."""
-    (effective,) = analysis.effective_on(path_of(analysis, *names))
-    return plain(effective.resolution.spec)
+def name_of(path: Path) -> str:
+    """A path by the objects between class and port."""
+    kinds = ("Gateway", "HTTPRoute", "Service")
+    return ">".join(node.object.name for node in path if node.object.kind in kinds and not node.section)
 
 
-def sources(analysis: Analysis, *names: str) -> dict[str, str]:
-    """The name of the policy that set each effective field on a path."""
-    (effective,) = analysis.effective_on(path_of(analysis, *names))
-    return {".".join(field): leaf.source.object.name for field, leaf in leaves(effective.resolution.spec)}
+@pytest.mark.parametrize("example", OUTCOMES)
+def test_the_outcome_of_an_example(example: str) -> None:
+    """On every path at whose end the kind takes effect, and on no other."""
+    analysis, expected = world(f"worked-examples/{example}"), OUTCOMES[example]
+    effective = [outcome for policy in analysis.policies for outcome in analysis.enforcement(policy.ref).outcomes]
+    fields = {
+        f"{name_of(outcome.path)} {'.'.join(field)}": f"{leaf.value} by {leaf.source.object.name}"
+        for outcome in effective
+        for field, leaf in leaves(outcome.resolution.spec)
+    }
+    assert fields == expected.fields
+    assert expected.states is None or enforcement(analysis) == expected.states
+    for service, policies in (expected.affected or {}).items():
+        assert affecting(analysis, service) == policies
 
 
-def affected(analysis: Analysis, name: str) -> set[str]:
-    """The names of the policies that affect a backend."""
-    return {found.name for found in analysis.affected_by(node("Service", name, group=""))}
+def changes(found: BlastRadius) -> Changes:
+    """Every field that differs on every path."""
+    fields: Changes = {}
+    for change in found.difference.effects:
+        assert change.where == "kept"
+        for path in change.paths:
+            for field in change.fields:
+                key = f"{name_of(path)} {field.field}"
+                assert key not in fields
+                fields[key] = (_valued(field.before), _valued(field.after))
+    return fields
 
 
-def p(name: str) -> ObjectRef:
-    """The policy of that name."""
-    return ref("ColorPolicy", name, group="example.com")
+def _valued(value: EffectiveValue | None) -> str:
+    return f"{value.value} by {value.source.object.name}" if value else NOTHING
 
 
-def verdict(analysis: Analysis, name: str) -> tuple[str, set[str]]:
-    """The enforcement of a policy, and the names of those that beat it."""
-    found = analysis.enforcement(p(name))
-    return found.state, {beater.name for beater in found.by}
+CDN: Final = "edge>shop>shop cdn"
 
 
-class TestExample1:
-    """The world: Direct, strategy None, backends only. g1>r1>b1, g1>r2>b2; p1[red]→b1, p2[blue]→b1, p2 newer."""
-
-    @pytest.fixture
-    def direct(self) -> Analysis:
-        """The world of the example; by name alone, p2 would come first."""
-        kind = PolicyKindProfile(
-            COLOR,
-            "direct",
-            "profile",
-            declared_targets=frozenset({SERVICE}),
-            effective_targets=(TargetLevel(SERVICE),),
-            strategy=MergeStrategy.NONE,
-        )
-        red = policy("z-p1", target("b1", "Service", group=""), age=1, color="red")
-        blue = policy("a-p2", target("b1", "Service", group=""), age=2, color="blue")
-        return world(red, blue, profile=kind, routes={"r1": ("g1", "b1"), "r2": ("g1", "b2")})
-
-    def test_b2_is_affected_by_nothing(self, direct: Analysis) -> None:
-        """Outcome: "b2 by nothing"."""
-        assert affected(direct, "b2") == set()
-
-    def test_b1_is_red(self, direct: Analysis) -> None:
-        """Outcome: "b1 is red"."""
-        assert spec(direct, "r1", "b1") == {"color": "red"}
-
-    def test_b1_is_affected_by_p1_alone(self, direct: Analysis) -> None:
-        """Outcome: "b1 affected by p1 alone"."""
-        assert affected(direct, "b1") == {"z-p1"}
-
-    def test_p1_is_enforced(self, direct: Analysis) -> None:
-        """Outcome: "p1 enforced"."""
-        assert verdict(direct, "z-p1") == ("Enforced", set())
-
-    def test_p2_conflicts_with_p1(self, direct: Analysis) -> None:
-        """Outcome: "p2 not, conflict with p1"."""
-        assert verdict(direct, "a-p2") == ("Conflicted", {"z-p1"})
-
-
-FOUR_ROUTES = {"r1": ("g1", "b1"), "r2": ("g1", "b1"), "r3": ("g2", "b1"), "r4": ("g2", "b2")}
-
-
-class TestExample2:
-    """The world: Atomic. p1[red]→g1, p2[blue]→r1, p3[overrides yellow]→g2, p4[green]→r4."""
-
-    @pytest.fixture
-    def atomic(self) -> Analysis:
-        """The world of the example."""
-        return world(
-            policy("p1", target("g1"), color="red"),
-            policy("p2", target("r1", "HTTPRoute"), color="blue"),
-            policy("p3", target("g2"), overrides={"color": "yellow"}),
-            policy("p4", target("r4", "HTTPRoute"), color="green"),
-            profile=inherited(),
-            routes=FOUR_ROUTES,
-        )
-
-    @pytest.mark.parametrize(
-        ("path", "color"),
-        [
-            pytest.param(("g1", "r1", "b1"), "blue", id="g1>r1>b1 blue"),
-            pytest.param(("g1", "r2", "b1"), "red", id="g1>r2>b1 red"),
-            pytest.param(("g2", "r3", "b1"), "yellow", id="g2>r3>b1 yellow"),
-            pytest.param(("g2", "r4", "b2"), "yellow", id="g2>r4>b2 yellow"),
-        ],
-    )
-    def test_the_color_on_each_path(self, atomic: Analysis, path: tuple[str, ...], color: str) -> None:
-        """The outcome that the parameter's name quotes."""
-        assert spec(atomic, *path) == {"color": color}
-
-    def test_affected(self, atomic: Analysis) -> None:
-        """Outcome: "b1 affected by p1, p2, p3; b2 by p3"."""
-        assert affected(atomic, "b1") == {"p1", "p2", "p3"}
-        assert affected(atomic, "b2") == {"p3"}
-
-    @pytest.mark.parametrize(
-        ("name", "expected"),
-        [
-            pytest.param("p1", ("PartiallyEnforced", {"p2"}), id="p1 partially enforced (by p2)"),
-            pytest.param("p2", ("Enforced", set[str]()), id="p2 enforced"),
-            pytest.param("p3", ("Enforced", set[str]()), id="p3 enforced"),
-            pytest.param("p4", ("Overridden", {"p3"}), id="p4 overridden by p3"),
-        ],
-    )
-    def test_enforcement(self, atomic: Analysis, name: str, expected: tuple[str, set[str]]) -> None:
-        """The outcome that the parameter's name quotes."""
-        assert verdict(atomic, name) == expected
-
-
-class TestExample3:
-    """The world: p1[dark:brown, light:red; atomic]→g1, p2[light:blue]→r1, p3[overrides light:yellow; patch]→g2."""
-
-    @pytest.fixture
-    def patching(self) -> Analysis:
-        """The world of the example."""
-        return world(
-            policy("p1", target("g1"), dark="brown", light="red"),
-            policy("p2", target("r1", "HTTPRoute"), light="blue"),
-            policy("p3", target("g2"), overrides={"light": "yellow", "strategy": "patch"}),
-            policy("p4", target("r4", "HTTPRoute"), dark="olive", light="green"),
-            profile=inherited(),
-            routes=FOUR_ROUTES,
-        )
-
-    @pytest.mark.parametrize(
-        ("path", "colors", "set_by"),
-        [
-            pytest.param(("g1", "r1", "b1"), {"light": "blue"}, {"light": "p2"}, id="g1>r1>b1 light:blue only"),
-            pytest.param(
-                ("g1", "r2", "b1"),
-                {"dark": "brown", "light": "red"},
-                {"dark": "p1", "light": "p1"},
-                id="g1>r2>b1 dark:brown light:red",
-            ),
-            pytest.param(("g2", "r3", "b1"), {"light": "yellow"}, {"light": "p3"}, id="g2>r3>b1 light:yellow only"),
-            pytest.param(
-                ("g2", "r4", "b2"),
-                {"dark": "olive", "light": "yellow"},
-                {"dark": "p4", "light": "p3"},
-                id="g2>r4>b2 dark:olive light:yellow",
-            ),
-        ],
-    )
-    def test_the_colors_on_each_path(
-        self, patching: Analysis, path: tuple[str, ...], colors: dict[str, str], set_by: dict[str, str]
-    ) -> None:
-        """The outcome that the parameter's name quotes, and who set what."""
-        assert spec(patching, *path) == colors
-        assert sources(patching, *path) == set_by
-
-    def test_affected(self, patching: Analysis) -> None:
-        """Outcome: "b1 affected by p1, p2, p3; b2 by p3, p4"."""
-        assert affected(patching, "b1") == {"p1", "p2", "p3"}
-        assert affected(patching, "b2") == {"p3", "p4"}
-
-    @pytest.mark.parametrize(
-        ("name", "expected"),
-        [
-            pytest.param("p1", ("PartiallyEnforced", {"p2"}), id="p1 partially enforced (by p2)"),
-            pytest.param("p2", ("Enforced", set[str]()), id="p2 enforced"),
-            pytest.param("p3", ("Enforced", set[str]()), id="p3 enforced"),
-            pytest.param("p4", ("PartiallyEnforced", {"p3"}), id="p4 partially enforced (by p3)"),
-        ],
-    )
-    def test_enforcement(self, patching: Analysis, name: str, expected: tuple[str, set[str]]) -> None:
-        """The outcome that the parameter's name quotes."""
-        assert verdict(patching, name) == expected
-
-
-class TestExample4:
-    """The world: The abstract process: a1>b1>c1, a1>b2>c1, a1>b2>c2; m1→a1, m2→b2, as Gateway > HTTPRoute > Service."""
-
-    @pytest.fixture
-    def abstract(self) -> Analysis:
-        """The world of the example: b2 has two backends."""
-        kind = PolicyKindProfile(
-            COLOR,
-            "inherited",
-            "profile",
-            effective_targets=(TargetLevel(SERVICE),),
-            strategy=MergeStrategy.PATCH_DEFAULTS,
-        )
-        objects = (
-            gateway("a1"),
-            route("b1", parents=[parent("a1")], rules=[rule(backend("c1"))]),
-            route("b2", parents=[parent("a1")], rules=[rule(backend("c1"), backend("c2"))]),
-            service("c1"),
-            service("c2"),
-            policy("m1", target("a1"), one="m1"),
-            policy("m2", target("b2", "HTTPRoute"), two="m2"),
-        )
-        return analyze(snapshot(*objects), profiles=[kind])
-
-    @pytest.mark.parametrize(
-        ("path", "expected"),
-        [
-            pytest.param(("b1", "c1"), {"one": "m1"}, id="c1 has m1 in the context of b1"),
-            pytest.param(("b2", "c1"), {"one": "m1", "two": "m2"}, id="c1 has m1+m2 in the context of b2"),
-            pytest.param(("b2", "c2"), {"one": "m1", "two": "m2"}, id="c2 has m1+m2"),
-        ],
-    )
-    def test_what_each_has_in_which_context(
-        self, abstract: Analysis, path: tuple[str, str], expected: dict[str, str]
-    ) -> None:
-        """The outcome that the parameter's name quotes."""
-        assert sources(abstract, *path) == expected
-
-    def test_no_path_is_confused_with_another(self, abstract: Analysis) -> None:
-        """c1 has two contexts and c2 has one."""
-        assert len(abstract.topology.paths(NodeRef(ref("Service", "c1", group="")))) == 2
-        assert len(abstract.topology.paths(NodeRef(ref("Service", "c2", group="")))) == 1
+@pytest.mark.parametrize(
+    ("example", "policy", "expected", "states"),
+    [
+        # Rule: None is "established; the challenger is rejected", so that without p1 it is p2 that stands.
+        ("1-direct", "p1", {"g1>r1>b1 color": ("red by p1", "blue by p2")}, {"p2": ("Conflicted", "Enforced")}),
+        ("1-direct", "p2", {}, {}),
+        # Rule: Atomic defaults is the "challenger", Atomic overrides the "established".
+        ("2-atomic", "p1", {"g1>r2>b1 color": ("red by p1", NOTHING)}, {}),
+        (
+            "2-atomic",
+            "p2",
+            {"g1>r1>b1 color": ("blue by p2", "red by p1")},
+            {"p1": ("PartiallyEnforced", "Enforced")},
+        ),
+        (
+            "2-atomic",
+            "p3",
+            {"g2>r3>b1 color": ("yellow by p3", NOTHING), "g2>r4>b2 color": ("yellow by p3", "green by p4")},
+            {"p4": ("Overridden", "Enforced")},
+        ),
+        ("2-atomic", "p4", {}, {}),
+        # Rule: Patch overrides is "RFC 7386: established onto challenger", an Atomic default is replaced whole: p2 had
+        # replaced all of p1 on r1, and kept dark out there; p3 patches, so dark was p4's before.
+        ("3-merge", "p1", {"g1>r2>b1 dark": ("brown by p1", NOTHING), "g1>r2>b1 light": ("red by p1", NOTHING)}, {}),
+        (
+            "3-merge",
+            "p2",
+            {"g1>r1>b1 dark": (NOTHING, "brown by p1"), "g1>r1>b1 light": ("blue by p2", "red by p1")},
+            {"p1": ("PartiallyEnforced", "Enforced")},
+        ),
+        (
+            "3-merge",
+            "p3",
+            {"g2>r3>b1 light": ("yellow by p3", NOTHING), "g2>r4>b2 light": ("yellow by p3", "green by p4")},
+            {"p4": ("PartiallyEnforced", "Enforced")},
+        ),
+        ("3-merge", "p4", {"g2>r4>b2 dark": ("olive by p4", NOTHING)}, {}),
+        # Rule: "c1 has m1 in the context of b1, m1+m2 in the context of b2; c2 has m1+m2": each takes its own away.
+        ("4-process", "m1", {f"a1>{way} dark": ("brown by m1", NOTHING) for way in ("b1>c1", "b2>c1", "b2>c2")}, {}),
+        ("4-process", "m2", {f"a1>{way} light": ("blue by m2", NOTHING) for way in ("b2>c1", "b2>c2")}, {}),
+        # Of two defaults the lower one wins, then the next lower one.
+        ("5-retry-on", "namespace", {}, None),
+        (
+            "5-retry-on",
+            "relaxed",
+            {"relaxed>plain retryOn": ("['gateway'] by relaxed", "['namespace'] by namespace")},
+            None,
+        ),
+        ("5-retry-on", "tuned", {"relaxed>tuned retryOn": ("['route'] by tuned", "['gateway'] by relaxed")}, None),
+        # A value in the route beats every default, and any override beats that; of two overrides the higher one wins.
+        (
+            "5-retry-on",
+            "strict",
+            {
+                "strict>obeying retryOn": ("['strict'] by strict", "['own'] by obeying"),
+                "strict>defying retryOn": ("['strict'] by strict", "['defied'] by defying"),
+            },
+            None,
+        ),
+        ("5-retry-on", "insisting", {}, None),
+        (
+            "5-retry-on",
+            "insisted",
+            {"relaxed>insisted retryOn": ("['override'] by insisted", "['own'] by insisted")},
+            None,
+        ),
+        ("5-retry-on", "defying", {}, None),
+        # Two at one level: first created, then the one that is left.
+        ("5-retry-on", "first", {"relaxed>twice retryOn": ("['first'] by first", "['second'] by a-second")}, None),
+        ("5-retry-on", "a-second", {}, None),
+        # Three of the four fields are the Gateway's, and nothing else sets them; of two defaults the lower one wins.
+        (
+            "6-cdn",
+            "on-gateway",
+            {
+                f"{CDN}.{field}": ("True by on-gateway", NOTHING)
+                for field in ("enabled", "cachePolicy.includeHost", "cachePolicy.includeProtocol")
+            },
+            {},
+        ),
+        (
+            "6-cdn",
+            "on-route",
+            {f"{CDN}.cachePolicy.includeQueryString": ("False by on-route", "True by on-gateway")},
+            {"on-gateway": ("PartiallyEnforced", "Enforced")},
+        ),
+    ],
+)
+def test_what_deleting_a_policy_changes(example: str, policy: str, expected: Changes, states: States | None) -> None:
+    """What the example's own rules say of the rest: of fields, and of the policies that are left."""
+    analysis = world(f"worked-examples/{example}")
+    (ref,) = (found.ref for found in analysis.policies if found.ref.name == policy)
+    found = blast_radius(analysis, ref)
+    assert changes(found) == expected
+    left = {
+        change.policy.name: (change.before, change.after) for change in found.difference.enforcement if change.after
+    }
+    assert states is None or left == states

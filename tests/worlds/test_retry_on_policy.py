@@ -1,4 +1,4 @@
-"""The worked examples of the experimental GEP-713 text: `RetryOnPolicy` and `CDNCachingPolicy`, cell by cell."""
+"""The worked example of `RetryOnPolicy` in the experimental GEP-713 text, cell by cell, also without each policy."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, TargetLevel, analyze, leaves, plain
+from kubectl_policy import PolicyKindProfile, TargetLevel, analyze, leaves
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from tests.build import gateway, namespace, node, policy, resource, route, service, snapshot, target
+from kubectl_policy.questions.blast_radius import blast_radius
+from tests.build import gateway, namespace, node, policy, ref, resource, route, service, snapshot, target
+from tests.worlds.test_worked_examples import NOTHING, changes
 
 if TYPE_CHECKING:
-    from kubectl_policy import EffectivePolicy
+    from kubectl_policy import Analysis, EffectivePolicy
     from kubectl_policy.model import Json, Resource
 
 HTTP_ROUTE: Final = TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"))
@@ -85,8 +87,8 @@ def retry(name: str, level: str, stanza: str, age: int | None = None) -> Resourc
     return resource("RetryOnPolicy", name, spec, group="example.com", age=age)
 
 
-def on_route(*policies: Resource, own: Json = None) -> EffectivePolicy | None:
-    """The effective RetryOnPolicy at the route, whose own value is `own`; None if no policy contributes."""
+def analysed(*policies: Resource, own: Json = None) -> Analysis:
+    """The world of the policies, whose route has a value of its own."""
     plain_route = route("r").raw["spec"]
     assert isinstance(plain_route, dict)
     objects = (
@@ -96,8 +98,12 @@ def on_route(*policies: Resource, own: Json = None) -> EffectivePolicy | None:
         service("s"),
         *policies,
     )
-    analysis = analyze(snapshot(*objects, complete=True), profiles=[RETRY])
-    found = analysis.effective(node("HTTPRoute", "r"))
+    return analyze(snapshot(*objects, complete=True), profiles=[RETRY])
+
+
+def on_route(*policies: Resource, own: Json = None) -> EffectivePolicy | None:
+    """The effective RetryOnPolicy at the route, whose own value is `own`; None if no policy contributes."""
+    found = analysed(*policies, own=own).effective(node("HTTPRoute", "r"))
     return found[0] if found else None
 
 
@@ -176,57 +182,34 @@ def test_a_default_and_an_override_in_one_policy() -> None:
     assert winner(on_route(both, retry("HTTPRoute", "HTTPRoute", "override")), None) == "both"
 
 
-CDN: Final = PolicyKindProfile(
-    GroupKind("example.com", "CDNCachingPolicy"),
-    "inherited",
-    "profile",
-    effective_targets=(HTTP_ROUTE,),
-    stanzas="singular",
-)
+def _pick(cell: Cell, *levels: str) -> Cell:
+    """A cell with the policies of some levels alone."""
+    names = ("Namespace", "Gateway", "HTTPRoute")
+    stanzas = [stanza if name in levels else "none" for name, stanza in zip(names, cell[:3], strict=True)]
+    left = (*stanzas, cell.in_route)
+    return next(other for other in CELLS if other[:4] == left)
 
 
-@pytest.fixture
-def cdn() -> EffectivePolicy:
-    """Example 6: the Gateway overrides and defaults, the HTTPRoute defaults one field otherwise."""
-    cached = {"includeHost": True, "includeProtocol": True, "includeQueryString": True}
-    on_gateway = policy(
-        "edge",
-        target("g"),
-        kind="CDNCachingPolicy",
-        override={"cdn": {"enabled": True}},
-        default={"cdn": {"cachePolicy": cached}},
-    )
-    below = policy(
-        "shop",
-        target("r", "HTTPRoute"),
-        kind="CDNCachingPolicy",
-        default={"cdn": {"cachePolicy": {"includeQueryString": False}}},
-    )
-    analysis = analyze(snapshot(gateway("g"), route("r"), service("s"), on_gateway, below), profiles=[CDN])
-    (effective,) = analysis.effective(node("HTTPRoute", "r"))
-    return effective
+def _levels(cell: Cell) -> dict[str, str]:
+    """The stanzas of the levels that have a policy."""
+    found = zip(("Namespace", "Gateway", "HTTPRoute"), cell[:3], strict=True)
+    return {level: stanza for level, stanza in found if stanza != "none"}
 
 
-def test_cdn_caching_policy(cdn: EffectivePolicy) -> None:
-    """Outcome: "enabled true, includeHost true, includeProtocol true, includeQueryString false"."""
-    assert plain(cdn.resolution.spec) == {
-        "cdn": {
-            "enabled": True,
-            "cachePolicy": {"includeHost": True, "includeProtocol": True, "includeQueryString": False},
-        }
-    }
+@pytest.mark.parametrize(("cell", "level"), [(cell, level) for cell in CELLS for level in _levels(cell)], ids=str)
+def test_example_5_in_every_cell_of_the_table(cell: Cell, level: str) -> None:
+    """Without one of its policies a cell is the one that has "none" at that level."""
+    own: Json = ["own"] if cell.in_route else []
+    analysis = analysed(*(retry(name, name, stanza) for name, stanza in _levels(cell).items()), own=own)
+    found = changes(blast_radius(analysis, ref("RetryOnPolicy", level, group="example.com")))
+    left = _pick(cell, *(name for name in _levels(cell) if name != level))
+    before = _valued(cell.winner)
+    # Where no policy is left there is no outcome; what the route itself says lasts all the same.
+    lasts = cell.winner == "the route itself"
+    after = _valued(left.winner) if _levels(left) else before if lasts else NOTHING
+    assert found == ({} if before == after else {"g>r retryOn": (before, after)})
 
 
-@pytest.mark.parametrize(
-    ("field", "name", "overrides"),
-    [
-        ("cdn.enabled", "edge", True),
-        ("cdn.cachePolicy.includeHost", "edge", False),
-        ("cdn.cachePolicy.includeProtocol", "edge", False),
-        ("cdn.cachePolicy.includeQueryString", "shop", False),
-    ],
-)
-def test_cdn_caching_policy_sources(cdn: EffectivePolicy, field: str, name: str, *, overrides: bool) -> None:
-    """Outcome: "Each with its source"."""
-    leaf = {".".join(path): leaf for path, leaf in leaves(cdn.resolution.spec)}[field]
-    assert (leaf.source.object.name, leaf.source.overrides) == (name, overrides)
+def _valued(name: str) -> str:
+    """Who wins in a cell, and with what: each policy's list holds its name."""
+    return "['own'] by r" if name == "the route itself" else f"['{name}'] by {name}"
