@@ -18,7 +18,7 @@ from kubectl_policy.resolution import field_name
 from tests import build
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Resource, Snapshot
     from kubectl_policy.model import Json
@@ -41,6 +41,15 @@ def without(snapshot: Snapshot, *names: str) -> Snapshot:
     """A snapshot without some objects, given as `Kind namespace/name`; each of them is in it."""
     assert set(names) <= {str(found.ref) for found in snapshot.resources}
     return replace(snapshot, resources=tuple(found for found in snapshot.resources if str(found.ref) not in names))
+
+
+def fixture_world(name: str) -> Callable[..., Snapshot]:
+    """The function that gives a fixture world without the objects that are named to it."""
+
+    def world(*deleted: str) -> Snapshot:
+        return without(manifests(name), *deleted)
+
+    return world
 
 
 def edited(snapshot: Snapshot, name: str, **fields: Json) -> Snapshot:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import analyze
 from tests import build
-from tests.implementations import added, affecting, edited, manifests, reported, spec_at, states, without
+from tests.implementations import added, affecting, edited, fixture_world, reported, spec_at, states
 
 if TYPE_CHECKING:
-    from kubectl_policy import Snapshot
     from kubectl_policy.model import Json
     from tests.implementations import Condition
 
@@ -20,11 +19,7 @@ TIMETABLE: Final = build.node("HTTPRoute", "timetable", namespace=HOME)
 BOARDING: Final = build.node("GRPCRoute", "boarding", namespace=HOME)
 SERVICE: Final = build.node("Service", "timetable", namespace=HOME, group="")
 EXPORT: Final = build.node("ServiceExport", "timetable", namespace=HOME, group=GROUP)
-
-
-def world(*deleted: str) -> Snapshot:
-    """The ferry company, perhaps without some of its policies."""
-    return without(manifests("aws"), *deleted)
+world: Final = fixture_world("aws")
 
 
 def test_the_network_and_the_service_have_each_their_own_authorization() -> None:

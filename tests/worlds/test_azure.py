@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
 from tests import build
-from tests.implementations import edited, manifests, reported, settings, sources, spec_at, states, without
+from tests.implementations import edited, fixture_world, reported, settings, sources, spec_at, states
 
 if TYPE_CHECKING:
-    from kubectl_policy import Snapshot
     from kubectl_policy.model import Json
     from tests.implementations import Condition
 
@@ -21,11 +20,7 @@ SEATS: Final = "foyer > https > tickets > seats"
 PAYMENT: Final = "foyer > https > tickets > payment"
 AFFINITY: Final[Json] = {"affinityType": "managed-cookie", "cookieName": "seat"}
 WAF: Final = "/subscriptions/s/providers/Microsoft.Network/applicationGatewayWebApplicationFirewallPolicies"
-
-
-def world(*deleted: str) -> Snapshot:
-    """The theatre, perhaps without some of its policies."""
-    return without(manifests("azure"), *deleted)
+world: Final = fixture_world("azure")
 
 
 def test_an_override_beats_a_default_field_by_field() -> None:

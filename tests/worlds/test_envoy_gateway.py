@@ -15,23 +15,13 @@ from kubectl_policy.questions.shared.failing_routes import failing_routes
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.text import View
 from tests import build
-from tests.implementations import (
-    added,
-    edited,
-    manifests,
-    policy,
-    reported,
-    settings,
-    sources,
-    states,
-    without,
-)
+from tests.implementations import added, edited, fixture_world, policy, reported, settings, sources, states
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import Analysis, Snapshot
+    from kubectl_policy import Analysis
     from kubectl_policy.model import Json, Resource
     from tests.implementations import Condition
 
@@ -55,11 +45,7 @@ HOUSE: Final[dict[str, Json]] = {
     "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Brotli", "brotli": {}}],
     "rateLimit": {"global": {"rules": [EVERYBODY]}},
 }
-
-
-def world(*deleted: str) -> Snapshot:
-    """The cinema, perhaps without some of its policies."""
-    return without(manifests("envoy-gateway"), *deleted)
+world: Final = fixture_world("envoy-gateway")
 
 
 def test_a_route_without_policies_of_its_own_has_those_of_the_gateway() -> None:

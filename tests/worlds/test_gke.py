@@ -9,10 +9,9 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
 from tests import build
-from tests.implementations import added, affecting, edited, manifests, policy, reported, spec_at, states, without
+from tests.implementations import added, affecting, edited, fixture_world, policy, reported, spec_at, states
 
 if TYPE_CHECKING:
-    from kubectl_policy import Snapshot
     from kubectl_policy.model import Json, NodeRef
     from tests.implementations import Condition
 
@@ -25,11 +24,7 @@ MIXER: Final = build.node("Service", "mixer", "audio", HOME, group="")
 ARCHIVE: Final = build.node("ServiceImport", "archive", namespace=HOME, group="net.gke.io")
 STUDIO_POD: Final = build.node("Pod", "studio-0", namespace=HOME, group="")
 MIXER_POD: Final = build.node("Pod", "mixer-0", namespace=HOME, group="")
-
-
-def world(*deleted: str) -> Snapshot:
-    """The radio station, perhaps without some of its policies."""
-    return without(manifests("gke"), *deleted)
+world: Final = fixture_world("gke")
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,15 @@ from tests.implementations import (
     added,
     annotated,
     edited,
-    manifests,
+    fixture_world,
     policy,
     reported,
     settings,
     sources,
     states,
-    without,
 )
 
 if TYPE_CHECKING:
-    from kubectl_policy import Snapshot
     from kubectl_policy.model import Json
 
 GROUP: Final = "gateway.solo.io"
@@ -40,11 +38,7 @@ HOUSE: Final[Json] = {
     "cors": {"allowOrigin": ["https://market.example"], "maxAge": "1d"},
     "retries": {"numRetries": 3},
 }
-
-
-def world(*deleted: str) -> Snapshot:
-    """The flower market, perhaps without some of its policies."""
-    return without(manifests("gloo"), *deleted)
+world: Final = fixture_world("gloo")
 
 
 def test_a_listener_has_the_option_of_its_set_or_the_gateways() -> None:

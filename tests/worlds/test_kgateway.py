@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import NodeRef, analyze
-from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.topology.gateway.gateways import Implementation
 from tests import build
 from tests.implementations import (
     added,
+    annotated,
     edited,
-    manifests,
+    fixture_world,
     policy,
     policy_ref,
     reported,
@@ -23,7 +23,6 @@ from tests.implementations import (
     sources,
     spec_at,
     states,
-    without,
 )
 
 if TYPE_CHECKING:
@@ -49,18 +48,7 @@ PLAIN: Final[Json] = {"response": {"set": [{"name": "x-plain", "value": "yes"}]}
 BUCKET: Final[Json] = {"local": {"tokenBucket": {"maxTokens": 500, "tokensPerFill": 100, "fillInterval": "1s"}}}
 RETRIES: Final[Json] = {"attempts": 2, "retryOn": ["5xx"]}
 PURSER: Final[Json] = {"extensionRef": {"name": "purser"}}
-
-
-def world(*deleted: str) -> Snapshot:
-    """The ferry company, perhaps without some of its policies."""
-    return without(manifests("kgateway"), *deleted)
-
-
-def annotated(snapshot: Snapshot, name: str, annotation: str, value: str) -> Snapshot:
-    """The same with one object that has another annotation, and no more."""
-    (found,) = (each for each in snapshot.resources if str(each.ref) == name)
-    metadata: dict[str, Json] = {**mapping_at(found.raw, "metadata"), "annotations": {annotation: value}}
-    return added(without(snapshot, name), replace(found, raw={**found.raw, "metadata": metadata}))
+world: Final = fixture_world("kgateway")
 
 
 @pytest.mark.parametrize(
@@ -287,7 +275,7 @@ def test_who_has_a_part_in_no_field_is_overridden() -> None:
 
 def weighing(weight: str) -> Snapshot:
     """The world in which the summer's policy has another weight."""
-    return annotated(world(), "TrafficPolicy sailings/summer", "kgateway.dev/policy-weight", weight)
+    return annotated(world(), "TrafficPolicy sailings/summer", {"kgateway.dev/policy-weight": weight})
 
 
 def test_without_its_weight_the_newer_policy_fills_in_alone() -> None:
@@ -315,9 +303,9 @@ def test_a_weight_that_is_no_number_makes_the_policy_invalid() -> None:
 def test_the_route_above_chooses_who_wins(priority: str, timeout: str) -> None:
     """By its annotation; the route below has no say."""
     name = "kgateway.dev/inherited-policy-priority"
-    analysis = analyze(annotated(world(), "HTTPRoute platform/site", name, priority))
+    analysis = analyze(annotated(world(), "HTTPRoute platform/site", {name: priority}))
     assert settings(analysis, TRAFFIC)[BEACHES]["timeouts"] == {"request": timeout}
-    below = annotated(world(), "HTTPRoute islands/north", name, "ShallowMergePreferChild")
+    below = annotated(world(), "HTTPRoute islands/north", {name: "ShallowMergePreferChild"})
     assert settings(analyze(below), TRAFFIC)[BEACHES]["timeouts"] == {"request": "5s"}
 
 

@@ -13,14 +13,13 @@ from tests.implementations import (
     added,
     affected,
     edited,
-    manifests,
+    fixture_world,
     policy,
     policy_ref,
     reported,
     settings,
     sources,
     states,
-    without,
 )
 
 if TYPE_CHECKING:
@@ -41,11 +40,7 @@ DOORS: Final[Json] = {"rates": [{"limit": 1000, "window": "1m"}]}
 GUIDED: Final[Json] = {"rates": [{"limit": 20, "window": "1m"}]}
 OWN_DOORS: Final[Json] = {"rates": [{"limit": 5000, "window": "1m"}]}
 BOOKING: Final[Json] = {"rates": [{"limit": 5, "window": "10s"}]}
-
-
-def world(*deleted: str) -> Snapshot:
-    """The museum, perhaps without some of its policies."""
-    return without(manifests("kuadrant"), *deleted)
+world: Final = fixture_world("kuadrant")
 
 
 def limits(analysis_of: Snapshot) -> dict[str, Json]:

@@ -11,17 +11,16 @@ from tests import build
 from tests.implementations import (
     added,
     affecting,
-    manifests,
+    fixture_world,
     policy,
     policy_ref,
     reported,
     spec_at,
     states,
-    without,
 )
 
 if TYPE_CHECKING:
-    from kubectl_policy import Analysis, Snapshot
+    from kubectl_policy import Analysis
     from kubectl_policy.model import Json, NodeRef
 
 GROUP: Final = "policy.linkerd.io"
@@ -32,16 +31,12 @@ PICTURES: Final = build.node("HTTPRoute", "pictures", namespace=HOME)
 ASTRONOMERS: Final[Json] = [{"group": GROUP, "kind": "MeshTLSAuthentication", "name": "astronomers"}]
 GUEST: Final[Json] = [{"kind": "ServiceAccount", "name": "guest", "namespace": "university"}]
 VISITORS: Final[Json] = [{"group": GROUP, "kind": "NetworkAuthentication", "name": "visitors"}]
+world: Final = fixture_world("linkerd")
 
 
 def server(name: str) -> NodeRef:
     """A Server of the observatory."""
     return build.node("Server", name, namespace=HOME, group=GROUP)
-
-
-def world(*deleted: str) -> Snapshot:
-    """The observatory, perhaps without some of its policies."""
-    return without(manifests("linkerd"), *deleted)
 
 
 def authorizations(analysis: Analysis, node: NodeRef) -> dict[str, Json]:

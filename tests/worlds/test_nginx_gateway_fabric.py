@@ -14,18 +14,16 @@ from tests.implementations import (
     added,
     affected,
     edited,
-    manifests,
+    fixture_world,
     policy,
     policy_ref,
     reported,
     sources,
     spec_at,
     states,
-    without,
 )
 
 if TYPE_CHECKING:
-    from kubectl_policy import Snapshot
     from kubectl_policy.model import Json
     from tests.implementations import Condition
 
@@ -50,11 +48,7 @@ NOTHING: Final[list[dict[str, Json]]] = []
 MODERATION: Final[dict[str, Json]] = {
     "processors": [{"type": "ExtProcess", "extProcess": {"backendRef": {"name": "moderation", "port": 50051}}}]
 }
-
-
-def world(*deleted: str) -> Snapshot:
-    """The newspaper, perhaps without some of its policies."""
-    return without(manifests("nginx-gateway-fabric"), *deleted)
+world: Final = fixture_world("nginx-gateway-fabric")
 
 
 def waf(name: str, bundle: str) -> dict[str, Json]:
