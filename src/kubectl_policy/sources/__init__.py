@@ -1,4 +1,4 @@
-"""Where snapshots come from: manifests in files, and in revisions of git repositories."""
+"""Snapshots of manifests in files, archives and revisions of git repositories."""
 
 from kubectl_policy.sources.lines import Lines, locate
 from kubectl_policy.sources.manifests import is_live, load_manifests, load_state

@@ -85,7 +85,7 @@ def tree_of_objects(reading: Reading, files: InputFiles, options: InputOptions) 
 def assemble(
     reading: Reading, tree: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
 ) -> Snapshot:
-    """Return the snapshot of what was read, as the tree around it applies it."""
+    """Return the snapshot of the objects that were read, as the tree around them applies them."""
     not_objects = _apply_tree(reading, tree, options, renderer) if tree else []
     # Origins are those of all objects that were read.
     origins = reading.origins if reading.origins and reading.origins.may_differ else None
@@ -110,7 +110,7 @@ def assemble(
 
 
 def _apply_tree(reading: Reading, tree: TreeInput, options: InputOptions, renderer: Renderer | None) -> list[LeftOut]:
-    """Make objects what they are once what stands around them is applied; return what is no object of its own."""
+    """Apply the tree around objects to them; return the files that hold no objects of their own."""
     rendered = renderer(tree.files, reading.objects, options) if renderer else None
     if rendered and rendered.missing_programs:
         reading.diagnostics += rendered.diagnostics

@@ -1,4 +1,4 @@
-"""Several objects of one name: the one that counts, and whether another one may be meant."""
+"""Duplicates: choose the object that counts of several with one name, and report the others."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class AppliedBy(NamedTuple):
 def choose_object(
     resources: Iterable[Resource], reading: Reading, applied_by: Callable[[Resource], AppliedBy] = lambda _: AppliedBy()
 ) -> Resource:
-    """Return the one that counts of several objects of one name; what is wrong with the others is noted.
+    """Return the object that counts of several with one name; note what is wrong with the others.
 
-    Of what several arguments of a call mean, the later one counts, as for `kubectl apply -f A -f B`. In one folder,
-    whatever is read last counts; in several, the first one that has a `spec`, and it is in doubt.
+    The later argument of a call counts, as for `kubectl apply -f A -f B`. In one folder, the object that is read last
+    counts; in several folders, the first one that has a `spec`, and it is in doubt.
     """
     same_name = {resource: applied_by(resource) for resource in resources}
     last = max(origin.argument for origin in same_name.values())
@@ -60,7 +60,7 @@ def choose_object(
 
 
 def _preferred(first: Resource, later: Resource) -> Resource:
-    """Of two in one folder, the one that counts: what lacks a spec may be meant to patch the one that has it."""
+    """Return the object that counts of two in one folder: one without a spec may be meant as a patch of the other."""
     return first if "spec" in first.raw and "spec" not in later.raw else later
 
 

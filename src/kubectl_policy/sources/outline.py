@@ -85,7 +85,7 @@ def _only_name(written: list[str]) -> str:
 
 
 def mentions_of(group_kind: GroupKind | None, value: Json) -> frozenset[str] | None:
-    """The words in a value that is meant as an object of a kind, if that is known: see `Gap`."""
+    """Return the words in a value that is meant as an object of a kind, if that is known: see `Gap`."""
     rest, texts = [value], list[str]()
     while rest:
         item = rest.pop()
@@ -102,7 +102,7 @@ def mentions_of(group_kind: GroupKind | None, value: Json) -> frozenset[str] | N
 
 
 def _mentions(group_kind: GroupKind | None, text: str) -> frozenset[str] | None:
-    """The words in a text, if what is written there refers to other objects by their names alone."""
+    """Return the words in a text, if what is written there refers to other objects by their names alone."""
     if group_kind and _refers_to_nothing(group_kind):
         return frozenset()
     if len(text) > _MAX_SIZE or _OPEN.search(text) or _SPELLED.search(text):

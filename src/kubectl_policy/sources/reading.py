@@ -1,4 +1,4 @@
-"""Files to objects: the ones in each document, what could not be read, and what is no object at all."""
+"""Read the documents of files: objects, gaps and diagnostics for what cannot be read, and a count of the rest."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _NO_FIELDS: Final[Mapping[str, Json]] = MappingProxyType({})
 
 
 class Reading:
-    """What has been read so far: objects in the order in which they came, and what was wrong with the rest."""
+    """Objects that were read so far, in their order, and problems with the rest."""
 
     def __init__(self, values: Mapping[str, str], lines: Lines | None = None, origins: Origins | None = None) -> None:
         """Start without having read anything; variables have these values.

@@ -51,7 +51,7 @@ _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=dict)
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """Where a snapshot comes from; what is not known is empty."""
+    """Origin of a snapshot; an unknown field is empty."""
 
     taken: str
     """A time in UTC, as RFC 3339 has it."""
@@ -81,7 +81,7 @@ class _State(Struct, frozen=True, kw_only=True):
 def pack(
     snapshot: Snapshot, header: Header, redact: Callable[[Resource], Mapping[str, Json]] | None = None
 ) -> Iterator[bytes]:
-    """A snapshot as the bytes of a file, always the same for the same; all objects of it are read.
+    """Yield a snapshot as the bytes of a file; equal snapshots give equal bytes. All its objects are read.
 
     No data of Secrets is among them. Other objects are as `redact` leaves them.
     """
@@ -128,7 +128,7 @@ def write(path: str, parts: Iterable[bytes]) -> None:
 
 
 def read_snapshot(data: bytes, source: str) -> Snapshot:
-    """The snapshot in the bytes of a file. Origins are lines of the text in it.
+    """Read the snapshot in the bytes of a file. Origins are lines of the text in it.
 
     What of it cannot be read is a diagnostic and a gap. Raises SourceError where its header is none that is understood.
     """
@@ -168,7 +168,7 @@ def _without_secrets(gap: Gap, *, redacted: bool) -> Gap:
 
 
 def _kept(ref: ObjectRef, raw: Mapping[str, Json]) -> Mapping[str, Json]:
-    """An object as it is written: in the namespace where it is, and without what no question needs."""
+    """Return an object as it is written to a file: in the namespace where it is, and without what no question needs."""
     metadata = dict(mapping_at(raw, "metadata"))
     annotations = metadata.get("annotations")
     if isinstance(annotations, dict) and _LAST_APPLIED in annotations:
@@ -189,7 +189,7 @@ def _line(entry: Mapping[str, Json]) -> bytes:
 
 
 def _lines(data: bytes) -> Iterator[bytes]:
-    """The lines of compressed text. Raises DocumentError where it is cut off or damaged, and for far too much of it."""
+    """Yield the lines of compressed text. Raises DocumentError where it is cut off, damaged or too large."""
     size, begun = 0, b""
     for piece in unpack_gzip(data):
         size += len(piece)

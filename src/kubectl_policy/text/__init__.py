@@ -96,10 +96,10 @@ class Unread(Struct, frozen=True, kw_only=True):
 
 
 class DocumentError(Exception):
-    """What is being read is no document, or no safe one; the reason of its problem is the rule of a diagnostic."""
+    """Text that is no document, or no safe one; the reason of its problem is the rule of a diagnostic."""
 
     def __init__(self, reason: str, line: int, message: str, letters: str = "") -> None:
-        """`line` counts from 1 in the text that is being read; `letters` are what can be made out all the same."""
+        """Count the `line` from 1 in the text that is being read; `letters` are what can be made out all the same."""
         super().__init__(message)
         self.letters = letters
         self.problem = Problem(message=message, reason=reason, line=line)

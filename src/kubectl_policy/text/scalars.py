@@ -1,4 +1,4 @@
-"""What scalars and keys of YAML mean to kubectl: null, booleans, numbers and text."""
+"""Meaning of YAML scalars and keys to kubectl: null, booleans, numbers and text."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ _FLOAT_BITS: Final = 1023
 
 
 class PlainScalars(dict[str, Scalar]):
-    """What each unquoted scalar means, worked out when it is first met; equal strings are kept once."""
+    """Values of unquoted scalars, computed when they are first met; equal strings are kept once."""
 
     def __missing__(self, text: str) -> Scalar:
-        """Work out a scalar that was not met before."""
+        """Compute a scalar that was not met before."""
         value = self[text] = plain_scalar(text)
         return value
 
 
 def plain_scalar(text: str) -> Scalar:
-    """The value of an unquoted scalar: null, a boolean, a number, or else the text itself.
+    """Return the value of an unquoted scalar: null, a boolean, a number, or else the text itself.
 
     There are no dates and no numbers to base 60. A number means what it means after a trip through JSON (`1.0` is 1).
     """
@@ -54,12 +54,12 @@ def plain_scalar(text: str) -> Scalar:
 
 
 def json_number(value: float) -> int | float:
-    """A number as an API server gives it back: JSON writes an integral one without a point, and reads an integer."""
+    """Return a number as an API server gives it back: JSON writes an integral one without a point."""
     return int(value) if value.is_integer() and int(value) in _INT64 else value
 
 
 def key_of(value: Scalar) -> str | None:
-    """A mapping key as JSON has it (convertToJSONableObject in sigs.k8s.io/yaml); None for null, which it refuses."""
+    """Return a mapping key as JSON has it (convertToJSONableObject in sigs.k8s.io/yaml); None for null."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -91,5 +91,5 @@ def _parse_number(text: str) -> int | float | str:
 
 
 def require_encodable(text: str) -> str:
-    """A text; ValueError for half a surrogate pair, which the C parser refuses anyway and the other one lets in."""
+    """Return a text. Raises ValueError for half a surrogate pair, which only the C parser refuses by itself."""
     return text if text.isascii() else text.encode().decode()

@@ -40,7 +40,7 @@ _DISABLED: Final = re.compile(r"""kustomize\.toolkit\.fluxcd\.io/substitute["']?
 
 
 def substitute(text: str, values: Mapping[str, str], *, closed: bool = False) -> str:
-    """A text of YAML or JSON with the variables filled in whose values are known; it keeps its lines.
+    """Fill in the variables of a YAML or JSON text whose values are known; the text keeps its lines.
 
     What has no value may have one that was not told, and stays, with its default; if the values are `closed`, it has
     none, and becomes its default, or nothing. Documents with the label or annotation
@@ -75,18 +75,16 @@ class _OpenVariable(Struct, frozen=True, kw_only=True):
 
 
 class _Substitution:
-    """Fills in documents as long as there is room for what that adds; what it returns then is not whole.
-
-    `refused` is how the last thing began that is no variable.
-    """
+    """Substitution in documents, as long as there is room for what it adds; then a document is not whole."""
 
     def __init__(self, known: Mapping[str, str], *, closed: bool) -> None:
         self._values, self._closed = known, closed
         self.room = MAX_ADDED
+        # The beginning of the last expression that is no variable.
         self.refused = ""
 
     def fill_document(self, text: str) -> str:
-        """A document with what is known filled in.
+        """Fill in a document.
 
         Kustomize writes no quotes around a variable that stands alone, so that Flux makes a number of `"${PORT}"`.
         """
@@ -97,7 +95,7 @@ class _Substitution:
         return filled if _TYPED.fullmatch(filled) else quoted[0]
 
     def _fill(self, text: str) -> str:
-        """A text with what is known filled in, from its first character to its last, however it is nested."""
+        """Fill in a text from its first character to its last, with variables in the defaults of others."""
         output: list[str] = []
         open_variables: list[_OpenVariable] = []
         position = 0
@@ -145,7 +143,7 @@ class _Substitution:
         return filled
 
     def _expand(self, token: re.Match[str]) -> str | None:
-        """What a variable becomes; None where its value is not known, or where it is no variable."""
+        """Return the value that replaces a variable; None where its value is not known, or where it is no variable."""
         known = self._lookup(token["name"]) if token["name"] and not token["default"] else None
         if known is None:
             return None

@@ -52,7 +52,7 @@ _USER_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class ClusterOptions(Struct, frozen=True, kw_only=True):
-    """How a cluster is reached, where that is not as the kubeconfig says; an empty value is a flag that is not set."""
+    """kubectl's flags about the cluster to ask; an empty value is a flag that is not set."""
 
     kubeconfig: str = ""
     context: str = ""

@@ -1,4 +1,4 @@
-"""Read from a cluster what a question asks for, round by round, and note what could not be read."""
+"""Read the objects that a question asks for from a cluster, round by round; refused requests become gaps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AGAIN: Final = "ask again"
 
 
 class Cluster:
-    """A cluster that a question is asked of: what was read of it so far, and what could not be read."""
+    """Cluster that a question is asked of: objects that were read so far, and requests that were refused."""
 
     def __init__(
         self, connection: Connection, discovery: Discovery, interests: Interests, namespace: str, chunk_size: int = 0

@@ -67,14 +67,14 @@ class _Request(Struct, frozen=True):
 
 
 class Connection:
-    """What is asked of one API server by one command; threads may share it.
+    """Connection of one command to one API server, which threads may share.
 
     There is one deadline for all that is asked. Every method ends by then, whatever the server, the resolver of names
     or a credential plugin does, and raises `RequestRefused`, or an error of the access itself.
     """
 
     def __init__(self, access: Access, *, timeout: float = 30.0) -> None:
-        """The deadline is `timeout` seconds from now; 0 is none."""
+        """Set the deadline `timeout` seconds from now; 0 sets none."""
         self.access, self._timeout = access, timeout
         self._end = time.monotonic() + timeout if timeout else None
         self._within = f" within --request-timeout {timeout:g}s" if timeout else ""

@@ -25,7 +25,7 @@ _MAX_CONNECTIONS: Final = 32
 
 
 class Credentials:
-    """What shows a cluster who asks: headers of requests, and a client certificate that connections present."""
+    """Identity that is shown to a cluster: headers of requests, and the client certificate of connections."""
 
     # One for all clusters: the files in which the package keeps keys are removed as soon as they are read.
     _lock = Lock()

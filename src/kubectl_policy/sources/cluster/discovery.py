@@ -63,7 +63,7 @@ class Served(Struct, frozen=True, gc=False):
 
     @property
     def group_kind(self) -> GroupKind:
-        """Return the kind without its version."""
+        """The kind without its version."""
         return GroupKind(self.group, self.kind)
 
     @property

@@ -29,7 +29,7 @@ _OK, _NOT_FOUND = 200, 404
 
 
 class RequestOutcome(Struct, frozen=True):
-    """What came of a query."""
+    """Objects that answer a query, or the refusal of it, or both."""
 
     # None without an answer.
     resources: Sequence[Resource] | None

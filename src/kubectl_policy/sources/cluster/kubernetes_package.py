@@ -43,7 +43,7 @@ _PATHS: Final = frozenset({"certificate-authority", "client-certificate", "clien
 
 
 class PluginPolicy(msgspec.Struct, frozen=True, rename="camel"):
-    """What a kuberc says of credential plugins."""
+    """Settings of a kuberc for credential plugins."""
 
     credential_plugin_policy: Literal["", "AllowAll", "DenyAll", "Allowlist"] = ""
     # Each entry has a `command`, before Kubernetes 1.36 a `name`.
@@ -241,7 +241,7 @@ class Loader(KubeConfigLoader):  # type: ignore[misc] # the package has no types
         super().__init__(content, active_context="chosen", config_base_path=None)
 
     def _load_auth_provider_token(self) -> Any:  # noqa: ANN401 (as in the package)
-        """kubectl: knows no other provider than OIDC any more."""
+        """Load the token of a provider. kubectl: knows no other provider than OIDC any more."""
         if "auth-provider" in self._user and self._user["auth-provider"]["name"] != "oidc":
             raise ConfigException("the auth-provider is no more: use a credential plugin (exec)")
         token = super()._load_auth_provider_token()
@@ -250,11 +250,14 @@ class Loader(KubeConfigLoader):  # type: ignore[misc] # the package has no types
         return token
 
     def _refresh_oidc(self, provider: object) -> None:  # noqa: ARG002 (as in the package)
-        """kubectl: keeps the next refresh token, which the package would lose, and checks who issues it."""
+        """Refuse to refresh. kubectl: keeps the next refresh token, which the package would lose."""
         raise ConfigException("the OIDC id-token has expired: `kubectl version` gets a new one, or log in again")
 
     def _load_from_exec_plugin(self) -> bool | None:
-        """kubectl: ends where a plugin fails; takes a certificate beside a token, and a token until its very end."""
+        """Run the plugin of the user.
+
+        kubectl: ends where a plugin fails; takes a certificate beside a token, and a token until its very end.
+        """
         if "exec" not in self._user or any(key in self._user for key in _WITHOUT_PLUGIN):
             return None
         status = Plugin(self._user["exec"], self._cluster, self._limit).run()
@@ -301,5 +304,5 @@ def pool_of(configuration: object) -> PoolManager:
 
 
 def remove_key_files() -> None:
-    """kubectl: writes no certificates and keys into files."""
+    """Remove the files of certificates and keys. kubectl: writes none."""
     kube_config._cleanup_temp_files()  # noqa: SLF001 (the package calls it at the end)

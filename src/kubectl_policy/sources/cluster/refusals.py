@@ -1,4 +1,4 @@
-"""Refusals: why a request has no answer, by the status of HTTP or the error of the connection, and what to do then."""
+"""Refusals of requests, by the status of HTTP or the error of the connection, with hints."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ _ALERTS: Final[Mapping[str, str]] = {
 
 
 class RequestRefused(Exception):  # noqa: N818 (what a server may always do is no error of ours)
-    """Why there is no answer: it is expected, and becomes a gap."""
+    """Refusal of a request, which is expected, and becomes a gap."""
 
     def __init__(  # noqa: PLR0913 (all but the first two have a name where they are given)
         self, status: int, reason: str, message: str = "", *, retry: bool = False, wait: float = 0, hint: str = ""

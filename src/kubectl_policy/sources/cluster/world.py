@@ -49,7 +49,7 @@ class Query(Struct, frozen=True):
 
 
 class Interests(Struct, frozen=True, kw_only=True):
-    """What is known of kinds before a cluster is asked."""
+    """Facts about kinds that are known before a cluster is asked."""
 
     # Kinds of which there are few objects, besides policies: all are listed as soon as anything is asked of them.
     small_kinds: Collection[GroupKind] = ()
@@ -108,7 +108,7 @@ class ClusterWorld(World):
 
     @property
     def wanted(self) -> tuple[Query, ...]:
-        """Return the queries for what is wanted: lists, and objects by name unless a list has them."""
+        """The queries for what is wanted: lists, and objects by name unless a list has them."""
         named = grouped(
             (query.kind, query)
             for query in self._wanted
@@ -255,14 +255,14 @@ class ClusterWorld(World):
 
     @property
     def kinds(self) -> tuple[GroupKind, ...]:
-        """Return the kinds of which objects were read, sorted; all policies are wanted for that."""
+        """The kinds of which objects were read, sorted; all policies are wanted for that."""
         for kind in self._policies:
             self.want_all(kind)
         return self._read.kinds
 
     @property
     def namespaces(self) -> frozenset[str]:
-        """Return the namespaces in which objects were read."""
+        """The namespaces in which objects were read."""
         return self._read.namespaces
 
     def __iter__(self) -> Iterator[Resource]:

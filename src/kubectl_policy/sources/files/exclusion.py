@@ -54,7 +54,7 @@ class Exclusions:
     """Patterns of a call for files to leave out, as in a .gitignore at the top of each folder that is searched."""
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
-        """Raises UsageError for a pattern that git would not take."""
+        """Keep the patterns. Raises UsageError for one that git would not take."""
         self.patterns = tuple(patterns)
         self.left_out: dict[LeftOut, None] = {}
         for pattern in self.patterns:

@@ -48,7 +48,7 @@ class InputFile(Struct, frozen=True):
 
     @property
     def path_in_root(self) -> str:
-        """Where the file is below its root (`apps/echo/route.yaml`); its own path if it was named itself."""
+        """The path of the file from its root (`apps/echo/route.yaml`), or its whole path if it was named itself."""
         return relative_path(self.path, self.root)
 
 

@@ -1,4 +1,4 @@
-"""Argo CD: the Applications that an ApplicationSet makes, and what is to be rendered for an Application's sources."""
+"""Argo CD: the Applications of an ApplicationSet, and the builds and releases for the sources of an Application."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Files(Struct, frozen=True, kw_only=True):
 
 
 class NotRendered(Struct, frozen=True, kw_only=True):
-    """A source of an Application that nothing here can render, and why."""
+    """Source of an Application that nothing here can render, and the reason."""
 
     reason: str
 

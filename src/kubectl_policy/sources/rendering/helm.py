@@ -1,4 +1,4 @@
-"""Helm: a chart that is in the tree, the values that it is given, and the command that makes manifests of it."""
+"""Helm: releases of charts in the tree, their values, and the command that makes manifests of them."""
 
 from __future__ import annotations
 

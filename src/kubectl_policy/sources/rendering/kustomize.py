@@ -1,4 +1,4 @@
-"""Kustomize: what a folder is built from, a copy of that without anything remote, and the command that builds it."""
+"""Kustomize: the files of a build, a copy of them without remote ones, and the command that builds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--render`: which roots of a tree are rendered first, and what comes of all of them."""
+"""`--render`: choose the roots of a tree to render first, and collect the results of all of them."""
 
 from __future__ import annotations
 

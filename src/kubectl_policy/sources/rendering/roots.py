@@ -1,4 +1,4 @@
-"""Roots of rendering: deliveries of folders of the tree, and those that nothing else delivers."""
+"""Roots of rendering: deliveries, and folders that nothing delivers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The work list of `--render`: what is rendered when, what comes out of it, and what is not known of that."""
+"""Work list of `--render`: render roots in waves, and collect their objects, gaps and diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects of Kustomize, Flux, Argo CD and Helm on the manifests of a tree, where nothing is rendered."""
+"""Trees of manifests with Kustomize, Flux, Argo CD and Helm around them, where nothing is rendered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways from a file to a cluster through kustomizations, and the roles of files that are on none."""
+"""Chains of kustomizations from a file to a cluster, and the roles of files that are on none."""
 
 from __future__ import annotations
 

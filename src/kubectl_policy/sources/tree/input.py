@@ -1,4 +1,4 @@
-"""A tree read as far as it goes: with what its kustomizations take in from outside, and with variables filled in."""
+"""Input that is a tree: read files that its kustomizations take in from outside, and fill in variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One kustomization.yaml: what it takes in, what it does to that, and which files serve it otherwise."""
+"""Kustomizations: the files and folders that they take in, their changes, and the files that serve them otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree of manifests with what stands around them: what of it is an object, and what each object is once applied."""
+"""Tree of manifests, and of the files that deliver them: its objects as they are once applied, and their gaps."""
 
 from __future__ import annotations
 
