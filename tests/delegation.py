@@ -83,7 +83,7 @@ def world(*resources: Resource, controller: str = CONTROLLER, complete: bool = T
 def delegations(topology: Topology, child: str, namespace: str = "default") -> dict[str, tuple[str, ...] | str]:
     """For each rule that refers to a route, the rules that it reaches, or why it is refused."""
     return {
-        str(found.parent).removeprefix("HTTPRoute "): found.rules if found.takes else found.message
+        str(found.parent).removeprefix("HTTPRoute "): found.rules if found.is_accepted else found.message
         for found in topology.relations.delegations.to(ref("HTTPRoute", child, namespace))
     }
 

@@ -23,7 +23,7 @@ from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.profiles.needs import with_those_through
-from kubectl_policy.resolution import EffectivePolicy, Resolver, reach, takes_effect_below
+from kubectl_policy.resolution import EffectivePolicy, Resolver, reached_part, takes_effect_below
 from kubectl_policy.topology import Implementation, Path, Topology
 from kubectl_policy.validation import new_evaluator
 
@@ -100,11 +100,11 @@ class Analysis:
 
     def with_topology_of(self, other: Analysis) -> Analysis:
         """This analysis with the topology of another state, in which nothing differs that the hierarchy is made of."""
-        return Analysis(replace(self._parts, topology=other.topology.of_state(self.index)))
+        return Analysis(replace(self._parts, topology=other.topology.with_index(self.index)))
 
     def beside(self, other: Analysis, differing: Collection[GroupKind]) -> Analysis:
         """This analysis, which takes over from that of another state what is the same, as only some kinds differ."""
-        return Analysis(replace(self._parts, topology=self.topology.beside(other.topology, differing)))
+        return Analysis(replace(self._parts, topology=self.topology.reusing(other.topology, differing)))
 
     @cached_property
     def policies(self) -> tuple[Resource, ...]:
@@ -201,12 +201,12 @@ class Analysis:
     @property
     def is_uncertain(self) -> bool:
         """Whether there is anything that may be related or attached, as something is to be filled in."""
-        return self.has_placeholders or self.possible_attachments.is_any
+        return self.has_placeholders or self.possible_attachments.has_any
 
     @property
     def has_placeholders(self) -> bool:
         """Whether something is to be filled in that decides what is related, or what a policy is attached to."""
-        return self.topology.possible.is_any or self.possible_attachments.are_open
+        return self.topology.possible.has_any or self.possible_attachments.has_placeholders
 
     @cached_property
     def possible_attachments(self) -> PossibleAttachments:
@@ -253,7 +253,7 @@ class Analysis:
             hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"{self.index.source} has no {obj.kind}"
             raise self.not_read(obj, hint)
         if node.section and self.index.get(obj) and node.section not in self.topology.sections(obj):
-            raise NotFoundError(f"{obj} has no section {node.section}", self.topology.said_of_sections(obj))
+            raise NotFoundError(f"{obj} has no section {node.section}", self.topology.sections_phrase(obj))
 
     def not_read(self, obj: ObjectRef, hint: str = "") -> NotFoundError:
         """The error that an object was not read: it is not there, or a cluster did not give it out."""
@@ -320,7 +320,7 @@ class Analysis:
 
     def _reaches(self, effective: EffectivePolicy) -> bool:
         profile = self.registry.profile(effective.resolution.kind)
-        reached = reach(effective.path, profile) if profile.policy_class == "inherited" else ()
+        reached = reached_part(effective.path, profile) if profile.policy_class == "inherited" else ()
         if not reached:
             return profile.policy_class == "direct" or takes_effect_below(effective.target, profile)
         return reached[-1].object == effective.target.object

@@ -143,7 +143,7 @@ class StateComparison:
             for path in sorted(old | new):
                 there = (path in old, path in new)
                 among = [
-                    state.resolver.own_among_policies(path) if is_there else frozenset[str]()
+                    state.resolver.rule_fields_in_policies(path) if is_there else frozenset[str]()
                     for state, is_there in zip(states, there, strict=True)
                 ]
                 before, after = (
@@ -370,7 +370,7 @@ def _ranked_alike(before: Sequence[RankedPolicy], after: Sequence[RankedPolicy])
     return len(before) == len(after) and all(
         mine.policy.ref == theirs.policy.ref
         and same_object(mine.policy, theirs.policy)
-        and (mine.filter_place, mine.refusal) == (theirs.filter_place, theirs.refusal)
+        and (mine.filter_position, mine.refusal) == (theirs.filter_position, theirs.refusal)
         for mine, theirs in zip(before, after, strict=True)
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment import MEANINGS, calls_of, without_references
+from kubectl_policy.attachment import MEANINGS, calls_of, unattached_phrase
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.model import Diagnostic
@@ -15,7 +15,7 @@ from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.topology.delegation.flow import circle_words
+from kubectl_policy.topology.delegation.flow import circle_phrase
 from kubectl_policy.topology.problems import broken_reference, dangling_references
 from kubectl_policy.topology.references import reference_problem
 from kubectl_policy.validation import Validation
@@ -88,7 +88,7 @@ class Problems:
     def _of_policy(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[Diagnostic]:
         attachments = self._attachments[policy.ref]
         if not attachments and profile.attaches_as_known and profile.references_alone:
-            message = f"{policy.ref} {without_references(profile)}, so it has no effect"
+            message = f"{policy.ref} {unattached_phrase(profile)}, so it has no effect"
             yield Diagnostic(
                 rule="no-target", severity="warning", message=message, subject=policy.ref, origin=policy.origin
             )
@@ -134,7 +134,7 @@ class Problems:
         for cycle in self._cycles:
             routes = tuple(dict.fromkeys(node.object for node in cycle))
             if route.ref in routes:
-                message = f"a request would loop: {circle_words(routes)}"
+                message = f"a request would loop: {circle_phrase(routes)}"
                 yield route.diagnostic("cycle", "error", message, related=routes)
 
     def _filters_that_attach_nothing(self, route: Resource) -> Iterator[Diagnostic]:

@@ -264,8 +264,8 @@ def _depends_on_all(state: Analysis) -> bool:
     """
     relations = state.topology.relations
     return (
-        state.topology.possible.is_any
-        or state.possible_attachments.are_open
+        state.topology.possible.has_any
+        or state.possible_attachments.has_placeholders
         or bool(relations.delegations.refs)
         or not relations.kinds_of_other_backends.isdisjoint(ROUTES)
         or any(profile.overlap == "refused" for profile in state.registry.policy_kinds)

@@ -75,7 +75,7 @@ class TestAttached:
         assert (found.state, found.message, found.target) == ("attached", "", node("HTTPRoute", "r", "buy"))
         declared = found.declared
         assert (declared.field, declared.named_by) == ("spec.rules[0].filters[1].extensionRef", ref("HTTPRoute", "r"))
-        assert declared.place == 2
+        assert declared.filter_position == 2
 
     def test_every_filter_is_an_attachment(self) -> None:
         """Of each rule and route, after the policy's own references, also where one names it twice."""
@@ -89,7 +89,7 @@ class TestAttached:
             "HTTPRoute default/b#rule[1]",
             "HTTPRoute default/b#rule[1]",
         ]
-        assert [one.declared.place for one in found] == [0, 1, 1, 2, 3]
+        assert [one.declared.filter_position for one in found] == [0, 1, 1, 2, 3]
 
     def test_to_a_kind_that_attaches_in_no_other_way(self) -> None:
         """Whatever looks like a target reference is none."""
@@ -127,7 +127,7 @@ class TestAttached:
 def test_a_filter_that_names_something_else(item: Json) -> None:
     """By group, kind, name or type, or nothing at all."""
     assert attachments(filtered(item)) == ()
-    assert attachments(filtered(item, FILTER))[0].declared.place == 2
+    assert attachments(filtered(item, FILTER))[0].declared.filter_position == 2
 
 
 class TestElsewhere:
@@ -177,7 +177,7 @@ class TestFailing:
     def test_a_backend_of_a_kind_that_applies_to_rules_alone(self) -> None:
         """The filter is refused."""
         (found,) = attachments(route(rules=[rule({**backend(), "filters": [FILTER]})]))
-        assert (found.state, found.target, found.declared.place) == (
+        assert (found.state, found.target, found.declared.filter_position) == (
             "filter unsupported",
             node("HTTPRoute", "r", "rule[0]"),
             0,

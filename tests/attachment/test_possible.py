@@ -80,6 +80,6 @@ def test_whether_any_policy_is_undecided() -> None:
             found.index.expect_questions(1_000)
             assert found.attachments_to(ref("Gateway", "h"))
         possible_attachments, kind = found.possible_attachments, PROFILE.group_kind
-        assert possible_attachments.is_any_undecided(kind, [ref("Gateway", "g")])
-        assert possible_attachments.is_any_undecided(kind, [ref("Gateway", "h")]) is is_known
-        assert not possible_attachments.is_any_undecided(GroupKind("", "Other"), [ref("Gateway", "g")])
+        assert possible_attachments.has_undecided(kind, [ref("Gateway", "g")])
+        assert possible_attachments.has_undecided(kind, [ref("Gateway", "h")]) is is_known
+        assert not possible_attachments.has_undecided(GroupKind("", "Other"), [ref("Gateway", "g")])

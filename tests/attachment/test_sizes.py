@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
-from kubectl_policy.attachment.validity import too_small
+from kubectl_policy.attachment.validity import why_too_small
 from kubectl_policy.model import GroupKind
 from tests.build import gateway, index, policy, resource, target
 
@@ -23,7 +23,7 @@ LEAST: Final[Mapping[str, tuple[str, ...]]] = {"buffers.most": ("buffers.one", "
 def flaw(most: Json, one: Json = None, two: Json = None, least: Mapping[str, tuple[str, ...]] = LEAST) -> str:
     """What is wrong with the sizes of a policy."""
     buffers: Json = {"most": most, "one": one}
-    return too_small(policy("p", buffers=buffers, two=two), least)
+    return why_too_small(policy("p", buffers=buffers, two=two), least)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_kind_without_such_fields() -> None:
 @pytest.mark.parametrize("spec", [None, 7, "x", []], ids=str)
 def test_a_policy_of_another_shape(spec: Json) -> None:
     """Has no sizes."""
-    assert too_small(resource("ColorPolicy", "p", spec, group="example.com"), LEAST) == ""
+    assert why_too_small(resource("ColorPolicy", "p", spec, group="example.com"), LEAST) == ""
 
 
 def test_a_policy_whose_sizes_do_not_fit_is_attached_to_nothing() -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.validity import gateways_of, policy_not_attached, target_not_attached
+from kubectl_policy.attachment.validity import gateways_of, policy_failure, target_failure
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
@@ -52,7 +52,7 @@ class TestWeight:
         """What is wrong with a policy that has these annotations."""
         found = policy("p")
         metadata: Json = {"name": "p", "namespace": "default", "annotations": annotations}
-        return policy_not_attached(replace(found, raw={**found.raw, "metadata": metadata}), profile, index())
+        return policy_failure(replace(found, raw={**found.raw, "metadata": metadata}), profile, index())
 
     @pytest.mark.parametrize(
         "weight", ["", "x", "1.5", "1e3", "0x1", "٣", " 1", "--1", 7, None, [], {}, True], ids=repr
@@ -90,11 +90,11 @@ class TestNeeds:
         for competes in (False, True):
             profile = replace(KIND, needs=(replace(need, competes=competes),))
             world = index(keyed, complete=True)
-            assert policy_not_attached(keyed, profile, world) == NotAttached("not permitted", forbidden, competes)
+            assert policy_failure(keyed, profile, world) == NotAttached("not permitted", forbidden, competes)
             world = index(keyed, lets_in, complete=True)
-            assert policy_not_attached(keyed, profile, world) == NotAttached("policy invalid", missing, competes)
+            assert policy_failure(keyed, profile, world) == NotAttached("policy invalid", missing, competes)
             world = index(keyed, lets_in, resource("Secret", "k", group="", namespace="far"), complete=True)
-            assert policy_not_attached(keyed, profile, world) is None
+            assert policy_failure(keyed, profile, world) is None
 
     def test_a_number_is_looked_at_first(self) -> None:
         """Then the sizes, then what is needed."""
@@ -106,7 +106,7 @@ class TestNeeds:
         bad = resource("ColorPolicy", "p", spec, group="example.com")
         odd: Json = {"name": "p", "annotations": {"example.com/weight": "x"}}
         weighed = replace(bad, raw={**bad.raw, "metadata": odd})
-        found = [policy_not_attached(one, profile, index()) for one in (weighed, bad, policy("p"))]
+        found = [policy_failure(one, profile, index()) for one in (weighed, bad, policy("p"))]
         assert [failure.message.split()[0] if failure else "" for failure in found] == ["the", "spec.a", "spec.key"]
 
 
@@ -133,7 +133,7 @@ class TestEnabledBy:
         gaps: Sequence[Gap] = (),
     ) -> NotAttached | None:
         """Why nothing comes of a target in a world of these objects."""
-        return target_not_attached(obj, profile, Topology(index(*CLASSES, *objects, complete=complete, gaps=gaps)))
+        return target_failure(obj, profile, Topology(index(*CLASSES, *objects, complete=complete, gaps=gaps)))
 
     @pytest.mark.parametrize("obj", [ref("Gateway", "g"), ref("ListenerSet", "ls"), ref("HTTPRoute", "r")], ids=str)
     def test_on_and_off(self, obj: ObjectRef) -> None:
@@ -190,7 +190,7 @@ class TestEnabledBy:
             gaps = [Gap("Settings", "default", "forbidden")]
             assert self.outcome(obj, with_settings(), route("r"), gaps=gaps) is None
             classless = Topology(index(gateway("g"), route("r")))
-            assert target_not_attached(obj, SWITCHED, classless) is None
+            assert target_failure(obj, SWITCHED, classless) is None
         away = route("r", parents=[parent("g", namespace="unread")])
         assert self.outcome(away.ref, away, complete=False) is None
 
@@ -235,7 +235,7 @@ class TestInvalidTarget:
     def outcome(self, obj: ObjectRef, *objects: Resource, profiles: Controllers | None = None) -> NotAttached | None:
         """Why nothing comes of a target where such are ignored."""
         topology = Topology(index(*CLASSES, *objects, complete=True), profiles=profiles or self.ignoring)
-        return target_not_attached(obj, KIND, topology)
+        return target_failure(obj, KIND, topology)
 
     @pytest.mark.parametrize("obj", [ref("Gateway", "g"), ref("ListenerSet", "ls")], ids=str)
     def test_one_that_is_not_valid(self, obj: ObjectRef) -> None:

@@ -145,7 +145,9 @@ def _in_force(policy: EffectivePolicy) -> Entry:
     It is named, too, where the rule itself says all that it does.
     """
     resolution = policy.resolution
-    in_force = policy.resolution.policies_in_force or {source.object for source in resolution.members if resolution.own}
+    in_force = policy.resolution.policies_in_force or {
+        source.object for source in resolution.members if resolution.object_values
+    }
     names = [
         part.source.object.qualified_name for part in policy.resolution.contributions if part.source.object in in_force
     ]

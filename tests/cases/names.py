@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kubectl_policy import GroupKind, NodeRef
 from kubectl_policy.model.fields import integer_at, items_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology import controllers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,8 +100,8 @@ def is_managed(analysis: Analysis, parent: ObjectRef, kind: GroupKind) -> bool:
     topology = analysis.topology
     refs = (parent, *(node.object for node in topology.parents(NodeRef(parent))))
     gateways = (ref for ref in refs if ref.kind == "Gateway")
-    controllers = analysis.registry.profile(kind).controllers
-    return any(managed(topology, gateway, controllers) for gateway in gateways)
+    names = analysis.registry.profile(kind).controllers
+    return any(controllers.is_managed(topology, gateway, names) for gateway in gateways)
 
 
 def listener_on(path: Path) -> tuple[ObjectRef, NodeRef] | None:

@@ -11,7 +11,7 @@ from kubectl_policy import GroupKind, NodeRef, leaves
 from kubectl_policy.model.fields import items_at, mapping_at, text_at
 from kubectl_policy.resolution import field_name
 from kubectl_policy.topology import attached_hostnames
-from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.controllers import is_managed
 from tests.cases.names import ROUTES, WITH_LISTENERS, WITH_RULES, listener_on, objects, sections, slashed
 from tests.cases.worlds import fields, items, scalars
 
@@ -222,7 +222,7 @@ class Named:
 
     def is_managed(self, parent: ObjectRef) -> bool | None:
         """Whether a Gateway, or what hangs on it, belongs to the implementation; None where that is unknown."""
-        return managed(self._analysis.topology, parent, self._analysis.registry.profile(_ANY_KIND).controllers)
+        return is_managed(self._analysis.topology, parent, self._analysis.registry.profile(_ANY_KIND).controllers)
 
 
 class LeftOut:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze, leaves
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.defaults import Defaults
-from kubectl_policy.resolution.contributions import taken_apart
+from kubectl_policy.resolution.contributions import split_shared
 from kubectl_policy.resolution.traced import only_field, trace, with_defaults
 from tests.build import crd, gateway, node, resource, route, service, snapshot, target
 from tests.property.choices import values_of
@@ -32,7 +32,7 @@ WHOLE = st.frozensets(st.sampled_from((("m",), ("m", "l"), ("l",), ("w", "a"), (
 def said(name: str, spec: dict[str, Json], fields: tuple[SharedField, ...]) -> Traced:
     """A spec as a policy of that name declares it."""
     whole = [tuple(joint.field.split(".")) for joint in fields]
-    return taken_apart(trace(spec, source(name), whole), fields)
+    return split_shared(trace(spec, source(name), whole), fields)
 
 
 @given(specs=st.tuples(WILD, WILD), fields=joints, whole=WHOLE)

@@ -12,7 +12,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, pl
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution import field_name
 from kubectl_policy.resolution.merging import PathContext, ScopeOutcome, by_level, fold
-from kubectl_policy.resolution.precedence import Refusal
+from kubectl_policy.resolution.precedence import PolicyRefusal
 from tests.property.answers import answers
 from tests.property.choices import TARGETS, contributions, merging_profiles
 from tests.property.stacks import PLACES, TYPED, WILD, brought, kinds, policies, stacked
@@ -41,7 +41,7 @@ def test_whatever_a_kind_chooses(data: st.DataObject, profile: PolicyKindProfile
     parts = data.draw(contributions(profile))
     on_nodes = [[part.source for part in parts if part.source.target == place] for place in TARGETS]
     out = {
-        one: Refusal(sources[0].object, one.target)
+        one: PolicyRefusal(sources[0].object, one.target)
         for sources in on_nodes
         for one in sources
         if one_applies and one.object != sources[0].object

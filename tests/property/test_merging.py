@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, plain
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.resolution.merging import fold, fold_by_challenger, merge
-from kubectl_policy.resolution.traced import keyed, patched, trace
+from kubectl_policy.resolution.traced import patched, trace, with_keyed_lists
 from tests.property.choices import TARGETS, merging_profiles
 from tests.property.merges import KEYS, PATCHES, SPECS, documents
 from tests.resolution.outcomes import PATH, resolve
@@ -67,7 +67,7 @@ def test_an_empty_policy_above_changes_nothing(spec: dict[str, Json], strategy: 
 def test_an_empty_spec_is_neutral(spec: dict[str, Json]) -> None:
     """On either side of a patch, lists by their keys or not."""
     whole = trace(spec, source("p"))
-    for traced in (whole, keyed(whole, KEYS)):
+    for traced in (whole, with_keyed_lists(whole, KEYS)):
         assert patched({}, traced) == patched(traced, {}) == traced
 
 
@@ -92,7 +92,7 @@ def test_merging_once_more_with_what_is_above_changes_nothing(
 @given(spec=documents(nulls=True))
 def test_lists_are_not_appended_to_themselves(spec: dict[str, Json]) -> None:
     """Neither by their keys nor one after the other, where both sides are one policy's."""
-    traced = keyed(trace(spec, source("p")), KEYS)
+    traced = with_keyed_lists(trace(spec, source("p")), KEYS)
     assert patched(traced, traced) == traced
 
 

@@ -65,7 +65,7 @@ def _compare_on_path(analysis: Analysis, world: World, path: Path) -> None:
         assert flat(effective) == {oracle_verdicts.named(field): leaf for field, leaf in expected.spec.items()}
         assert {*map(who, effective.resolution.members)} == expected.members
         assert {*map(who, effective.resolution.rejected)} == expected.rejected
-        assert {*map(who, effective.resolution.kept_out)} == expected.kept_out.keys()
+        assert {*map(who, effective.resolution.refusals)} == expected.kept_out.keys()
         assert ("fold direction" in effective.resolution.doubts) == (
             kind.chooser == "established" and kind.fold is None and oracle_merging.direction_matters(world, kind, path)
         )

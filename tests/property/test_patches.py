@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, leaves, plain
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.resolution.merging import fold
-from kubectl_policy.resolution.traced import keyed, patched, trace
+from kubectl_policy.resolution.traced import patched, trace, with_keyed_lists
 from tests.property.merges import KEYS, PATCHES, SPECS, documents, merge_patch, named_lists, strategic_merge
 from tests.resolution.specs import declares, source
 
@@ -35,7 +35,7 @@ BOTH: Final = pytest.mark.parametrize(("merge", "specs", "patches", "keys"), [RF
 
 def declared_by(name: str, spec: dict[str, Json], keys: Mapping[Field, str] = KEYS) -> Traced:
     """Return a spec as a policy of that name declares it, lists by their keys."""
-    return keyed(trace(spec, source(name)), keys)
+    return with_keyed_lists(trace(spec, source(name)), keys)
 
 
 @BOTH
@@ -86,7 +86,7 @@ def test_what_is_removed_below_does_not_come_back_from_above(
     declared = [
         declares(name, spec, strategy) for name, spec in (("above", above), ("below", below), ("lowest", lowest))
     ]
-    parts = [replace(part, spec=keyed(part.spec, keys)) for part in declared]
+    parts = [replace(part, spec=with_keyed_lists(part.spec, keys)) for part in declared]
     removed = {field for field, leaf in leaves(parts[1].spec) if leaf.removed}
     for direction in DIRECTIONS:
         for field, leaf in leaves(fold(parts, direction).spec):
@@ -110,7 +110,7 @@ WAYS = st.sampled_from((MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRI
 def keys_apart(name: str, field: str, elements: list[Json], strategy: MergeStrategy) -> Contribution:
     """What a policy with that list contributes, lists by their keys."""
     part = declares(name, {field: elements}, strategy)
-    return replace(part, spec=keyed(part.spec, KEYS))
+    return replace(part, spec=with_keyed_lists(part.spec, KEYS))
 
 
 @given(spec=documents(nulls=False))
@@ -118,7 +118,7 @@ def test_what_is_taken_apart_is_still_the_same(spec: dict[str, Json]) -> None:
     """Nothing is lost or moved before there is anything to merge with; to take it apart again changes nothing."""
     once = declared_by("p", spec)
     assert plain(once) == spec
-    assert keyed(once, KEYS) == once
+    assert with_keyed_lists(once, KEYS) == once
 
 
 @given(lists=st.lists(st.tuples(named_lists(nulls=False), WAYS), min_size=1, max_size=4), whole=st.booleans())

@@ -11,8 +11,8 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.resolution.effective import resolve as resolution_of
 from kubectl_policy.resolution.merging import PathContext
-from kubectl_policy.resolution.object_settings import own_values, with_own
-from kubectl_policy.resolution.precedence import Refusal
+from kubectl_policy.resolution.object_settings import object_values, with_object_values
+from kubectl_policy.resolution.precedence import PolicyRefusal
 from kubectl_policy.topology.gateway.listeners import Listener
 from tests.build import node
 from tests.resolution.specs import source
@@ -34,8 +34,8 @@ def resolved(
 ) -> EffectivePolicy:
     """What the contributions amount to at the route."""
     found = resolve(PATH, profile, parts)
-    own = own_values(profile, {"spec": target or {}}, PATH[-1])
-    return EffectivePolicy(PATH, with_own(found.resolution, own)) if own else found
+    own = object_values(profile, {"spec": target or {}}, PATH[-1])
+    return EffectivePolicy(PATH, with_object_values(found.resolution, own)) if own else found
 
 
 def resolve(
@@ -70,7 +70,7 @@ def listener_at(at: NodeRef, protocol: str = "HTTP", port: int | None = 80) -> L
 
 def refusing(holder: Source, *refused: Source) -> PathContext:
     """A policy keeps some others out on its target."""
-    return PathContext(refused={source: Refusal(holder.object, holder.target) for source in refused})
+    return PathContext(refused={source: PolicyRefusal(holder.object, holder.target) for source in refused})
 
 
 def fates(effective: EffectivePolicy) -> dict[tuple[str, str], Fate]:

@@ -128,7 +128,7 @@ class TestOneApplies:
         analysis = world(self.profile, older, newer, elsewhere)
         found = at(analysis, RULE)
         assert set_by(found.resolution.spec) == {"a": (1, "z"), "c": (3, "b")}
-        assert names(found.resolution.rejected) == names(frozenset(found.resolution.kept_out)) == {"a", "b"}
+        assert names(found.resolution.rejected) == names(frozenset(found.resolution.refusals)) == {"a", "b"}
         verdicts = [analysis.enforcement(one.ref) for one in (older, newer, elsewhere)]
         assert [(found.state, [one.name for one in found.by]) for found in verdicts] == [
             ("Enforced", []),
@@ -160,7 +160,7 @@ class TestOrder:
         gateway_node = node("Gateway", "g")
         for found in (
             analysis.resolver.policies_at(gateway_node),
-            analysis.resolver.claimants(gateway_node, COLOR),
+            analysis.resolver.policies_of_kind(gateway_node, COLOR),
         ):
             assert [one.ref.name for one in found] == ["c", "b", "a"]
 
@@ -174,8 +174,8 @@ class TestOrder:
 def test_nothing_claims_a_node_where_nothing_is_attached() -> None:
     """Nor can an object of a kind that is not a policy."""
     analysis = world(PATCHING)
-    assert analysis.resolver.claimants(node("Gateway", "g"), COLOR) == ()
-    assert analysis.resolver.claimants(node("Gateway", "g"), GATEWAY) == ()
+    assert analysis.resolver.policies_of_kind(node("Gateway", "g"), COLOR) == ()
+    assert analysis.resolver.policies_of_kind(node("Gateway", "g"), GATEWAY) == ()
 
 
 def test_where_all_apply_none_beats_another() -> None:

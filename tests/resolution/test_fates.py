@@ -158,7 +158,7 @@ class TestRefused:
         """Not even their overrides; the others merge as if they were not there."""
         found = resolve(PATH, UNSAID, self.parts, self.context)
         assert set_by(found.resolution.spec) == {"x": (2, "b"), "y": (1, "a")}
-        assert (names(found.resolution.members), found.resolution.rejected, found.resolution.kept_out) == (
+        assert (names(found.resolution.members), found.resolution.rejected, found.resolution.refusals) == (
             {"a", "b"},
             frozenset({self.out}),
             self.context.refused,

@@ -10,7 +10,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles import TargetLevel
-from kubectl_policy.resolution.precedence import filters_above, in_order
+from kubectl_policy.resolution.precedence import filters_first, in_order
 from tests.build import backend, gateway, gateway_class, names, node, policy, route, rule, service, snapshot, target
 from tests.resolution.specs import declares
 
@@ -73,7 +73,7 @@ class TestOnOneRule:
         """It is one policy, and the filter decides its place."""
         both, other = policy("z", RULE, age=9, by="z"), policy("a", RULE, age=1, by="a")
         analysis = asked(both, other, filters="z", profile=kind())
-        assert [found.ref.name for found in analysis.resolver.claimants(BUY, COLOR)] == ["z", "a"]
+        assert [found.ref.name for found in analysis.resolver.policies_of_kind(BUY, COLOR)] == ["z", "a"]
         assert plain(in_force(analysis).resolution.spec) == {"by": "z"}
 
     def test_another_rule_has_nothing_of_it(self) -> None:
@@ -144,4 +144,4 @@ def test_without_filters_nothing_changes() -> None:
     policies = [policy("b"), policy("a")]
     assert in_order(policies, kind(MergeStrategy.PATCH_DEFAULTS)) == policies[::-1]
     parts = [declares("b", {"x": 1}, MergeStrategy.PATCH_OVERRIDES), declares("a", {"x": 2})]
-    assert filters_above(parts) == parts
+    assert filters_first(parts) == parts

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import MergeStrategy, NodeRef, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.topology import too_wide
+from kubectl_policy.topology import why_too_wide
 from tests.build import (
     gateway,
     gateway_class,
@@ -105,9 +105,9 @@ def test_a_path_without_route_or_listener() -> None:
     """Has nothing to compare."""
     analysis = world("*.example.com")
     topology = analysis.topology
-    assert too_wide(topology, (node("Gateway", "g"), node("Gateway", "g", "http"))) == ""
-    assert too_wide(topology, (ROUTE,)) == ""
-    assert too_wide(topology, (node("Gateway", "g", "gone"), ROUTE)) == ""
+    assert why_too_wide(topology, (node("Gateway", "g"), node("Gateway", "g", "http"))) == ""
+    assert why_too_wide(topology, (ROUTE,)) == ""
+    assert why_too_wide(topology, (node("Gateway", "g", "gone"), ROUTE)) == ""
     several = analyze(index(route("r", hostnames=["a", "b"]), gateway("g", listener("http", hostname="c"))).snapshot)
-    said = too_wide(several.topology, (NodeRef(ref("Gateway", "g"), "http"), ROUTE))
+    said = why_too_wide(several.topology, (NodeRef(ref("Gateway", "g"), "http"), ROUTE))
     assert said == "a, b of HTTPRoute default/r are wider than c of listener http of Gateway default/g"

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, TargetLevel, plain
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart, PortField, SharedField
-from kubectl_policy.resolution.contributions import ignored_fields, without_ignored
+from kubectl_policy.resolution.contributions import counting_part, ignored_fields
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.traced import trace, without
 from tests.build import node
@@ -232,7 +232,7 @@ class TestPorts:
 def test_what_counts_whole_is_the_same_value() -> None:
     """Nothing is copied where nothing is passed over."""
     part = brings("p", {"a": 1}, L, PATCHING)
-    assert without_ignored(part, PATCHING, HTTP) is part
+    assert counting_part(part, PATCHING, HTTP) is part
     assert ignored_fields(part, part) == frozenset()
     assert ignored_fields(part, None) == {("a",)}
 

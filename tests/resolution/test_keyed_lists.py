@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy import Leaf, plain
-from kubectl_policy.resolution.traced import KeyedList, keyed, patched, trace
+from kubectl_policy.resolution.traced import KeyedList, patched, trace, with_keyed_lists
 from tests.resolution.specs import HOSTILE_LISTS, set_by, source
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ OLD, NEW = source("old"), source("new")
 
 def merged(target: Mapping[str, Json], change: Mapping[str, Json], keys: Mapping[Field, str]) -> Traced:
     """One spec patched onto another, lists by their keys."""
-    return patched(keyed(trace(target, OLD), keys), keyed(trace(change, NEW), keys))
+    return patched(with_keyed_lists(trace(target, OLD), keys), with_keyed_lists(trace(change, NEW), keys))
 
 
 def test_a_list_without_a_key_is_replaced() -> None:
@@ -34,7 +34,7 @@ def test_a_list_without_a_key_is_replaced() -> None:
 def test_elements_without_a_key_of_their_own_are_not_told_apart(value: Json) -> None:
     """The list is a leaf, and a list of theirs replaces another one."""
     keys: dict[Field, str] = {("l",): "name"}
-    assert keyed(trace({"l": value}, NEW), keys) == {"l": Leaf(value, NEW)}
+    assert with_keyed_lists(trace({"l": value}, NEW), keys) == {"l": Leaf(value, NEW)}
     assert set_by(merged({"l": value}, {"l": [{"name": "z"}]}, keys)) == {"l.z.name": ("z", "new")}
 
 
@@ -71,7 +71,7 @@ def test_an_empty_key_appends() -> None:
     keys: dict[Field, str] = {("l",): ""}
     target: dict[str, Json] = {"l": [1, {"a": 1}, None, {}]}
     assert plain(merged(target, {"l": [1, {"a": 2}]}, keys)) == {"l": [1, {"a": 1}, None, {}, 1, {"a": 2}]}
-    itself = keyed(trace(target, OLD), keys)
+    itself = with_keyed_lists(trace(target, OLD), keys)
     assert patched(itself, itself) == itself
 
 
@@ -88,7 +88,7 @@ def test_a_list_inside_an_element() -> None:
 def test_an_element_that_is_a_list_is_a_value() -> None:
     """A list of lists is appended list by list; the key of the outer one says nothing of the inner ones."""
     value: Json = [[{"a": 1}], [{"a": 2}]]
-    spec = keyed(trace({"l": value}, OLD), {("l",): ""})
+    spec = with_keyed_lists(trace({"l": value}, OLD), {("l",): ""})
     assert plain(spec) == {"l": value}
     assert list(set_by(spec).values()) == [([{"a": 1}], "old"), ([{"a": 2}], "old")]
 
@@ -96,7 +96,7 @@ def test_an_element_that_is_a_list_is_a_value() -> None:
 def test_whole_elements_stay_whole() -> None:
     """A list that is keyed already (`rules[name]`) stays a list with its elements."""
     spec = trace({"rules": [{"name": "a", "x": {"y": 1}}]}, OLD, [("rules[name]",)])
-    again = keyed(spec, {("rules",): "name", ("other",): "name"})
+    again = with_keyed_lists(spec, {("rules",): "name", ("other",): "name"})
     assert again == spec
     assert isinstance(again["rules"], KeyedList)
     assert plain(again) == {"rules": [{"name": "a", "x": {"y": 1}}]}

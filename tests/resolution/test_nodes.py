@@ -71,7 +71,7 @@ class TestDisjoint:
         assert refused(analysis) == {"n on g": "o x"}
         (found,) = analysis.effective(R)
         assert plain(found.resolution.spec) == {"m": {"a": 1}, "x": 1}
-        assert names(frozenset(found.resolution.kept_out)) == names(found.resolution.rejected) == {"n"}
+        assert names(frozenset(found.resolution.refusals)) == names(found.resolution.rejected) == {"n"}
         assert states(analysis) == {"n": "Conflicted", "o": "Enforced"}
 
     def test_what_is_whole_is_one_field(self) -> None:

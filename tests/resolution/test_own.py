@@ -15,7 +15,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API, HTTP_ROUTE
 from kubectl_policy.profiles import Registry
 from kubectl_policy.profiles.merging import ConditionalField
 from kubectl_policy.resolution import leaves, plain
-from kubectl_policy.resolution.object_settings import OwnRules
+from kubectl_policy.resolution.object_settings import RuleSettings
 from kubectl_policy.topology import Topology
 from tests.build import backend, gateway, index, node, policy, resource, route, rule, service, snapshot, target
 from tests.profiles.test_built_in import PROFILES
@@ -54,7 +54,7 @@ def said(analysis: Analysis, section: str = "rule[0]", kind: str = "HTTPRoute") 
 def outcome(analysis: Analysis, section: str = "rule[0]", kind: str = "HTTPRoute") -> EffectivePolicy | None:
     """What a rule says itself, on the first path through it."""
     path = analysis.topology.paths_through(node(kind, "r", section))[0]
-    found = list(analysis.resolver.own_settings(path))
+    found = list(analysis.resolver.rule_settings(path))
     assert all(each.resolution.kind == GroupKind(GATEWAY_API, kind) for each in found)
     return found[0] if found else None
 
@@ -200,7 +200,7 @@ class TestSettings:
 
     def test_a_route_of_which_nothing_was_read(self) -> None:
         """Says nothing, nor does a rule that it has not, nor a section of something else."""
-        rules = OwnRules(Topology(index(service("s"), route("r"))), Registry(index()))
+        rules = RuleSettings(Topology(index(service("s"), route("r"))), Registry(index()))
         for place in (node("HTTPRoute", "gone", "rule[0]"), node("HTTPRoute", "r", "ghost")):
             assert (rules.fields(place), rules.at_end((place,), frozenset())) == ({}, None)
         port = node("Service", "s", "8080", group="")
@@ -287,7 +287,7 @@ class TestBesidePolicies:
         assert set_by(found.resolution.spec) == {"timeout": ("1s", "r"), "a": (1, "p"), "retry.attempts": (1, "r")}
         (fate,) = [fate for fate in found.resolution.fates if fate.field == "timeout"]
         assert (fate.state, [one.object.kind for one in fate.superseded_by]) == ("superseded", ["HTTPRoute"])
-        assert [fate.state for _, _, fate in found.resolution.own_fates] == ["effective", "effective"]
+        assert [fate.state for _, _, fate in found.resolution.object_fates] == ["effective", "effective"]
         (other,) = analysis.effective(node("HTTPRoute", "r", "named"))
         assert set_by(other.resolution.spec) == {"timeout": ("9s", "p"), "a": (1, "p")}
         assert (said(analysis), said(analysis, "named")) == ({}, {})
@@ -327,7 +327,7 @@ class TestBesidePolicies:
         analysis = world(rule(backend(), timeouts=self.timeouts), policies=(on_route,), profile=profile)
         (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
         assert set_by(found.resolution.spec) == {"timeout": ("9s", "p")}
-        ((field, _, fate),) = found.resolution.own_fates
+        ((field, _, fate),) = found.resolution.object_fates
         assert (field, fate.value, fate.state) == (("timeout",), "1s", "superseded")
         assert [one.object.name for one in fate.superseded_by] == ["p"]
         assert said(analysis) == {}

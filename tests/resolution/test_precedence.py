@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.precedence import in_order, on_one_node, order_unknown, same_level_of
+from kubectl_policy.resolution.precedence import fold_order, in_order, order_unknown, same_level_of
 from tests.build import policy
 from tests.resolution.specs import declares
 
@@ -110,17 +110,17 @@ def test_where_numbers_order_policies_names_do_not() -> None:
 def test_the_newer_one_challenges() -> None:
     """The order of age is the order of folding."""
     parts = [declares("old", {}), declares("new", {}, "Patch overrides")]
-    assert on_one_node(parts, "newest-challenges") == parts
+    assert fold_order(parts, "newest-challenges") == parts
 
 
 def test_the_first_created_wins() -> None:
     """Its overrides and refusals stand first, its defaults last."""
     old, new = declares("old", {}, "Patch overrides"), declares("new", {}, "Patch overrides")
-    assert on_one_node([old, new], "first-wins") == [old, new]
+    assert fold_order([old, new], "first-wins") == [old, new]
     default_old, default_new = declares("old", {}), declares("new", {}, "Patch defaults")
-    assert on_one_node([default_old, old, default_new, new], "first-wins") == [old, new, default_new, default_old]
+    assert fold_order([default_old, old, default_new, new], "first-wins") == [old, new, default_new, default_old]
     refuses_old, refuses_new = declares("old", {}, "None"), declares("new", {}, "None")
-    assert on_one_node([refuses_old, refuses_new], "first-wins") == [refuses_old, refuses_new]
+    assert fold_order([refuses_old, refuses_new], "first-wins") == [refuses_old, refuses_new]
 
 
 def test_the_rule_for_one_node_is_the_profiles_or_that_of_the_text() -> None:

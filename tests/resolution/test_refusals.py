@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.resolution.precedence import Refusal, refusals
+from kubectl_policy.resolution.precedence import PolicyRefusal, refusals
 from tests.build import node, policy
 
 if TYPE_CHECKING:
@@ -62,4 +62,4 @@ def test_a_refusal_names_objects() -> None:
     """And the node where the two meet."""
     a, b = policy("a"), policy("b")
     found = refusals([a, b], {a.ref: [G], b.ref: [G]}, {a.ref: [""], b.ref: [""]}, "there")
-    assert found == {(b.ref, G): Refusal(a.ref, G)}
+    assert found == {(b.ref, G): PolicyRefusal(a.ref, G)}

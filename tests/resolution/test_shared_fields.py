@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import Leaf, plain
 from kubectl_policy.profiles.merging import SharedField
-from kubectl_policy.resolution.contributions import combined_fields, taken_apart, unshared_fields, whole_among
+from kubectl_policy.resolution.contributions import combined_fields, split_shared, unshared_fields, whole_fields
 from kubectl_policy.resolution.traced import CollectedValues, KeyedList, only_field, trace, with_defaults
 from tests.resolution.specs import set_by, source
 
@@ -27,7 +27,7 @@ ENTRIES = SharedField(field="f", within=("level",), by="ref.name")
 
 def by(shared: SharedField, name: str, spec: Mapping[str, Json]) -> Traced:
     """A spec as the policy of that name declares it, with one shared field taken apart."""
-    return taken_apart(trace(spec, source(name), [tuple(shared.field.split("."))]), [shared])
+    return split_shared(trace(spec, source(name), [tuple(shared.field.split("."))]), [shared])
 
 
 class TestTakenApart:
@@ -62,12 +62,12 @@ class TestTakenApart:
         """Nor what is inside of something that is no map."""
         deep = SharedField(field="f.g", within=("level",))
         for spec in ({}, {"g": 1}, {"f": 1}, {"f": {"h": 1}}):
-            assert taken_apart(trace(spec, source("p")), [deep]) == trace(spec, source("p"))
+            assert split_shared(trace(spec, source("p")), [deep]) == trace(spec, source("p"))
 
     def test_what_is_a_map_already_is_left_alone(self) -> None:
         """A field that an outer shared field has taken apart is taken apart once."""
         once = by(FIELDS, "p", {"f": {"a": 1}})
-        assert taken_apart(once, [FIELDS, SHARED]) == once
+        assert split_shared(once, [FIELDS, SHARED]) == once
 
     def test_lists_are_known_by_policy_and_place(self) -> None:
         """Other values by the policy alone."""
@@ -214,9 +214,9 @@ class TestFields:
 
     def test_each_place_has_its_own(self) -> None:
         """One field may be named more than once."""
-        assert whole_among(self.shared_fields, "level") == {("c",)}
-        assert whole_among(self.shared_fields, "levels") == {("c",), ("c", "d")}
-        assert whole_among(self.shared_fields, "scopes") == {("a",), ("a", "b")}
+        assert whole_fields(self.shared_fields, "level") == {("c",)}
+        assert whole_fields(self.shared_fields, "levels") == {("c",), ("c", "d")}
+        assert whole_fields(self.shared_fields, "scopes") == {("a",), ("a", "b")}
 
     def test_outermost_first(self) -> None:
         """What is inside a field that comes whole is not put together."""
@@ -227,7 +227,7 @@ class TestFields:
     def test_what_another_policy_cannot_set_as_well(self) -> None:
         """SharedField fields that come whole on a level are claimed whole; those that do not, not at all."""
         spec = trace({"a": {"b": [1], "x": 1}, "c": {"d": [1], "e": 1}, "f": {"g": 1}}, source("p"), [("a",), ("c",)])
-        assert unshared_fields(taken_apart(spec, self.shared_fields), self.shared_fields) == [("c",), ("f", "g")]
+        assert unshared_fields(split_shared(spec, self.shared_fields), self.shared_fields) == [("c",), ("f", "g")]
         assert unshared_fields(spec, ()) == [("a",), ("c",), ("f", "g")]
 
 

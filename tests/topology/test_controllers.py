@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import Topology
 from kubectl_policy.model import Gap
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.topology.controllers import controlled, managed
+from kubectl_policy.topology.controllers import is_managed, is_path_managed
 from tests.build import (
     backend,
     gateway,
@@ -112,26 +112,26 @@ class TestManaged:
         """Nor what nobody manages."""
         world = topology(THEIRS, gateway("g", class_name="theirs"), gateway("lost", class_name="missing"))
         for obj in (ref("GatewayClass", "theirs"), ref("Gateway", "g"), ref("Gateway", "lost")):
-            assert managed(world, obj, OURS) is False
+            assert is_managed(world, obj, OURS) is False
 
     def test_without_controllers_everything_is(self) -> None:
         """A kind for every controller."""
-        assert managed(topology(), ref("Gateway", "ghost"), frozenset()) is True
+        assert is_managed(topology(), ref("Gateway", "ghost"), frozenset()) is True
 
     def test_what_one_of_ours_manages(self) -> None:
         """Any of them."""
         world = topology(gateway_class(), gateway("g"))
-        assert managed(world, ref("Gateway", "g"), OURS | {"x.com/y"}) is True
+        assert is_managed(world, ref("Gateway", "g"), OURS | {"x.com/y"}) is True
 
     def test_nobody_knows(self) -> None:
         """A Gateway whose class was not read."""
-        assert managed(topology(gateway("g"), complete=False), ref("Gateway", "g"), OURS) is None
+        assert is_managed(topology(gateway("g"), complete=False), ref("Gateway", "g"), OURS) is None
 
     def test_what_belongs_to_no_gateway_cannot_be_told_apart(self) -> None:
         """Services, Namespaces and other objects."""
         world = topology(THEIRS, service("s"))
         for obj in (ref("Service", "s", group=""), ref("Namespace", "n", group=""), ref("Other", "o", group="x.com")):
-            assert managed(world, obj, OURS) is True
+            assert is_managed(world, obj, OURS) is True
 
 
 class TestRoutes:
@@ -155,7 +155,7 @@ class TestRoutes:
     def test_by_its_parents(self, parents: list[dict[str, Json]], expected: bool) -> None:  # noqa: FBT001
         """Whether or not it is attached there."""
         made = resource("HTTPRoute", "r", {"parentRefs": parents})
-        assert managed(topology(*self.world, made), made.ref, OURS) is expected
+        assert is_managed(topology(*self.world, made), made.ref, OURS) is expected
 
     def test_one_that_is_not_known(self) -> None:
         """May be ours; if another one is, nothing is in doubt."""
@@ -163,7 +163,7 @@ class TestRoutes:
         for far in (parent("far", namespace="far"), parent("far", kind="ListenerSet", namespace="far")):
             for parents, expected in (([far], None), ([parent("h"), far], None), ([far, parent("g")], True)):
                 found = route("r", parents=parents)
-                assert managed(topology(*self.world, found, gaps=gaps), found.ref, OURS) is expected
+                assert is_managed(topology(*self.world, found, gaps=gaps), found.ref, OURS) is expected
 
 
 class TestControlled:
@@ -179,18 +179,20 @@ class TestControlled:
     @staticmethod
     def paths(world: Topology, *ends: NodeRef) -> list[bool]:
         """Of each path to the ends whether it is controlled by ours."""
-        return [controlled(world, path, OURS) for end in ends for path in world.paths(end)]
+        return [is_path_managed(world, path, OURS) for end in ends for path in world.paths(end)]
 
     def test_not_by_way_of_their_gateway(self) -> None:
         """A route of both: one path of two, down to the port."""
         found = route("r", parents=[parent("g"), parent("h")])
         world = topology(*TestRoutes.world, found, service("s"), namespace("default"))
         for end in (node("HTTPRoute", "r"), node("Service", "s", "8080", group="")):
-            assert [(node("Gateway", "g") in path, controlled(world, path, OURS)) for path in world.paths(end)] == [
+            assert [
+                (node("Gateway", "g") in path, is_path_managed(world, path, OURS)) for path in world.paths(end)
+            ] == [
                 (True, True),
                 (False, False),
             ]
-        assert {controlled(world, path, frozenset()) for path in world.paths(node("HTTPRoute", "r"))} == {True}
+        assert {is_path_managed(world, path, frozenset()) for path in world.paths(node("HTTPRoute", "r"))} == {True}
 
     def test_not_in_the_mesh(self) -> None:
         """Wherever a route leads from a Service, even to the same one; the Service itself is not the mesh."""
@@ -198,7 +200,7 @@ class TestControlled:
         ends = (node("HTTPRoute", "m"), node("Service", "s", "8080", group=""), node("Service", "t", group=""))
         assert self.paths(world, *ends) == [False] * 3
         assert self.paths(world, node("Service", "s", group="")) == [True, False]
-        assert [controlled(world, path, frozenset()) for path in world.paths(ends[0])] == [True]
+        assert [is_path_managed(world, path, frozenset()) for path in world.paths(ends[0])] == [True]
 
     def test_what_belongs_to_no_gateway(self) -> None:
         """A route without parents, a Service alone, a Namespace, a GatewayClass without Gateways: it may be ours."""
@@ -226,9 +228,9 @@ def test_a_route_below_a_route_is_managed_where_routes_delegate() -> None:
     child = route("child", parents=[])
     delegating = gateway_class("kgateway", "kgateway.dev/kgateway")
     known = topology(delegating, gateway_class("plain", "example.com/gateway"), *gateways, above, child)
-    assert managed(known, child.ref, frozenset({"kgateway.dev/kgateway"})) is True
-    assert managed(known, child.ref, OURS) is False
-    assert managed(known, above.ref, OURS) is True
+    assert is_managed(known, child.ref, frozenset({"kgateway.dev/kgateway"})) is True
+    assert is_managed(known, child.ref, OURS) is False
+    assert is_managed(known, above.ref, OURS) is True
     gap = Gap("GatewayClass", "", "forbidden")
     open_world = topology(delegating, *gateways, above, child, complete=False, gaps=[gap])
-    assert managed(open_world, child.ref, OURS) is None
+    assert is_managed(open_world, child.ref, OURS) is None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.topology import LINKS, MOST_NODES, Edge, Topology, is_cut
+from kubectl_policy.topology import LINKS, MAX_NODES, Edge, Topology, is_truncated
 from tests.build import (
     backend,
     dangling,
@@ -276,10 +276,10 @@ def test_a_very_long_way_is_cut() -> None:
         topology = Topology(index(gateway(), *more, *routes))
         (up,) = topology.paths(node("HTTPRoute", "r399"))
         (down,) = topology.paths_through(node("HTTPRoute", "r0"))
-        assert is_cut(up)
-        assert is_cut(down)
-        assert all(len(path) in {MOST_NODES + 1, MOST_NODES + 2} for path in (up, down))
-        assert not is_cut(topology.paths(node("HTTPRoute", "r9"))[0])
+        assert is_truncated(up)
+        assert is_truncated(down)
+        assert all(len(path) in {MAX_NODES + 1, MAX_NODES + 2} for path in (up, down))
+        assert not is_truncated(topology.paths(node("HTTPRoute", "r9"))[0])
 
 
 def test_a_path_does_not_depend_on_what_was_asked_before() -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import Topology
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.needs import RequiredParameter
-from kubectl_policy.topology.controllers import Parameters, enabled_on, parameters_of, unread_parameters, why_disabled
+from kubectl_policy.topology.controllers import Parameters, is_enabled, parameters_of, unread_parameters, why_disabled
 from tests.build import crd, gateway, gateway_class, index, ref, resource
 
 if TYPE_CHECKING:
@@ -167,13 +167,13 @@ class TestSwitch:
     @pytest.mark.parametrize("value", [True, 1, "yes", {"mode": "all"}, [1]], ids=str)
     def test_on(self, value: Json) -> None:
         """Any value that says something."""
-        assert enabled_on(topology(gateway_class(), with_own(), settings("own", value)), G, ENABLING) is True
+        assert is_enabled(topology(gateway_class(), with_own(), settings("own", value)), G, ENABLING) is True
 
     @pytest.mark.parametrize("value", [None, False, "", {}, []], ids=str)
     def test_off(self, value: Json) -> None:
         """No value, or an empty one, for routes as for the Gateway itself."""
         world = topology(gateway_class(), with_own(), settings("own", value))
-        assert enabled_on(world, G, ENABLING) is enabled_on(world, G, ENABLING, itself=True) is False
+        assert is_enabled(world, G, ENABLING) is is_enabled(world, G, ENABLING, itself=True) is False
 
     def test_the_gateway_beats_its_class(self) -> None:
         """In both directions."""
@@ -181,7 +181,7 @@ class TestSwitch:
             world = topology(
                 of_class(), with_own(), settings("of-class", below, namespace="infra"), settings("own", above)
             )
-            assert enabled_on(world, G, ENABLING) is above
+            assert is_enabled(world, G, ENABLING) is above
 
     @pytest.mark.parametrize(
         ("without", "itself", "expected"),
@@ -195,21 +195,21 @@ class TestSwitch:
     def test_without_parameters(self, without: str, itself: bool, expected: bool) -> None:  # noqa: FBT001
         """A policy on a route is let through; one on the Gateway itself as the profile says."""
         enabling = replace(ENABLING, without="allowed" if without == "allowed" else "refused")
-        assert enabled_on(topology(gateway_class(), gateway("g")), G, enabling, itself=itself) is expected
+        assert is_enabled(topology(gateway_class(), gateway("g")), G, enabling, itself=itself) is expected
 
     def test_unknown(self) -> None:
         """What was not read might decide: the only parameters, or those that are laid over others."""
-        assert enabled_on(topology(of_class(), gateway("g"), complete=False), G, ENABLING) is None
-        assert enabled_on(topology(gateway("g"), complete=False), G, ENABLING, itself=True) is None
+        assert is_enabled(topology(of_class(), gateway("g"), complete=False), G, ENABLING) is None
+        assert is_enabled(topology(gateway("g"), complete=False), G, ENABLING, itself=True) is None
         for said in (True, False):
             below = settings("of-class", said, namespace="infra")
-            assert enabled_on(topology(of_class(), with_own(), below, complete=False), G, ENABLING) is None
+            assert is_enabled(topology(of_class(), with_own(), below, complete=False), G, ENABLING) is None
 
     def test_known_in_spite_of_what_was_not_read(self) -> None:
         """The Gateway's own parameters decide, whatever the class says."""
         for said in (True, False):
             world = topology(of_class(), with_own(), settings("own", said), complete=False)
-            assert enabled_on(world, G, ENABLING) is said
+            assert is_enabled(world, G, ENABLING) is said
 
 
 class TestWords:

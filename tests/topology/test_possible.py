@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 def above(obj: ObjectRef, *world: Resource) -> list[str]:
     """What may be above an object, in a world that is complete."""
     topology = Topology(index(*world, complete=True))
-    return [f"{found.upper}: {found.message}" for found in topology.possible.above(obj)]
+    return [f"{found.upper}: {found.message}" for found in topology.possible.parents(obj)]
 
 
 def below(obj: ObjectRef, *world: Resource) -> list[str]:
     """The same for what may be below it."""
     topology = Topology(index(*world, complete=True))
-    return [f"{found.lower}: {found.message}" for found in topology.possible.below(obj)]
+    return [f"{found.lower}: {found.message}" for found in topology.possible.children(obj)]
 
 
 def is_any(*world: Resource) -> bool:
     """Whether there may be any such relation in a world."""
-    return Topology(index(*world, complete=True)).possible.is_any
+    return Topology(index(*world, complete=True)).possible.has_any
 
 
 def test_a_placeholder_that_decides_nothing() -> None:
@@ -167,7 +167,7 @@ def test_certificates_where_what_is_invalid_is_ignored() -> None:
     tls = listener("tls", "HTTPS", 443, tls={"certificateRefs": [{"name": "${CERT}"}, {"name": "known"}]})
     world = index(gateway("g", tls), resource("Secret", "known", group=""))
     topology = Topology(world, profiles=_Strict())
-    (found,) = topology.possible.above(ref("Gateway", "g"))
+    (found,) = topology.possible.parents(ref("Gateway", "g"))
     assert str(found.upper) == "Secret default/${CERT}"
     assert found.message.startswith(
         "spec.listeners[0].tls.certificateRefs[0] of Gateway default/g names it, and without"
@@ -184,8 +184,8 @@ def test_sections_and_rules_that_are_to_be_filled_in() -> None:
 def test_what_routes_may_lead_to() -> None:
     """Only where something is to be filled in."""
     possible = Topology(index(service(), route(rules=[rule(backend("${S}"))]))).possible
-    assert possible.leads_from_routes(ref("Service", "s", group=""))
-    assert not Topology(index(service(), route())).possible.leads_from_routes(ref("Service", "s", group=""))
+    assert possible.may_be_backend(ref("Service", "s", group=""))
+    assert not Topology(index(service(), route())).possible.may_be_backend(ref("Service", "s", group=""))
 
 
 def test_routes_that_a_route_may_delegate_to() -> None:

@@ -2,7 +2,7 @@
 
 from kubectl_policy.attachment.attach import attach
 from kubectl_policy.attachment.attachment import MEANINGS, Attachment, State, TargetReference
-from kubectl_policy.attachment.references import target_references, without_references
+from kubectl_policy.attachment.references import target_references, unattached_phrase
 from kubectl_policy.attachment.settings import Call, SettingsReference, SettingsReferences, calls_of
 
 __all__ = [
@@ -16,5 +16,5 @@ __all__ = [
     "attach",
     "calls_of",
     "target_references",
-    "without_references",
+    "unattached_phrase",
 ]

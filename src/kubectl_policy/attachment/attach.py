@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
 from kubectl_policy.attachment.references import FollowedReference, target_references
-from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
+from kubectl_policy.attachment.validity import policy_failure, target_failure, why_not_managed
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import PARAMETERS
 from kubectl_policy.model.kinds import with_article
@@ -127,11 +127,11 @@ def _as_parameters(policy: Resource, profile: PolicyKindProfile, topology: Topol
         declared = TargetReference(
             named.field, kind.group, kind.kind, holder.name, holder.namespace, named_by=holder, way="parameters"
         )
-        elsewhere = not_managed(topology, holder, policy.ref.kind, profile.controllers)
+        elsewhere = why_not_managed(topology, holder, policy.ref.kind, profile.controllers)
         failure = (
             NotAttached("not managed", elsewhere)
             if elsewhere
-            else policy_not_attached(policy, profile, topology.index) or target_not_attached(holder, profile, topology)
+            else policy_failure(policy, profile, topology.index) or target_failure(holder, profile, topology)
         )
         yield _attachment(policy, NodeRef(holder), declared, failure)
 
@@ -159,7 +159,7 @@ def _by_filters(policy: Resource, profile: PolicyKindProfile, topology: Topology
             obj.namespace,
             target.section,
             named_by=route,
-            place=0 if named.backend and not backend else named.position + 1,
+            filter_position=0 if named.backend and not backend else named.position + 1,
             way="backend filter" if named.backend else "filter",
             rule=rule if backend else None,
         )
@@ -193,7 +193,7 @@ def _filter_not_attached(
     if named.backend and not profile.backend_filters:
         message = f"a filter of a backendRef cannot name {with_article(kind)}, only one of the rule itself can"
         return NotAttached("filter unsupported", message)
-    elsewhere = not_managed(topology, named.route, kind, profile.controllers)
+    elsewhere = why_not_managed(topology, named.route, kind, profile.controllers)
     if elsewhere:
         return NotAttached("not managed", elsewhere)
-    return policy_not_attached(policy, profile, topology.index) or target_not_attached(named.route, profile, topology)
+    return policy_failure(policy, profile, topology.index) or target_failure(named.route, profile, topology)

@@ -59,7 +59,7 @@ class TargetReference(Struct, frozen=True):
     named_by: ObjectRef | None = None
     # The position of the filter among those of its rule or backendRef, from 1; 0 if there is none, or it does not
     # count.
-    place: int = 0
+    filter_position: int = 0
     # Members of the selector about which nothing is known.
     unknown: tuple[str, ...] = ()
     way: Way = "reference"

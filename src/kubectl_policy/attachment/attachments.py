@@ -207,14 +207,14 @@ class PossibleAttachments:
     @cached_property
     def _attachments(self) -> Sequence[Attachment]:
         """All attachments, if any of them may be about another object than it says."""
-        return [each for found in self._known.values() for each in found] if self.are_open else []
+        return [each for found in self._known.values() for each in found] if self.has_placeholders else []
 
     @cached_property
     def _undecided(self) -> Sequence[Attachment]:
         return [each for each in self._attachments if _is_undecided(each)]
 
     @cached_property
-    def are_open(self) -> bool:
+    def has_placeholders(self) -> bool:
         """Whether something is to be filled in that decides which object a reference means."""
         return bool(self._index.with_unknown_names) or any(
             _is_open(reference)
@@ -227,7 +227,7 @@ class PossibleAttachments:
         yield from self._index.perhaps_unfilled(kind, names=True)
         yield from (resource for resource in self._index.snapshot.other_state if resource.ref.group_kind == kind)
 
-    def is_any_undecided(self, kind: GroupKind, objects: Iterable[ObjectRef]) -> bool:
+    def has_undecided(self, kind: GroupKind, objects: Iterable[ObjectRef]) -> bool:
         """Whether it is not known of a policy of a kind whether it is attached to one of some objects.
 
         Where all attachments are known, those to other objects count as well.
@@ -241,10 +241,12 @@ class PossibleAttachments:
         return any(attachment.policy.group_kind == kind for attachment in undecided)
 
     @cached_property
-    def is_any(self) -> bool:
+    def has_any(self) -> bool:
         """Whether there may be attachments of which it is not known whether they are, or to what."""
         return (
-            self.are_open or self._is_of_cluster or any(map(_is_undecided, chain.from_iterable(self._known.values())))
+            self.has_placeholders
+            or self._is_of_cluster
+            or any(map(_is_undecided, chain.from_iterable(self._known.values())))
         )
 
     @property

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
-from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
+from kubectl_policy.attachment.validity import policy_failure, target_failure, why_not_managed
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.unknown import is_open, is_unknown_kind, may_be_section, may_equal
-from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.gateway.listeners import lets_namespace
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def section_names(obj: ObjectRef, sections: Sequence[str], profile: PolicyKindPr
     }
 
 
-def without_references(profile: PolicyKindProfile) -> str:
+def unattached_phrase(profile: PolicyKindProfile) -> str:
     """What a policy lacks that nothing attaches, in words: `has no target reference`."""
     lacks = ["has no target reference"] if profile.target_fields else []
     lacks += ["is named by no filter of any route"] if profile.filter_routes else []
@@ -173,7 +173,7 @@ class FollowedReference(Struct, frozen=True):
             return False
         if text_at(self.declared.namespaces or {}, "from", "Same") == "Same" and not self._is_global:
             return index.presence(ObjectRef(kind, self._namespace, "")) == "unknown"
-        return may_be_more(index, [kind])
+        return may_have_unread(index, [kind])
 
     def _namespaces(self) -> list[str]:
         """The namespaces in which a selector selects: its own first, then those that it lets in, by name."""
@@ -199,7 +199,7 @@ class FollowedReference(Struct, frozen=True):
         failure = self._unsure(ref) or self._refused(ref)
         is_virtual = failure is None and self._is_virtual(ref)
         if not is_virtual:
-            failure = failure or absent(ref, self.profile, self.topology) or self._unusable(target)
+            failure = failure or why_absent(ref, self.profile, self.topology) or self._unusable(target)
         if failure:
             return self._failed(failure, target)
         doubt = "" if is_virtual else self._doubt
@@ -238,7 +238,7 @@ class FollowedReference(Struct, frozen=True):
     def _unusable(self, target: NodeRef) -> NotAttached | None:
         """Why a reference to an object that exists is not attached; None if it is."""
         ref = target.object
-        elsewhere = not_managed(self.topology, ref, self.policy.ref.kind, self.profile.controllers)
+        elsewhere = why_not_managed(self.topology, ref, self.policy.ref.kind, self.profile.controllers)
         if elsewhere:
             return NotAttached("not managed", elsewhere)
         sections = self.topology.sections(ref)
@@ -246,8 +246,8 @@ class FollowedReference(Struct, frozen=True):
             if any(may_be_section(target.section, section) for section in sections):
                 return NotAttached("target unknown", f"which section of {ref} {target.section} is cannot be known yet")
             return self._no_section(target)
-        invalid = policy_not_attached(self.policy, self.profile, self.topology.index)
-        return invalid or target_not_attached(ref, self.profile, self.topology)
+        invalid = policy_failure(self.policy, self.profile, self.topology.index)
+        return invalid or target_failure(ref, self.profile, self.topology)
 
     def _no_section(self, target: NodeRef) -> NotAttached:
         ref, names = target.object, self._names_of_sections(target.object)
@@ -258,7 +258,7 @@ class FollowedReference(Struct, frozen=True):
             message = f"whether {ref} has a section {target.section} is unknown: it {why}"
             return NotAttached("target unknown", message)
         if not sections and not self.topology.relations.has_known_sections(ref.group_kind):
-            why = self.topology.said_of_sections(ref)
+            why = self.topology.sections_phrase(ref)
             message = f"whether {ref} has a section {target.section} is unknown: {why}"
             return NotAttached("target unknown", message)
         known = f"it has {', '.join(sections)}" if sections else "it has no sections"
@@ -304,15 +304,15 @@ class FollowedReference(Struct, frozen=True):
         return NotAttached("not permitted", message)
 
 
-def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> NotAttached | None:
+def why_absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> NotAttached | None:
     """Why a target does not exist, or may not; None if it does. See `PolicyKindProfile.targets_exist`."""
     if profile.targets_exist == "whenReferred":
         routes = topology.relations.routes_forwarding_to(ref)
-        if any(managed(topology, route, profile.controllers) is not False for route in routes):
+        if any(is_managed(topology, route, profile.controllers) is not False for route in routes):
             return None
         theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
-        doubtful = is_open(ref) or topology.index.candidates(ref) or topology.possible.leads_from_routes(ref)
-        if doubtful or may_be_more(topology.index, ROUTES):
+        doubtful = is_open(ref) or topology.index.candidates(ref) or topology.possible.may_be_backend(ref)
+        if doubtful or may_have_unread(topology.index, ROUTES):
             return NotAttached("target unknown", f"no route in {topology.index.source}{theirs} sends requests to {ref}")
         return NotAttached("target missing", f"no route{theirs} sends requests to {ref}")
     presence = topology.index.presence(ref)
@@ -321,7 +321,7 @@ def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> No
     return NotAttached("target unknown", topology.index.not_here(ref)) if presence == "unknown" else None
 
 
-def may_be_more(index: Index, kinds: Collection[GroupKind]) -> bool:
+def may_have_unread(index: Index, kinds: Collection[GroupKind]) -> bool:
     """Whether there may be objects of some kinds, in any namespace, that were not read."""
     names = {"", *(kind.kind for kind in kinds)}
     return not index.snapshot.complete or any(gap.kind in names for gap in index.snapshot.gaps)

@@ -21,7 +21,7 @@ from kubectl_policy.model.fields import (
     value_at,
 )
 from kubectl_policy.model.kind_roles import ROUTES
-from kubectl_policy.topology.controllers import enabled_on, managed, why_disabled
+from kubectl_policy.topology.controllers import is_enabled, is_managed, why_disabled
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 class RequiredReference(Struct, frozen=True):
-    """An object that a policy needs, and the field that names it; if it `is_there`, whether the policy may is open."""
+    """An object that a policy needs, and the field that names it; if it `exists`, whether the policy may is open."""
 
     ref: ObjectRef
     field: str
-    is_there: bool = False
+    exists: bool = False
 
 
 class NamedNeed(Struct, frozen=True):
@@ -85,7 +85,7 @@ def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
         if isinstance(named, NotAttached) or named.tolerated:
             continue
         if index.get(named.ref) and is_permitted(index, named) is None:
-            yield RequiredReference(named.ref, named.field, is_there=True)
+            yield RequiredReference(named.ref, named.field, exists=True)
         elif index.presence(named.ref) == "unknown":
             yield RequiredReference(named.ref, named.field)
 
@@ -229,12 +229,12 @@ def _kind(need: RequiredObject, reference: Mapping[str, Json]) -> GroupKind | No
 
 
 # What follows for requests from a policy that is not valid, after the words for why it is not.
-FAILING: Final = "; until that is fixed, requests there get an error response"
+FAILING_REQUESTS: Final = "; until that is fixed, requests there get an error response"
 _SIZE: Final = r"(?i)([0-9]{1,9})([kmg]?)"
 _UNITS: Final = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
-def too_small(policy: Resource, least_sizes: Mapping[str, Sequence[str]]) -> str:
+def why_too_small(policy: Resource, least_sizes: Mapping[str, Sequence[str]]) -> str:
     """Which size of a policy is less than one that it must not be less than, in words; empty if none is.
 
     Fields are paths below `spec`; what is absent, or no size, is not compared. A size is a number of bytes, with `k`,
@@ -254,19 +254,19 @@ def _bytes(value: Json) -> int | None:
     return int(match[1]) * _UNITS[match[2].lower()] if match else None
 
 
-def policy_not_attached(policy: Resource, profile: PolicyKindProfile, index: Index) -> NotAttached | None:
+def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -> NotAttached | None:
     """Why a policy is invalid, or may not refer to what it needs, whatever its targets are; None if it is neither."""
     fails = profile.when_invalid == "errors"
-    errors = FAILING if fails else ""
+    errors = FAILING_REQUESTS if fails else ""
     weight, wrong = profile.weight_annotation, ""
     if weight and number_in_annotation(policy.raw, weight) is None:
         wrong = f"the annotation {weight} of {policy.ref} is not a whole number"
-    wrong = wrong or too_small(policy, profile.least_sizes)
+    wrong = wrong or why_too_small(policy, profile.least_sizes)
     failure = NotAttached("policy invalid", wrong) if wrong else missing_need(index, policy, profile)
     return NotAttached(failure.state, failure.message + errors, failure.competes, fails) if failure else None
 
 
-def target_not_attached(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> NotAttached | None:
+def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> NotAttached | None:
     """Why a Gateway takes no policies because it is not valid, or no Gateway of a target lets a kind be used; or None.
 
     Whether it lets a kind be used is in its parameters; it does if that is unknown.
@@ -279,12 +279,12 @@ def target_not_attached(target: ObjectRef, profile: PolicyKindProfile, topology:
     if enabling is None or not gateways:
         return None
     itself = target.group_kind not in ROUTES
-    if any(enabled_on(topology, gateway, enabling, itself=itself) is not False for gateway in gateways):
+    if any(is_enabled(topology, gateway, enabling, itself=itself) is not False for gateway in gateways):
         return None
-    return NotAttached("not enabled", not_enabled(topology, enabling, gateways), competes=True)
+    return NotAttached("not enabled", why_not_enabled(topology, enabling, gateways), competes=True)
 
 
-def not_enabled(topology: Topology, enabling: RequiredParameter, gateways: Iterable[ObjectRef]) -> str:
+def why_not_enabled(topology: Topology, enabling: RequiredParameter, gateways: Iterable[ObjectRef]) -> str:
     """Why the parameters of some Gateways do not let a kind be used, in words."""
     return "; ".join(why_disabled(topology, gateway, enabling) for gateway in sorted(gateways))
 
@@ -295,13 +295,13 @@ def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topolog
     parents = [parent.object for parent in parent_refs(index, target)] if kind in ROUTES else [target]
     for parent in parents:
         gateway = topology.gateways.gateway_of(parent)
-        if gateway and managed(topology, gateway, profile.controllers) is not False:
+        if gateway and is_managed(topology, gateway, profile.controllers) is not False:
             yield gateway
 
 
-def not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: Collection[str]) -> str:
+def why_not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: Collection[str]) -> str:
     """Why none of the controllers of a policy kind acts on an object, in words; empty if one does or may."""
-    if managed(topology, ref, controllers) is not False:
+    if is_managed(topology, ref, controllers) is not False:
         return ""
     ours = " or ".join(sorted(controllers))
     if ref.group_kind in ROUTES:
@@ -317,5 +317,5 @@ def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collecti
     for above in topology.relations.delegating_routes(route):
         for parent in parent_refs(topology.index, above):
             ignored = topology.relations.why_ignored(NodeRef(parent.object))
-            if ignored and managed(topology, parent.object, controllers):
+            if ignored and is_managed(topology, parent.object, controllers):
                 yield ignored.message

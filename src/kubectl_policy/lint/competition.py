@@ -13,7 +13,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.attached_hostnames import is_left_to_others
+from kubectl_policy.topology.attached_hostnames import has_closer_listener
 from kubectl_policy.topology.gateway.hostnames import comparable, intersection
 from kubectl_policy.topology.references import hostnames_of, parent_refs
 
@@ -259,7 +259,7 @@ class Competition:
                 if hostname is None:
                     continue
                 hostname = comparable(hostname)
-                if hostname not in known and is_left_to_others(self._topology, listener, hostname):
+                if hostname not in known and has_closer_listener(self._topology, listener, hostname):
                     self.left_to_others.append(LeftToOther(route, listener.node, hostname))
                 elif _add(known, hostname, route):
                     self._places.setdefault(route.ref, []).append(Place(listener.node, hostname))

@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_policy.model.fields import Every, FieldPath, same_json
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.resolution.enforcement import lost_among
+from kubectl_policy.resolution.enforcement import lost_fields
 from kubectl_policy.resolution.traced import KeyedList, Leaf, field_name, leaves
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Losses:
         # What is refused or ignored, or said by another part of the policy, is not lost to anybody.
         lost = [
             (name, leaf, by)
-            for name, leaf, state, by in lost_among(resolution.outcomes_of(policy))
+            for name, leaf, state, by in lost_fields(resolution.outcomes_of(policy))
             if state == "superseded" and by and all(each.object != policy for each in by)
         ]
         if not lost:

@@ -14,7 +14,7 @@ from kubectl_policy.questions.shared.reported import has_report, status_entries
 from kubectl_policy.questions.status.comparison import Claim, Explainer, compare_conditions
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
-from kubectl_policy.topology.gateway.listeners import listener_words
+from kubectl_policy.topology.gateway.listeners import listener_label
 from kubectl_policy.topology.references import parent_refs, refer
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ReportedClaim(Struct, frozen=True):
             return ""
         if at.object == self.resource.ref:
             return f" for listener {at.section}"
-        return f" for {listener_words(at)}" if at.section and at.object.group_kind in LISTENER_HOLDERS else f" for {at}"
+        return f" for {listener_label(at)}" if at.section and at.object.group_kind in LISTENER_HOLDERS else f" for {at}"
 
     @property
     def place(self) -> tuple[ObjectRef, NodeRef | None, str]:

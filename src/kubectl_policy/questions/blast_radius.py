@@ -252,7 +252,7 @@ def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable
 
 def _detached_routes(analysis: Analysis, enforcement: Enforcement) -> Iterator[DetachedRoute]:
     """The routes below the targets that are attached to nothing, or give them no weight: traffic ends there."""
-    for path in enforcement.idle:
+    for path in enforcement.idle_paths:
         route = next((node.object for node in path if node.object.group_kind in ROUTES), None)
         if route is None:
             backend = path[-1].object

@@ -34,7 +34,7 @@ from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_routes, newly_failing
 from kubectl_policy.questions.shared.fields import with_line
 from kubectl_policy.questions.shared.not_looked_into import unexamined_references
-from kubectl_policy.topology import on_path
+from kubectl_policy.topology import nodes_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -158,14 +158,19 @@ def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> se
     if comparison.surroundings:
         met = dict.fromkeys((node, pair.kind) for pair in pairs for node in pair.path)
         both = (comparison.before.resolver, comparison.after.resolver)
-        return {claimant.ref for node, kind in met for resolver in both for claimant in resolver.claimants(node, kind)}
+        return {
+            claimant.ref
+            for node, kind in met
+            for resolver in both
+            for claimant in resolver.policies_of_kind(node, kind)
+        }
     unvisited = {kind: {*comparison.nodes_with(kind)} for kind in comparison.kinds}
     policies: set[ObjectRef] = set()
     for pair in pairs:
-        for node in on_path(unvisited[pair.kind], pair.path):
+        for node in nodes_on_path(unvisited[pair.kind], pair.path):
             unvisited[pair.kind].remove(node)
             for state in (comparison.before, comparison.after):
-                policies.update(policy.ref for policy in state.resolver.claimants(node, pair.kind))
+                policies.update(policy.ref for policy in state.resolver.policies_of_kind(node, pair.kind))
     return policies
 
 

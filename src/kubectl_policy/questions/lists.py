@@ -26,7 +26,7 @@ from kubectl_policy.questions.shared.selection import (
     select,
     type_named,
 )
-from kubectl_policy.topology.attached_hostnames import attached_hostnames, is_left_to_others
+from kubectl_policy.topology.attached_hostnames import attached_hostnames, has_closer_listener
 from kubectl_policy.topology.gateway.hostnames import intersect
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _takes_requests_for(analysis: Analysis, route: Resource, hostname: str) -> b
     return any(
         _serves(name, hostname)
         for listener in listeners
-        if not is_left_to_others(topology, listener, hostname)
+        if not has_closer_listener(topology, listener, hostname)
         for name in attached_hostnames(topology, listener.node, route.ref)
     )
 

@@ -294,8 +294,8 @@ def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Parent]:
             message=best.message,
         )
     delegations = analysis.topology.relations.delegations_to(route)
-    told = (each for each in delegations if each.parent.object not in named and (each.takes or each.reason))
+    told = (each for each in delegations if each.parent.object not in named and (each.is_accepted or each.reason))
     for parent, from_parent in groupby(told, lambda delegation: delegation.parent.object):
-        first = max(from_parent, key=lambda delegation: delegation.takes)
-        state: BindingState = "attached" if first.takes else "refused"
+        first = max(from_parent, key=lambda delegation: delegation.is_accepted)
+        state: BindingState = "attached" if first.is_accepted else "refused"
         yield Parent(object=parent, state=state, listeners=(), reason=first.reason, message=first.message)

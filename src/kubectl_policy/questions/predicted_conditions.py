@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 
 from kubectl_policy.attachment import MEANINGS
-from kubectl_policy.attachment.validity import gateways_of, not_enabled
+from kubectl_policy.attachment.validity import gateways_of, why_not_enabled
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.resolution import leaves, reach
-from kubectl_policy.topology.controllers import enabled_on
+from kubectl_policy.resolution import leaves, reached_part
+from kubectl_policy.topology.controllers import is_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -46,7 +46,7 @@ def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: 
         listener = analysis.topology.listener_on(path)
         if place not in ({listener.node, NodeRef(listener.node.object)} if listener else path):
             continue
-        effective = analysis.resolver.effective_of(policy.group_kind, reach(path, profile) or path)
+        effective = analysis.resolver.effective_of(policy.group_kind, reached_part(path, profile) or path)
         for scope in effective.resolution.scopes if effective else ():
             if any(source.object == policy for source in scope.members):
                 states.add(_state_in(scope, policy, profile))
@@ -156,7 +156,7 @@ class _Report:
         why_disabled = self._why_disabled(target)
         if why_disabled:
             return "not enabled", why_disabled
-        first = resolver.claimants(target, self.policy.group_kind)[0].ref
+        first = resolver.policies_of_kind(target, self.policy.group_kind)[0].ref
         again = target in named and attachment.declared.selector is None
         one_applies = self.profile.same_level == "one-applies" or self.profile.default_strategy is MergeStrategy.NONE
         if one_applies and self.analysis.enforcement(self.policy).is_undecided:
@@ -171,7 +171,9 @@ class _Report:
         if enabling is None:
             return ""
         gateways = set(gateways_of(target.object, self.profile, topology))
-        return not_enabled(topology, enabling, [it for it in gateways if enabled_on(topology, it, enabling) is False])
+        return why_not_enabled(
+            topology, enabling, [it for it in gateways if is_enabled(topology, it, enabling) is False]
+        )
 
     def _write(self, attachment: Attachment, event: Event, message: str) -> None:
         target = attachment.target

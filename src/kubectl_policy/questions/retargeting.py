@@ -74,7 +74,7 @@ def _section_name(analysis: Analysis, profile: PolicyKindProfile, target: Object
         message = f"{profile.group_kind.kind} cannot target a rule without a name, such as {section} of {target}"
         raise UsageError(message, "give the rule a name first")
     known = [name for name in names.values() if name]
-    hint = f"it has {', '.join(known)}" if known or sections else analysis.topology.said_of_sections(target)
+    hint = f"it has {', '.join(known)}" if known or sections else analysis.topology.sections_phrase(target)
     raise UsageError(f"{target} has no section {section}", hint)
 
 

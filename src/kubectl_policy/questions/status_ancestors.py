@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, ROUTES
-from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _uses(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef, targ
     nodes = {backend.node for backend in analysis.topology.backends(route) if backend.node.object == target.object}
     if target.section:
         return bool(nodes & {target, replace(target, section="")})
-    return any(not node.section or not analysis.resolver.claimants(node, profile.group_kind) for node in nodes)
+    return any(not node.section or not analysis.resolver.policies_of_kind(node, profile.group_kind) for node in nodes)
 
 
 def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -> tuple[NodeRef, ...]:
@@ -115,7 +115,7 @@ def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -
     waiting = [route]
     for below in waiting:
         delegations = analysis.topology.relations.delegations_to(below)
-        above = dict.fromkeys(delegation.parent.object for delegation in delegations if delegation.takes)
+        above = dict.fromkeys(delegation.parent.object for delegation in delegations if delegation.is_accepted)
         waiting += [each for each in above if each not in routes]
         routes.update(above)
     references = (ref for each in routes for ref in parent_refs(analysis.index, each))
@@ -131,4 +131,4 @@ def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) 
     gateway = gateways.gateway_of(parent) if parent.group_kind != GATEWAY else None
     if gateway and analysis.index.presence(gateway) != "unknown" and gateways.admits(gateway, parent) is False:
         return False
-    return managed(analysis.topology, parent, profile.controllers) is not False
+    return is_managed(analysis.topology, parent, profile.controllers) is not False

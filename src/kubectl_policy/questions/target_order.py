@@ -10,7 +10,7 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_SETS, ROUTES
 from kubectl_policy.resolution.contributions import stanzas_of
-from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class TargetOrder:
         return tuple(sorted(map(NodeRef, routes)))
 
     def _has(self, node: NodeRef) -> bool:
-        return bool(self._analysis.resolver.claimants(node, self._profile.group_kind))
+        return bool(self._analysis.resolver.policies_of_kind(node, self._profile.group_kind))
 
     def _own_sections(self, obj: ObjectRef) -> list[NodeRef]:
         return [NodeRef(obj, section) for section in self._relations.sections(obj)]
@@ -140,7 +140,7 @@ class TargetOrder:
 
     def _first(self, node: NodeRef) -> ObjectRef:
         """The policy of the kind that comes first on a node that has one."""
-        return self._analysis.resolver.claimants(node, self._profile.group_kind)[0].ref
+        return self._analysis.resolver.policies_of_kind(node, self._profile.group_kind)[0].ref
 
     def _failed(self, node: NodeRef) -> tuple[ObjectRef, ...]:
         return self._analysis.resolver.failed(node, self._profile.group_kind)
@@ -162,7 +162,7 @@ class TargetOrder:
 
     def _places(self, route: ObjectRef, parent: ParentRef) -> list[NodeRef]:
         """The listeners that a parentRef picks and that let the route in, whether or not they share a hostname."""
-        if managed(self._analysis.topology, parent.object, self._profile.controllers) is False:
+        if is_managed(self._analysis.topology, parent.object, self._profile.controllers) is False:
             return []
         return [
             binding.listener

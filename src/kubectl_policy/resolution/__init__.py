@@ -4,10 +4,10 @@ Enforcement, which few answers need, is imported from its own module.
 """
 
 from kubectl_policy.resolution.contributions import Contribution
-from kubectl_policy.resolution.effective import CARRY_NOTHING, paths_by_way_of, reach, takes_effect_below
+from kubectl_policy.resolution.effective import CARRY_NOTHING, paths_by_way_of, reached_part, takes_effect_below
 from kubectl_policy.resolution.merging import ScopeOutcome
 from kubectl_policy.resolution.outcome import EffectivePolicy, Fate, Resolution
-from kubectl_policy.resolution.precedence import Refusal, order_unknown, same_level_of
+from kubectl_policy.resolution.precedence import PolicyRefusal, order_unknown, same_level_of
 from kubectl_policy.resolution.resolver import Resolver
 from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, leaves, plain
 
@@ -17,7 +17,7 @@ __all__ = [
     "EffectivePolicy",
     "Fate",
     "Leaf",
-    "Refusal",
+    "PolicyRefusal",
     "Resolution",
     "Resolver",
     "ScopeOutcome",
@@ -28,7 +28,7 @@ __all__ = [
     "order_unknown",
     "paths_by_way_of",
     "plain",
-    "reach",
+    "reached_part",
     "same_level_of",
     "takes_effect_below",
 ]

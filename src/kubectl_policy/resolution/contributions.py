@@ -15,8 +15,8 @@ from kubectl_policy.resolution.traced import (
     KeyedList,
     Leaf,
     Source,
-    elements,
     leaves,
+    list_elements,
     only_field,
     trace,
     without,
@@ -72,7 +72,7 @@ class Stanza(Struct, frozen=True):
 def contributions_of(
     policy: Resource, node: NodeRef, profile: PolicyKindProfile, filter_place: int = 0
 ) -> Iterator[Contribution]:
-    """What a policy brings to paths by way of a node; `filter_place` is that of the filter that names it there."""
+    """What a policy brings to paths by way of a node; `filter_position` is that of the filter that names it there."""
     for stanza in stanzas_of(policy.raw, profile):
         source = Source(object=policy.ref, target=node, overrides=stanza.strategy.overrides, filter=filter_place)
         written = None if policy.written is None else mapping_at(policy.written, stanza.field)
@@ -163,7 +163,7 @@ def contribution_of(
         name = source.object.qualified_name
         spec, whole = {name: dict(spec)}, [(name, *field) for field in whole]
         written = None if written is None else {name: dict(written)}
-    traced = taken_apart(trace(spec, source, whole, written), profile.shared_fields)
+    traced = split_shared(trace(spec, source, whole, written), profile.shared_fields)
     return Contribution(
         source=source,
         spec=traced,
@@ -174,7 +174,7 @@ def contribution_of(
     )
 
 
-def as_chosen_above(contributions: Iterable[Contribution]) -> Iterator[Contribution]:
+def with_chosen_strategies(contributions: Iterable[Contribution]) -> Iterator[Contribution]:
     """Contributions, least specific first: one that chooses no strategy has that of the nearest one above that does."""
     chosen: MergeStrategy | None = None
     for part in contributions:
@@ -216,7 +216,7 @@ def field_of(shared: SharedField) -> Field:
     return tuple(shared.field.split("."))
 
 
-def whole_among(shared: Sequence[SharedField], within: Within) -> frozenset[Field]:
+def whole_fields(shared: Sequence[SharedField], within: Within) -> frozenset[Field]:
     """The shared fields that all the same come whole from one policy here."""
     combined = {each.field for each in shared if within in each.within}
     return frozenset(field_of(each) for each in shared if each.field not in combined)
@@ -224,14 +224,14 @@ def whole_among(shared: Sequence[SharedField], within: Within) -> frozenset[Fiel
 
 def combined_fields(shared: Sequence[SharedField], within: Within) -> list[Field]:
     """The shared fields that are put together here, outermost first; those inside one that comes whole are not."""
-    whole = whole_among(shared, within)
+    whole = whole_fields(shared, within)
     combined = {field_of(each) for each in shared if within in each.within}
     return sorted(field for field in combined if not _around(field, whole))
 
 
 def unshared_fields(spec: Traced, shared: Sequence[SharedField]) -> list[Field]:
     """The fields of a spec that another policy on the level cannot set as well, each once."""
-    combined, whole = combined_fields(shared, "level"), sorted(whole_among(shared, "level"))
+    combined, whole = combined_fields(shared, "level"), sorted(whole_fields(shared, "level"))
     own = [field for field, _ in leaves(spec) if not _around(field, combined)]
     return list(dict.fromkeys(_around(field, whole) or field for field in own))
 
@@ -241,7 +241,7 @@ def _around(field: Field, fields: Iterable[Field]) -> Field:
     return next((outer for outer in fields if field[: len(outer)] == outer), ())
 
 
-def taken_apart(spec: Traced, shared: Sequence[SharedField]) -> Traced:
+def split_shared(spec: Traced, shared: Sequence[SharedField]) -> Traced:
     """A spec in which every shared field is taken apart into what can come from different policies."""
     for each in shared:
         spec = _taken_apart_at(spec, field_of(each), each.by)
@@ -260,7 +260,7 @@ def _taken_apart_at(spec: Traced, field: Field, by: str) -> Traced:
 
 def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
     if by.startswith("["):
-        return elements(leaf, by.strip("[]"), deep=True)
+        return list_elements(leaf, by.strip("[]"), deep=True)
     if by == "*":
         if not isinstance(leaf.value, Mapping) or not leaf.value:
             return leaf
@@ -272,7 +272,7 @@ def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
         entry = _entry(value_at(leaf.value, by), leaf.source.object.namespace)
         return CollectedValues({entry: leaf}) if entry else leaf
     if isinstance(leaf.value, list):
-        return elements(leaf, "")
+        return list_elements(leaf, "")
     return CollectedValues({leaf.source.object.qualified_name: leaf})
 
 
@@ -284,7 +284,7 @@ def _entry(value: Json, home: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def without_ignored(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution | None:
+def counting_part(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution | None:
     """What counts of a contribution on a path by way of a listener, if it has one; None if nothing does."""
     spec = part.spec
     above = (part.source.object.qualified_name,) if stands_below_name(profile, part.strategy) else ()
@@ -320,7 +320,7 @@ def ignored_fields(part: Contribution, counting: Contribution | None) -> frozens
     return frozenset(field for field, _ in leaves(part.spec)) - {field for field, _ in left}
 
 
-def instead_of(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:
+def sources_for_port(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:
     """Who says something of the listener's port, which replaces what a merged spec says of every port."""
     entries = spec.get(profile.port_field.field) if profile.port_field and listener else None
     return frozenset(leaf.source for _, leaf in leaves(entries)) if isinstance(entries, KeyedList) else NOBODY

@@ -11,14 +11,14 @@ from kubectl_policy.model.kind_roles import GATEWAY_API, HIERARCHY, NAMESPACE, l
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import (
     NOBODY,
-    as_chosen_above,
+    counting_part,
     ignored_fields,
-    instead_of,
-    without_ignored,
+    sources_for_port,
+    with_chosen_strategies,
 )
 from kubectl_policy.resolution.merging import PathContext, merged
 from kubectl_policy.resolution.outcome import Resolution
-from kubectl_policy.resolution.traced import Source, keyed, without
+from kubectl_policy.resolution.traced import Source, with_keyed_lists, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,7 +52,7 @@ def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> I
             yield from topology.paths(end)
         return
     for path in topology.paths_through(target):
-        reached = reach(path, profile)
+        reached = reached_part(path, profile)
         # Every path through a target has it on it, if only as far as a kind reaches.
         if reached is path or target in reached:
             yield reached
@@ -81,7 +81,7 @@ def takes_effect_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
     )
 
 
-def reach(path: Path, profile: PolicyKindProfile) -> Path:
+def reached_part(path: Path, profile: PolicyKindProfile) -> Path:
     """The part of a path down to the deepest node at which the kind takes effect; empty if there is none on it."""
     if not profile.effective_targets:
         return path if path[-1].object.group_kind not in CARRY_NOTHING else ()
@@ -108,16 +108,16 @@ def resolve(
 
     `age_unknown` is whether the order of policies on one node rests on their names, because some of them have no date.
     """
-    contributions = tuple(as_chosen_above(contributions)) if profile.strategy_from_above else contributions
+    contributions = tuple(with_chosen_strategies(contributions)) if profile.strategy_from_above else contributions
     counting = _counting(contributions, profile, context)
     if counting and counting[-1].strategy is MergeStrategy.STRATEGIC_MERGE:
         keys = {tuple(name.split(".")): key for name, key in profile.list_keys.items()}
-        contributions = tuple(replace(part, spec=keyed(part.spec, keys)) for part in contributions)
+        contributions = tuple(replace(part, spec=with_keyed_lists(part.spec, keys)) for part in contributions)
         counting = _counting(contributions, profile, context)
     ignoring = contributions if profile.ignores_some else ()
-    counted = [(part, without_ignored(part, profile, context.listener)) for part in ignoring]
+    counted = [(part, counting_part(part, profile, context.listener)) for part in ignoring]
     merge = merged(counting, profile, context)
-    port_sources = instead_of(merge.spec, profile, context.listener)
+    port_sources = sources_for_port(merge.spec, profile, context.listener)
     replaced: Field = tuple(profile.port_field.instead_of.split(".")) if port_sources and profile.port_field else ()
     spec = without(merge.spec, replaced) if replaced else merge.spec
     return Resolution(
@@ -129,7 +129,7 @@ def resolve(
         rejected=merge.rejected.union(context.refused) if context.refused else merge.rejected,
         undecided=merge.undecided,
         doubts=merge.doubts.union(_UNDATED) if age_unknown else merge.doubts,
-        kept_out=context.refused,
+        refusals=context.refused,
         ignored_fields=_ignored_fields(counted) if counted else _NO_FIELDS,
         ignored_sources=_ignored_sources(counted) if counted else NOBODY,
         scopes=merge.scopes,
@@ -147,7 +147,7 @@ def _counting(
     )
     if not profile.ignores_some:
         return tuple(allowed)
-    return tuple(part for part in (without_ignored(part, profile, context.listener) for part in allowed) if part)
+    return tuple(part for part in (counting_part(part, profile, context.listener) for part in allowed) if part)
 
 
 def _ignored_fields(counted: _Counted) -> frozenset[tuple[Source, Field]]:

@@ -88,7 +88,7 @@ class Enforcement(Struct, frozen=True, dict=True):
         tuple[ObjectRef, ...], Meta(description="The policies, or objects with own fields, that beat it somewhere.")
     ]
     outcomes: tuple[EffectivePolicy, ...]
-    idle: tuple[Path, ...] = ()
+    idle_paths: tuple[Path, ...] = ()
     """Paths below its targets on which no traffic runs."""
 
     @cached_property
@@ -169,23 +169,25 @@ def enforce(
     if not targets:
         return Enforcement(policy, _unattached(attachments, profile), (), ())
     outcomes: list[EffectivePolicy] = []
-    idle: list[Path] = []
+    idle_paths: list[Path] = []
     for path in paths_by_way_of(targets, profile, topology):
         if None not in rules and rules.isdisjoint(path):
             continue
         if not topology.carries_traffic(path):
-            idle.append(path)
+            idle_paths.append(path)
         elif effective := resolver.effective_of(profile.group_kind, path):
             outcomes.append(effective)
-    state, by = standing(policy, [outcome.resolution for outcome in outcomes])
-    return Enforcement(policy, state, by, tuple(outcomes), tuple(idle))
+    state, by = overall_state(policy, [outcome.resolution for outcome in outcomes])
+    return Enforcement(policy, state, by, tuple(outcomes), tuple(idle_paths))
 
 
-def standing(policy: ObjectRef, resolutions: Iterable[Resolution]) -> tuple[EnforcementState, tuple[ObjectRef, ...]]:
+def overall_state(
+    policy: ObjectRef, resolutions: Iterable[Resolution]
+) -> tuple[EnforcementState, tuple[ObjectRef, ...]]:
     """The state of a policy that is attached, and who beats it, by what becomes of it on all of its paths."""
     alike: dict[object, list[Resolution]] = {}
     for resolution in resolutions:
-        alike.setdefault(resolution.likeness, []).append(resolution)
+        alike.setdefault(resolution.comparison_key, []).append(resolution)
     if not alike:
         return "NoEffect", ()
     parts: list[_PolicyPart] = []
@@ -195,8 +197,8 @@ def standing(policy: ObjectRef, resolutions: Iterable[Resolution]) -> tuple[Enfo
         parts.append(part)
         by |= part.beaten_by
         # Where one object's own settings beat the policy, so do those of the others.
-        if first.own and first.own_object in part.beaten_by:
-            by.update(filter(None, (other.own_object for other in others)))
+        if first.object_values and first.target_object in part.beaten_by:
+            by.update(filter(None, (other.target_object for other in others)))
     return _state(parts), tuple(sorted(by - {policy}))
 
 
@@ -221,7 +223,7 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
     What beats it is told field by field or, where it has no fields there, as a whole.
     """
     fates, in_force = resolution.outcomes_of(policy), resolution.policies_in_force
-    lost = lost_among(fates)
+    lost = lost_fields(fates)
     sources = frozenset(part.source for part in resolution.contributions_of.get(policy, ()))
     counting = sources - (resolution.ignored_sources - resolution.rejected)
     ignored = bool(sources) and not counting
@@ -240,7 +242,7 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
     )
 
 
-def lost_among(fates: Collection[FieldOutcome]) -> list[FieldOutcome]:
+def lost_fields(fates: Collection[FieldOutcome]) -> list[FieldOutcome]:
     """Of what becomes of a policy's fields on a path, that of those which are not in force.
 
     A field that the policy sets to the same value elsewhere on the path is not lost.

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.profiles.merging import MergeStrategy
-from kubectl_policy.resolution.contributions import combined_fields, field_of, whole_among
+from kubectl_policy.resolution.contributions import combined_fields, field_of, whole_fields
 from kubectl_policy.resolution.traced import Leaf, leaves, only_field, patched, with_defaults
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.merging import Inheritance
     from kubectl_policy.profiles.profile import Fold
     from kubectl_policy.resolution.contributions import Contribution
-    from kubectl_policy.resolution.precedence import Refusal
+    from kubectl_policy.resolution.precedence import PolicyRefusal
     from kubectl_policy.resolution.traced import Field, Source, Traced
     from kubectl_policy.topology.gateway.listeners import Listener
 
@@ -41,7 +41,7 @@ class PathContext(Struct, frozen=True, kw_only=True):
     meet those on the routes that they lead to.
     """
 
-    refused: Mapping[Source, Refusal] = field(default_factory=dict["Source", "Refusal"])
+    refused: Mapping[Source, PolicyRefusal] = field(default_factory=dict["Source", "PolicyRefusal"])
     listener: Listener | None = None
     choices: Mapping[ObjectRef, Inheritance] = field(default_factory=dict["ObjectRef", "Inheritance"])
 
@@ -53,7 +53,7 @@ class ScopeOutcome(Struct, frozen=True, kw_only=True):
     members: frozenset[Source]
 
 
-class Merge(Struct, frozen=True, kw_only=True):
+class MergeOutcome(Struct, frozen=True, kw_only=True):
     """The outcome of contributions together."""
 
     spec: Traced = field(default_factory=dict[str, "Leaf | Traced"])
@@ -68,10 +68,10 @@ class Merge(Struct, frozen=True, kw_only=True):
     doubts: frozenset[Doubt] = frozenset()
 
 
-def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> Merge:
+def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> MergeOutcome:
     """The contributions that count on a path, least specific first, as one spec."""
     if not contributions:
-        return Merge()
+        return MergeOutcome()
     if merges_by_level(profile):
         return by_level(contributions, profile, context)
     doubts: frozenset[Doubt] = _CERTAIN
@@ -87,7 +87,7 @@ def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, co
     if layer.undecided:
         doubts = frozenset({*doubts, "combination unknown"})
     spec = layer.spec
-    return Merge(
+    return MergeOutcome(
         spec=spec,
         members=layer.members,
         rejected=layer.rejected,
@@ -256,7 +256,7 @@ def merges_by_level(profile: PolicyKindProfile) -> bool:
     return bool(shares) or profile.same_level == "all-apply"
 
 
-def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> Merge:
+def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> MergeOutcome:
     """The contributions of a path in the order of the fold, level by level and then scope by scope, as one spec.
 
     What a policy chooses for itself does not matter: between levels the strategy of the kind decides, or a route.
@@ -268,9 +268,9 @@ def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context:
         including = (n for n, scope in enumerate(profile.scopes) if scope.includes(part.source.target, protocol))
         scopes.setdefault(next(including, len(profile.scopes)), []).append(part)
     levels = [_merged_scope(scopes[number], profile, context.choices) for number in sorted(scopes, reverse=True)]
-    whole = whole_among(profile.shared_fields, "scopes")
+    whole = whole_fields(profile.shared_fields, "scopes")
     spec: Traced = reduce(lambda broad, narrow: with_defaults(narrow.spec, broad, whole), levels, {})
-    return Merge(
+    return MergeOutcome(
         spec=spec,
         members=frozenset(source for level in levels for source in level.members),
         rejected=frozenset(source for level in levels for source in level.rejected),
@@ -296,7 +296,7 @@ def _merged_level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> 
     Overrides come from the first on, in the order of the fold, then the rest from the last on.
     """
     shared = profile.shared_fields
-    whole = whole_among(shared, "level")
+    whole = whole_fields(shared, "level")
     unless = {field_of(each): each.unless for each in shared if each.unless and "level" in each.within}
     overrides = [part.spec for part in parts if part.strategy.overrides]
     first, *later = [*overrides, *(part.spec for part in reversed(parts) if not part.strategy.overrides)]
@@ -325,7 +325,7 @@ def _two_levels(level: _Level, below: _Level, profile: PolicyKindProfile, choice
     of_shared = choice.joint if choice else None if profile.route_choice else strategy
     spec = _filled(level.spec, below.spec, strategy, _shared_fields(profile))
     if of_shared:
-        together = _filled(level.spec, below.spec, of_shared, whole_among(profile.shared_fields, "levels"))
+        together = _filled(level.spec, below.spec, of_shared, whole_fields(profile.shared_fields, "levels"))
         for shared in combined_fields(profile.shared_fields, "levels"):
             spec = with_defaults(only_field(together, shared), spec, {shared})
     return _together(level, below, spec)

@@ -11,14 +11,14 @@ from msgspec import Struct, field
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.resolution.contributions import contributions_of, unshared_fields
 from kubectl_policy.resolution.precedence import (
+    fold_order,
     in_order,
-    on_one_node,
     order_unknown,
     refusals,
     same_level_of,
 )
 from kubectl_policy.resolution.traced import field_name
-from kubectl_policy.topology import on_path
+from kubectl_policy.topology import nodes_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,26 +30,26 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.outcome import Resolution
-    from kubectl_policy.resolution.precedence import Refusal
+    from kubectl_policy.resolution.precedence import PolicyRefusal
     from kubectl_policy.resolution.traced import Source
     from kubectl_policy.topology import Path
 
 
-class OnTarget(Struct, frozen=True):
+class NodePolicies(Struct, frozen=True):
     """The policies of one kind at a node."""
 
     # The policies that are attached to the node.
-    on: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
+    attached: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
     # Policies that only keep others out.
     competing: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
     # The positions, from 1, of the filters by which rules of routes name policies.
     filters: dict[ObjectRef, int] = field(default_factory=dict["ObjectRef", int])
     # Policies that filters of backendRefs name: they are attached to a backend for the requests of these rules
     # alone.
-    by_rule: dict[NodeRef, set[ObjectRef]] = field(default_factory=dict["NodeRef", "set[ObjectRef]"])
+    rule_policies: dict[NodeRef, set[ObjectRef]] = field(default_factory=dict["NodeRef", "set[ObjectRef]"])
 
 
-_NOTHING: Final = OnTarget()
+_NOTHING: Final = NodePolicies()
 
 
 class AttachedPolicies:
@@ -58,22 +58,22 @@ class AttachedPolicies:
     def __init__(self, index: Index, attachments: Attachments, kind: GroupKind) -> None:
         """Remember where to look."""
         self._index, self._attachments, self._kind = index, attachments, kind
-        self._every: Mapping[NodeRef, OnTarget] | None = None
+        self._every: Mapping[NodeRef, NodePolicies] | None = None
 
-    def at(self, node: NodeRef) -> OnTarget:
+    def at(self, node: NodeRef) -> NodePolicies:
         """The policies at a node; they have their defaults."""
         if self._is_known_everywhere:
             return self._everywhere.get(node, _NOTHING)
         return self._attached_to(node.object).get(node, _NOTHING)
 
     @cached_method
-    def _attached_to(self, obj: ObjectRef) -> Mapping[NodeRef, OnTarget]:
+    def _attached_to(self, obj: ObjectRef) -> Mapping[NodeRef, NodePolicies]:
         return self._attached(self._attachments.to(obj))
 
-    def by_rule_among(self, nodes: Iterable[NodeRef]) -> Mapping[NodeRef, set[ObjectRef]] | None:
+    def first_rule_policies(self, nodes: Iterable[NodeRef]) -> Mapping[NodeRef, set[ObjectRef]] | None:
         """What filters of backendRefs name at the first of some nodes at which they name anything."""
         for node in nodes:
-            here = self.at(node).by_rule
+            here = self.at(node).rule_policies
             if here:
                 return here
         return None
@@ -93,8 +93,8 @@ class AttachedPolicies:
     def on_path(self, path: Path) -> tuple[NodeRef, ...]:
         """The nodes of a path with policies, in its order."""
         if not self._is_known_everywhere:
-            return tuple(node for node in path if self.at(node).on)
-        return on_path(self._with_policies, path)
+            return tuple(node for node in path if self.at(node).attached)
+        return nodes_on_path(self._with_policies, path)
 
     @property
     def _is_known_everywhere(self) -> bool:
@@ -103,17 +103,17 @@ class AttachedPolicies:
 
     @cached_property
     def _with_policies(self) -> frozenset[NodeRef]:
-        return frozenset(node for node, here in self._everywhere.items() if here.on)
+        return frozenset(node for node, here in self._everywhere.items() if here.attached)
 
     @property
-    def _everywhere(self) -> Mapping[NodeRef, OnTarget]:
+    def _everywhere(self) -> Mapping[NodeRef, NodePolicies]:
         if self._every is None:
             policies = self._index.world.names_of(self._kind)
             self._every = self._attached(each for policy in policies for each in self._attachments.get(policy, ()))
         return self._every
 
-    def _attached(self, attachments: Iterable[Attachment]) -> Mapping[NodeRef, OnTarget]:
-        found: dict[NodeRef, OnTarget] = defaultdict(OnTarget)
+    def _attached(self, attachments: Iterable[Attachment]) -> Mapping[NodeRef, NodePolicies]:
+        found: dict[NodeRef, NodePolicies] = defaultdict(NodePolicies)
         for attachment in attachments:
             target = attachment.target
             if target is None or attachment.policy.group_kind != self._kind:
@@ -125,11 +125,11 @@ class AttachedPolicies:
             if attachment.competes:
                 here.competing[policy.ref] = policy
             if attachment.state == "attached":
-                here.on[policy.ref] = policy
-                if attachment.declared.place:
-                    here.filters.setdefault(policy.ref, attachment.declared.place)
+                here.attached[policy.ref] = policy
+                if attachment.declared.filter_position:
+                    here.filters.setdefault(policy.ref, attachment.declared.filter_position)
                 if attachment.declared.rule:
-                    here.by_rule.setdefault(attachment.declared.rule, set()).add(policy.ref)
+                    here.rule_policies.setdefault(attachment.declared.rule, set()).add(policy.ref)
         return dict(found)
 
 
@@ -141,15 +141,15 @@ class RankedPolicy(Struct, frozen=True, kw_only=True):
     """A policy on a node with the place of the filter that names it there (0: none), and why it is refused."""
 
     policy: Resource
-    filter_place: int
-    refusal: Refusal | None
+    filter_position: int
+    refusal: PolicyRefusal | None
 
 
-class OnNode(Struct, frozen=True, kw_only=True):
+class NodeContributions(Struct, frozen=True, kw_only=True):
     """What the policies of one kind on one node bring, in the order of the fold, and which of it is refused."""
 
     contributions: tuple[Contribution, ...]
-    refused: Mapping[Source, Refusal]
+    refused: Mapping[Source, PolicyRefusal]
     age_unknown: bool
 
 
@@ -162,25 +162,27 @@ class PoliciesOnNodes:
         self.profile = profile
         # What becomes of those on some nodes, wherever that depends on nothing else of a path.
         self.resolved: dict[tuple[NodeRef, ...], Resolution] = {}
-        self._on_node: dict[tuple[NodeRef, NodeRef | None], OnNode] = {}
+        self._on_node: dict[tuple[NodeRef, NodeRef | None], NodeContributions] = {}
         # Where policies of a kind are refused everywhere at once, that does not depend on a node.
-        self._refused_everywhere: dict[ObjectRef, Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
+        self._refused_everywhere: dict[ObjectRef, Mapping[tuple[ObjectRef, NodeRef], PolicyRefusal]] = {}
 
     @cached_method
     def in_order(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, in their order of precedence."""
         here = self.attached.at(node)
-        return tuple(in_order(here.on.values(), self.profile, here.filters))
+        return tuple(in_order(here.attached.values(), self.profile, here.filters))
 
     def ranked(self, node: NodeRef) -> list[RankedPolicy]:
         """All that decides what the policies bring to a node; where it is the same, so is what they bring."""
         places = self.attached.at(node).filters
         return [
-            RankedPolicy(policy=policy, filter_place=places.get(policy.ref, 0), refusal=self.refusal(policy.ref, node))
+            RankedPolicy(
+                policy=policy, filter_position=places.get(policy.ref, 0), refusal=self.refusal(policy.ref, node)
+            )
             for policy in self.in_order(node)
         ]
 
-    def on(self, node: NodeRef, rule: NodeRef | None = None) -> OnNode:
+    def contributions(self, node: NodeRef, rule: NodeRef | None = None) -> NodeContributions:
         """What the policies on a node bring; for the requests of a rule alone, if it is given."""
         key = node, rule
         known = self._on_node.get(key)
@@ -188,23 +190,23 @@ class PoliciesOnNodes:
             known = self._on_node[key] = self._brought(node, rule)
         return known
 
-    def _brought(self, node: NodeRef, rule: NodeRef | None) -> OnNode:
+    def _brought(self, node: NodeRef, rule: NodeRef | None) -> NodeContributions:
         ranked, profile = self.ranked(node), self.profile
         if rule:
-            ranked = [rank for rank in ranked if rank.policy.ref in self.attached.at(node).by_rule[rule]]
+            ranked = [rank for rank in ranked if rank.policy.ref in self.attached.at(node).rule_policies[rule]]
         brought = [
             (part, rank.refusal)
             for rank in ranked
-            for part in contributions_of(rank.policy, node, profile, rank.filter_place)
+            for part in contributions_of(rank.policy, node, profile, rank.filter_position)
         ]
         parts = [part for part, _ in brought]
-        return OnNode(
-            contributions=tuple(on_one_node(parts, same_level_of(profile, parts))),
+        return NodeContributions(
+            contributions=tuple(fold_order(parts, same_level_of(profile, parts))),
             refused={part.source: refusal for part, refusal in brought if refusal},
-            age_unknown=order_unknown([rank.policy for rank in ranked if not rank.filter_place], profile),
+            age_unknown=order_unknown([rank.policy for rank in ranked if not rank.filter_position], profile),
         )
 
-    def refusal(self, policy: ObjectRef, target: NodeRef) -> Refusal | None:
+    def refusal(self, policy: ObjectRef, target: NodeRef) -> PolicyRefusal | None:
         """Why a policy is refused on a target that it is attached to; None if it is not."""
         if self.profile.same_level not in {"one-applies", "disjoint"}:
             return None
@@ -218,7 +220,7 @@ class PoliciesOnNodes:
         return self._refused_at(target).get((policy, target))
 
     @cached_method
-    def _refused_at(self, target: NodeRef) -> Mapping[tuple[ObjectRef, NodeRef], Refusal]:
+    def _refused_at(self, target: NodeRef) -> Mapping[tuple[ObjectRef, NodeRef], PolicyRefusal]:
         return self._refusals([target])
 
     def _contested_with(self, policy: ObjectRef) -> list[NodeRef]:
@@ -238,14 +240,14 @@ class PoliciesOnNodes:
 
     def _claiming(self, node: NodeRef) -> Iterable[ObjectRef]:
         here = self.attached.at(node)
-        return (*here.on, *here.competing)
+        return (*here.attached, *here.competing)
 
-    def _refusals(self, nodes: Sequence[NodeRef]) -> Mapping[tuple[ObjectRef, NodeRef], Refusal]:
+    def _refusals(self, nodes: Sequence[NodeRef]) -> Mapping[tuple[ObjectRef, NodeRef], PolicyRefusal]:
         targets: dict[ObjectRef, list[NodeRef]] = {}
         policies: dict[ObjectRef, Resource] = {}
         for node in nodes:
             here = self.attached.at(node)
-            for claiming in (here.on, here.competing):
+            for claiming in (here.attached, here.competing):
                 for ref, policy in claiming.items():
                     policies[ref] = policy
                     targets.setdefault(ref, []).append(node)

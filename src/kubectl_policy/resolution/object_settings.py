@@ -14,7 +14,7 @@ from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import Contribution, without_nulls
-from kubectl_policy.resolution.outcome import EffectivePolicy, OwnValue, Resolution
+from kubectl_policy.resolution.outcome import EffectivePolicy, ObjectValue, Resolution
 from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, leaves, trace, without
 from kubectl_policy.topology.references import refer
 
@@ -33,7 +33,7 @@ _BACKENDS: Final = "backendRefs"
 _EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
 
 
-class OwnRules:
+class RuleSettings:
     """What the rules of the routes of one state of the world say themselves; each is read once."""
 
     def __init__(self, topology: Topology, registry: Registry) -> None:
@@ -246,7 +246,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
         return f"{kind}{namespace}{named.name}" + ("" if port is None else f":{port}")
 
 
-def own_fields(profile: PolicyKindProfile, target: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+def object_fields(profile: PolicyKindProfile, target: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """The fields of a target object that stand for settings there, each after the setting that it stands for."""
     yield from profile.object_fields.items()
     for each in profile.conditional_object_fields:
@@ -255,26 +255,28 @@ def own_fields(profile: PolicyKindProfile, target: Mapping[str, Json]) -> Iterat
             yield each.field, each.object_field
 
 
-def own_values(profile: PolicyKindProfile, target: Mapping[str, Json], end: NodeRef) -> tuple[OwnValue, ...]:
+def object_values(profile: PolicyKindProfile, target: Mapping[str, Json], end: NodeRef) -> tuple[ObjectValue, ...]:
     """What the target object's own fields that stand for settings say; the later of two for one setting counts.
 
     An empty value says nothing.
     """
     source = Source(end.object, end)
-    found = ((field, name, value_at(target, name)) for field, name in own_fields(profile, target))
+    found = ((field, name, value_at(target, name)) for field, name in object_fields(profile, target))
     return tuple(
-        OwnValue(tuple(field.split(".")), name, trace(own, source) if isinstance(own, Mapping) else Leaf(own, source))
+        ObjectValue(
+            tuple(field.split(".")), name, trace(own, source) if isinstance(own, Mapping) else Leaf(own, source)
+        )
         for field, name, own in found
         if own not in _EMPTY
     )
 
 
-def with_own(resolution: Resolution, own: tuple[OwnValue, ...]) -> Resolution:
-    """An outcome at an object whose own fields say something: that beats every default and loses to every override."""
+def with_object_values(resolution: Resolution, values: tuple[ObjectValue, ...]) -> Resolution:
+    """Put the values of the target object's fields into an outcome: over every default, under every override."""
     spec = resolution.spec
-    for each in own:
-        spec = _put(spec, each.field, each.value)
-    return replace(resolution, spec=spec, own=own, without_own=resolution)
+    for value in values:
+        spec = _put(spec, value.field, value.value)
+    return replace(resolution, spec=spec, object_values=values, without_object_values=resolution)
 
 
 def _put(spec: Traced, field: Field, value: Leaf | Traced) -> Traced:

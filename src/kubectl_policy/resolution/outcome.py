@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.authorship import Authorship
     from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.merging import Doubt, ScopeOutcome
-    from kubectl_policy.resolution.precedence import Refusal
+    from kubectl_policy.resolution.precedence import PolicyRefusal
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology import Path
 
@@ -65,7 +65,7 @@ class Fate(DeclaredField, frozen=True, kw_only=True, gc=False):
     """Whether what `superseded_by` say of the path's port replaces it."""
 
 
-class OwnValue(Struct, frozen=True, dict=True):
+class ObjectValue(Struct, frozen=True, dict=True):
     """A value of a field of the target object, and the field of the policies' settings that it stands for."""
 
     field: Field
@@ -94,7 +94,7 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     undecided: frozenset[Source] = frozenset()
     """The sources of which it is not known whether what they set is in force."""
     doubts: frozenset[Doubt] = frozenset()
-    kept_out: Mapping[Source, Refusal] = field(default_factory=dict["Source", "Refusal"])
+    refusals: Mapping[Source, PolicyRefusal] = field(default_factory=dict["Source", "PolicyRefusal"])
     """Rejected sources of policies that another one on their target, or on another one of theirs, keeps out."""
     ignored_fields: frozenset[tuple[Source, Field]] = frozenset()
     """The fields that the controllers ignore here."""
@@ -105,9 +105,9 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     replaced_for_port: Field = ()
     """A field that gives way to what `port_sources` say of the path's port."""
     port_sources: frozenset[Source] = frozenset()
-    own: tuple[OwnValue, ...] = ()
+    object_values: tuple[ObjectValue, ...] = ()
     """The fields of the target object that stand for settings, also those that an override beats."""
-    without_own: Resolution | None = None
+    without_object_values: Resolution | None = None
     """The outcome as it would be without them."""
 
     def __hash__(self) -> int:
@@ -120,21 +120,23 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
         return hash((self.kind, sources, tuple((field, leaf.source) for field, leaf in leaves(self.spec))))
 
     @property
-    def likeness(self) -> object:
+    def comparison_key(self) -> object:
         """What is the same where policies fare alike, whatever the target objects say themselves, and whichever say it.
 
         Which fields these say makes a difference.
         """
-        return self._beside_own if self.own else self
+        return self._beside_own if self.object_values else self
 
     @cached_property
     def _beside_own(self) -> object:
-        return self.without_own, tuple((each.field, *(field for field, _ in each.leaves)) for each in self.own)
+        return self.without_object_values, tuple(
+            (each.field, *(field for field, _ in each.leaves)) for each in self.object_values
+        )
 
     @property
-    def own_object(self) -> ObjectRef | None:
+    def target_object(self) -> ObjectRef | None:
         """The target object, if it says something itself."""
-        return next((leaf.source.object for each in self.own for _, leaf in each.leaves), None)
+        return next((leaf.source.object for each in self.object_values for _, leaf in each.leaves), None)
 
     @cached_property
     def contributions_of(self) -> Mapping[ObjectRef, list[Contribution]]:
@@ -194,10 +196,10 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
         return outcomes
 
     @cached_property
-    def own_fates(self) -> tuple[tuple[Field, Leaf, Fate], ...]:
+    def object_fates(self) -> tuple[tuple[Field, Leaf, Fate], ...]:
         """Every value of the target object's own with its field and its fate."""
         finder = self._finder
-        return tuple((field, leaf, finder.of(field, leaf)) for own in self.own for field, leaf in own.leaves)
+        return tuple((field, leaf, finder.of(field, leaf)) for own in self.object_values for field, leaf in own.leaves)
 
     @cached_property
     def fates_of(self) -> Mapping[ObjectRef, list[Fate]]:
@@ -288,7 +290,7 @@ class _Fates:
         return self.setters.get(around, ())
 
     def _winners_over(self, rejected: Source) -> tuple[Source, ...]:
-        refusal = self.resolution.kept_out.get(rejected)
+        refusal = self.resolution.refusals.get(rejected)
         if refusal is None:
             return self.winners
         holders = self.resolution.contributions_of.get(refusal.holder, ())

@@ -40,7 +40,7 @@ def in_order(
     )
 
 
-def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
+def filters_first(contributions: Sequence[Contribution]) -> list[Contribution]:
     """The contributions on a path, given from its root on, with overrides by filters before those on their whole route.
 
     A filter of a rule comes before all that is said of its route. Of two overrides the one nearer the root wins.
@@ -83,7 +83,7 @@ def same_level_of(profile: PolicyKindProfile, contributions: Iterable[Contributi
     return "first-wins" if experimental else "newest-challenges"
 
 
-def on_one_node(contributions: Sequence[Contribution], same_level: SameLevel) -> list[Contribution]:
+def fold_order(contributions: Sequence[Contribution], same_level: SameLevel) -> list[Contribution]:
     """The contributions to one node, given oldest first, in the order in which a path is folded.
 
     By default the older one is established and the newer one its challenger. Where the first created wins, its defaults
@@ -97,7 +97,7 @@ def on_one_node(contributions: Sequence[Contribution], same_level: SameLevel) ->
     return [part for part in contributions if not part.strategy.defaults] + defaults[::-1]
 
 
-class Refusal(Struct, frozen=True):
+class PolicyRefusal(Struct, frozen=True):
     """Why a policy is refused: the policy that came first, the target on which they meet, and a field that both set.
 
     The field is empty where a target takes one policy alone.
@@ -113,18 +113,18 @@ def refusals(
     targets: Mapping[ObjectRef, Collection[NodeRef]],
     claims: Mapping[ObjectRef, Sequence[str]],
     extent: RefusedOn,
-) -> dict[tuple[ObjectRef, NodeRef], Refusal]:
+) -> dict[tuple[ObjectRef, NodeRef], PolicyRefusal]:
     """The refusals among policies in their order of precedence, by policy and target, given what each one claims.
 
     A policy is refused on a target where an earlier one claims the same field. If its `extent` is everywhere, that goes
     for all of its targets, and a refused policy stands in no other's way.
     """
     held: dict[tuple[NodeRef, str], ObjectRef] = {}
-    every_refusal: dict[tuple[ObjectRef, NodeRef], Refusal] = {}
+    every_refusal: dict[tuple[ObjectRef, NodeRef], PolicyRefusal] = {}
     for policy in policies:
         claimed, theirs = claims[policy.ref], sorted(targets[policy.ref])
         refused = {
-            target: Refusal(held[target, field], target, field)
+            target: PolicyRefusal(held[target, field], target, field)
             for target in theirs
             for field in reversed(claimed)
             if (target, field) in held

@@ -10,14 +10,14 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.profiles.controllers import OF_RULE
-from kubectl_policy.resolution.effective import reach, resolve, takes_effect_below
+from kubectl_policy.resolution.effective import reached_part, resolve, takes_effect_below
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.nodes import AttachedPolicies, PoliciesOnNodes
-from kubectl_policy.resolution.object_settings import OwnRules, own_fields, own_values, with_own
+from kubectl_policy.resolution.object_settings import RuleSettings, object_fields, object_values, with_object_values
 from kubectl_policy.resolution.outcome import EffectivePolicy
-from kubectl_policy.resolution.precedence import filters_above
-from kubectl_policy.topology import too_wide
-from kubectl_policy.topology.controllers import controlled, enabled_on
+from kubectl_policy.resolution.precedence import filters_first
+from kubectl_policy.topology import why_too_wide
+from kubectl_policy.topology.controllers import is_enabled, is_path_managed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.merging import Inheritance, RouteChoice
-    from kubectl_policy.resolution.nodes import OnNode, RankedPolicy
+    from kubectl_policy.resolution.nodes import NodeContributions, RankedPolicy
     from kubectl_policy.resolution.outcome import Resolution
-    from kubectl_policy.resolution.precedence import Refusal
+    from kubectl_policy.resolution.precedence import PolicyRefusal
     from kubectl_policy.topology import Path, Topology
     from kubectl_policy.topology.gateway.listeners import Listener
 
@@ -44,7 +44,7 @@ class Resolver:
         # By kind, and by the kind of an effective target; those for which no variant of the profile holds share one.
         self._on_nodes: dict[tuple[GroupKind, GroupKind | None], PoliciesOnNodes | None] = {}
         self._resolved: dict[tuple[object, ...], Resolution] = {}
-        self.rules = OwnRules(topology, registry)
+        self.rules = RuleSettings(topology, registry)
 
     def kinds_at(self, nodes: Iterable[NodeRef]) -> tuple[GroupKind, ...]:
         """The policy kinds attached to at least one of the nodes, sorted."""
@@ -57,9 +57,9 @@ class Resolver:
 
     def policies_at(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, by kind, then in their order of precedence."""
-        return tuple(policy for kind in self.kinds_at([node]) for policy in self.claimants(node, kind))
+        return tuple(policy for kind in self.kinds_at([node]) for policy in self.policies_of_kind(node, kind))
 
-    def claimants(self, node: NodeRef, kind: GroupKind) -> tuple[Resource, ...]:
+    def policies_of_kind(self, node: NodeRef, kind: GroupKind) -> tuple[Resource, ...]:
         """The policies of a kind attached to a node itself, in their order of precedence."""
         policies = self._of_kind(kind)
         return policies.in_order(node) if policies else ()
@@ -77,7 +77,7 @@ class Resolver:
         policies = self._of_kind(kind)
         return policies.ranked(node) if policies else []
 
-    def refusal(self, policy: ObjectRef, target: NodeRef) -> Refusal | None:
+    def refusal(self, policy: ObjectRef, target: NodeRef) -> PolicyRefusal | None:
         """Why a policy is refused on a target that it is attached to, where a target takes one policy, or one setting.
 
         None if it is not.
@@ -103,7 +103,7 @@ class Resolver:
         if known:
             return EffectivePolicy(path, known)
         rule = None
-        by_rule = policies.attached.by_rule_among(nodes)
+        by_rule = policies.attached.first_rule_policies(nodes)
         if by_rule:
             rule = next((each for each in reversed(path) if each in by_rule), None)
             nodes = nodes if rule else ()
@@ -112,23 +112,29 @@ class Resolver:
         profile = policies.profile
         if not (by_rule or profile.by_listener or profile.has_object_fields):
             # Nothing else of a path matters.
-            known = same.resolution if same else self._resolve([policies.on(node) for node in nodes], profile, None)
+            known = (
+                same.resolution
+                if same
+                else self._resolve([policies.contributions(node) for node in nodes], profile, None)
+            )
             policies.resolved[nodes] = known
             return EffectivePolicy(path, known)
         listener = self._topology.listener_on(path) if profile.by_listener else None
         key = (policies, nodes, rule, (listener.protocol, listener.port) if listener else None)
-        own = own_values(profile, self._target(path[-1]), path[-1]) if profile.has_object_fields else ()
+        own = object_values(profile, self._target(path[-1]), path[-1]) if profile.has_object_fields else ()
         at_end = (*key, path[-1]) if own else key
         if at_end not in self._resolved and same:
             self._resolved[at_end] = same.resolution
         elif at_end not in self._resolved:
             if key not in self._resolved:
-                self._resolved[key] = self._resolve([policies.on(node, rule) for node in nodes], profile, listener)
+                self._resolved[key] = self._resolve(
+                    [policies.contributions(node, rule) for node in nodes], profile, listener
+                )
             if own:
-                self._resolved[at_end] = with_own(self._resolved[key], own)
+                self._resolved[at_end] = with_object_values(self._resolved[key], own)
         return EffectivePolicy(path, self._resolved[at_end])
 
-    def own_settings(self, path: Path) -> Iterator[EffectivePolicy]:
+    def rule_settings(self, path: Path) -> Iterator[EffectivePolicy]:
         """What the rules on a path say themselves: for each an outcome of a kind that is the kind of its route.
 
         What stands for a setting of policies that count at the rule is among those, and left out here.
@@ -136,18 +142,18 @@ class Resolver:
         for place, node in enumerate(path):
             if node.section and node.object.group_kind in ROUTES:
                 end = path[: place + 1]
-                outcome = self.rules.at_end(end, self.own_among_policies(end))
+                outcome = self.rules.at_end(end, self.rule_fields_in_policies(end))
                 yield from [outcome] if outcome else []
 
-    def own_among_policies(self, path: Path) -> frozenset[str]:
+    def rule_fields_in_policies(self, path: Path) -> frozenset[str]:
         """The fields of the rule at the end of a path that stand for settings of policies which count there."""
         fields: set[str] = set()
         for kind in self.kinds_at(path):
             profile = self._registry.profile(kind)
             direct = profile.policy_class == "direct"
-            at_rule = direct or (reach(path, profile) == path and not takes_effect_below(path[-1], profile))
+            at_rule = direct or (reached_part(path, profile) == path and not takes_effect_below(path[-1], profile))
             if profile.has_object_fields and at_rule and self.effective_of(kind, path):
-                fields.update(name for _, name in own_fields(profile, self._target(path[-1])))
+                fields.update(name for _, name in object_fields(profile, self._target(path[-1])))
         return frozenset(field.removeprefix(OF_RULE) for field in fields if field.startswith(OF_RULE))
 
     def _target(self, end: NodeRef) -> Mapping[str, Json]:
@@ -171,16 +177,18 @@ class Resolver:
 
     def _counts(self, path: Path, profile: PolicyKindProfile) -> bool:
         """Whether the controllers of a kind act on a path, and on a kind's policies there."""
-        if profile.hostnames == "inside" and too_wide(self._topology, path):
+        if profile.hostnames == "inside" and why_too_wide(self._topology, path):
             return False
         enabling = profile.enabled_by
         gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None) if enabling else None
-        if gateway and enabling and enabled_on(self._topology, gateway, enabling) is False:
+        if gateway and enabling and is_enabled(self._topology, gateway, enabling) is False:
             return False
-        return controlled(self._topology, path, profile.controllers)
+        return is_path_managed(self._topology, path, profile.controllers)
 
-    def _resolve(self, on_nodes: list[OnNode], profile: PolicyKindProfile, listener: Listener | None) -> Resolution:
-        parts = tuple(filters_above([part for on_node in on_nodes for part in on_node.contributions]))
+    def _resolve(
+        self, on_nodes: list[NodeContributions], profile: PolicyKindProfile, listener: Listener | None
+    ) -> Resolution:
+        parts = tuple(filters_first([part for on_node in on_nodes for part in on_node.contributions]))
         context = PathContext(
             refused={source: refusal for on_node in on_nodes for source, refusal in on_node.refused.items()},
             listener=listener,
@@ -206,8 +214,8 @@ def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
     node = path[-1]
     whole = replace(node, section="")
     if profile.sections == "refine" and node.section:
-        return tuple(target for target in (whole, node) if attached.at(target).on)
-    return (node,) if attached.at(node).on else (whole,) if attached.at(whole).on else ()
+        return tuple(target for target in (whole, node) if attached.at(target).attached)
+    return (node,) if attached.at(node).attached else (whole,) if attached.at(whole).attached else ()
 
 
 def route_choices(

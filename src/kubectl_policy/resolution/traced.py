@@ -56,7 +56,7 @@ class CollectedValues(KeyedList):
     """Values of several policies for one field, known by whose or what they are; of one, it is that value."""
 
 
-def sort_of(spec: Traced) -> type[dict[str, Leaf | Traced]]:
+def container_type(spec: Traced) -> type[dict[str, Leaf | Traced]]:
     """What a spec is a sort of: a list of one sort or the other, or a map."""
     return type(spec) if isinstance(spec, KeyedList) else dict
 
@@ -85,28 +85,28 @@ def trace(
         else:
             defaulted = written is not None and child is not None and written.get(key) is None
             leaf = Leaf(child, source, removed=child is None, defaulted=defaulted)
-            traced[key] = elements(leaf, list_keys[0]) if list_keys and list_keys[0] else leaf
+            traced[key] = list_elements(leaf, list_keys[0]) if list_keys and list_keys[0] else leaf
     return traced
 
 
-def keyed(spec: Traced, list_keys: Mapping[Field, str], field: Field = ()) -> Traced:
+def with_keyed_lists(spec: Traced, list_keys: Mapping[Field, str], field: Field = ()) -> Traced:
     """A spec in which the lists at some fields are keyed lists, whose elements merge field by field.
 
     An empty key sets every element apart from those of other sources, so that a merge appends lists. A list inside the
     elements of another one is named without them: `rules.matches`.
     """
     is_list = isinstance(spec, KeyedList)
-    with_keys: dict[str, Leaf | Traced] = sort_of(spec)()
+    with_keys: dict[str, Leaf | Traced] = container_type(spec)()
     for key, child in spec.items():
         here = field if is_list else (*field, key)
         inner = child
         if isinstance(child, Leaf) and here in list_keys and not is_list:
-            inner = elements(child, list_keys[here], deep=True)
-        with_keys[key] = inner if isinstance(inner, Leaf) else keyed(inner, list_keys, here)
+            inner = list_elements(child, list_keys[here], deep=True)
+        with_keys[key] = inner if isinstance(inner, Leaf) else with_keyed_lists(inner, list_keys, here)
     return with_keys
 
 
-def elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Traced:
+def list_elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Traced:
     """The elements of a list by their key; the list as it is if one of them has none, or not one of its own."""
     items = leaf.value if isinstance(leaf.value, list) else []
     if list_key:
@@ -139,8 +139,8 @@ def patch(target: Leaf | Traced | None, change: Leaf | Traced) -> Leaf | Traced:
         empty: Json = [] if isinstance(target, KeyedList) else {}
         keeps = change.value == empty and isinstance(target, Mapping)
         return target if keeps and target is not None else change
-    merged: dict[str, Leaf | Traced] = sort_of(change)()
-    if isinstance(target, Mapping) and sort_of(target) is sort_of(change):
+    merged: dict[str, Leaf | Traced] = container_type(change)()
+    if isinstance(target, Mapping) and container_type(target) is container_type(change):
         merged.update(target)
     for key, child in change.items():
         merged[key] = patch(merged.get(key), child)
@@ -166,7 +166,7 @@ def with_defaults(
     from the first one that has them, and so do those in `unless` where both disagree on one of the fields that are
     given for them.
     """
-    merged: dict[str, Leaf | Traced] = sort_of(first)(first)
+    merged: dict[str, Leaf | Traced] = container_type(first)(first)
     for key, theirs in later.items():
         ours, here = first.get(key), (*field, key)
         if ours is None:
@@ -176,7 +176,7 @@ def with_defaults(
         elif isinstance(ours, Leaf):
             nothing: Json = [] if isinstance(theirs, KeyedList) else {}
             merged[key] = theirs if ours.value == nothing else ours
-        elif sort_of(ours) is sort_of(theirs) and not _disagree(ours, theirs, unless.get(here, ())):
+        elif container_type(ours) is container_type(theirs) and not _disagree(ours, theirs, unless.get(here, ())):
             merged[key] = with_defaults(ours, theirs, whole, unless, here)
     return merged
 

@@ -1,13 +1,13 @@
 """The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener."""
 
-from kubectl_policy.topology.attached_hostnames import attached_hostnames, too_wide
+from kubectl_policy.topology.attached_hostnames import attached_hostnames, why_too_wide
 from kubectl_policy.topology.conditions import (
     attached_routes,
     backend_tls_conditions,
-    conditions_below,
+    delegated_conditions,
+    parent_routes,
     route_conditions,
     route_parent_conditions,
-    routes_above,
 )
 from kubectl_policy.topology.delegation.delegations import Delegation
 from kubectl_policy.topology.gateway.conditions import (
@@ -23,12 +23,12 @@ from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.gateway.handshake import Binding, BindingState
 from kubectl_policy.topology.graph import Edge, Topology
 from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.paths import MOST_NODES, Path, is_cut, on_path
+from kubectl_policy.topology.paths import MAX_NODES, Path, is_truncated, nodes_on_path
 from kubectl_policy.topology.problems import shape_problems_of
 
 __all__ = [
     "LINKS",
-    "MOST_NODES",
+    "MAX_NODES",
     "Binding",
     "BindingState",
     "Condition",
@@ -41,17 +41,17 @@ __all__ = [
     "attached_listener_sets",
     "attached_routes",
     "backend_tls_conditions",
-    "conditions_below",
+    "delegated_conditions",
     "gateway_class_conditions",
     "gateway_conditions",
-    "is_cut",
+    "is_truncated",
     "listener_conditions",
     "listener_set_conditions",
-    "on_path",
+    "nodes_on_path",
+    "parent_routes",
     "route_conditions",
     "route_parent_conditions",
-    "routes_above",
     "shape_problems_of",
     "supported_kinds",
-    "too_wide",
+    "why_too_wide",
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import ROUTES_WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.gateways import ISOLATION
-from kubectl_policy.topology.gateway.hostnames import around, covers, intersection, may_cover
+from kubectl_policy.topology.gateway.hostnames import covering_names, covers, intersection, may_cover
 from kubectl_policy.topology.references import hostnames_of
 
 if TYPE_CHECKING:
@@ -47,18 +47,18 @@ def attached_hostnames(
         own = hostnames_of(topology.index, first) if first.group_kind in ROUTES_WITH_HOSTNAMES else ()
         for hostname in own or ("",):
             name = intersection(hostname, at.hostname)
-            if name is not None and not is_left_to_others(topology, at, name):
+            if name is not None and not has_closer_listener(topology, at, name):
                 names.add(name or "*")
     return tuple(sorted(names))
 
 
-def is_left_to_others(topology: Topology, listener: Listener, name: str) -> bool:
+def has_closer_listener(topology: Topology, listener: Listener, name: str) -> bool:
     """Whether requests for a hostname go to another listener on the port, which is more specific about it."""
     on_port = topology.gateways.hostnames_on_port_of(listener)
     if not on_port:
         return False
     if topology.gateways.supports(listener.gateway, ISOLATION):
-        others = [other for wider in around(name) for other in on_port.get(wider, ()) if covers(other, name)]
+        others = [other for wider in covering_names(name) for other in on_port.get(wider, ()) if covers(other, name)]
     else:
         others = [other for other in on_port.get(name.lower(), ()) if other == name.lower()]
     return any(other != listener.hostname and covers(listener.hostname, other) for other in others)
@@ -69,7 +69,7 @@ def _is_attached(topology: Topology, listener: NodeRef, route: ObjectRef, *, cou
     return bool([each for each in bindings if (each.counts_as_attached if counted else each.state == "attached")])
 
 
-def too_wide(topology: Topology, path: Path) -> str:
+def why_too_wide(topology: Topology, path: Path) -> str:
     """Why none of the route's hostnames on a path is inside the listener's, in words; empty if one is.
 
     Without hostnames a route takes those of the listener, and without a hostname a listener has every one inside.

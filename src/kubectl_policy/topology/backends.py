@@ -12,7 +12,7 @@ from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, PORT_HOLDERS, ROUTES, SERVICE
 from kubectl_policy.model.kinds import BUILT_IN, with_article
 from kubectl_policy.model.unknown import is_unknown_kind, may_be_port, port_at
-from kubectl_policy.topology.delegation.flow import circle_words
+from kubectl_policy.topology.delegation.flow import circle_phrase
 from kubectl_policy.topology.references import NOT_PERMITTED, reference_problem
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Backend(Struct, frozen=True, kw_only=True):
             return (self.node,) if self.ref.weight else ()
         return tuple(NodeRef(route) for route in self.routes)
 
-    def given(self, problem: Problem | None) -> Backend:
+    def with_problem(self, problem: Problem | None) -> Backend:
         """The same with what is wrong with it."""
         if problem is None:
             return self
@@ -92,17 +92,17 @@ def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef, ports: Mappi
     index, kind = gateways.index, ref.object.group_kind
     if is_unknown_kind(kind):
         message = f"what kind of object {ref.object} is cannot be known yet"
-        return Backend(ref=ref, node=NodeRef(ref.object)).given(Problem(message=message, certain=False))
+        return Backend(ref=ref, node=NodeRef(ref.object)).with_problem(Problem(message=message, certain=False))
     node = NodeRef(ref.object, ports.get(ref.port, "") if ref.port is not None else "")
     built_in = kind in _BUILT_IN or (not kind.group and kind != SERVICE)
     unserved = index.snapshot.complete and kind not in index.kinds and kind not in index.group_kinds
     if built_in or unserved:
         message = f"{with_article(str(kind))} cannot be a backend"
-        return Backend(ref=ref, node=node).given(Problem(message=message, reason="InvalidKind"))
+        return Backend(ref=ref, node=node).with_problem(Problem(message=message, reason="InvalidKind"))
     problem = reference_problem(index, route, ref.object, "BackendNotFound")
     if problem is None and kind in PORT_HOLDERS:
         problem = _port_problem(index, gateways.implementation, ref, node, ports)
-    return Backend(ref=ref, node=node).given(problem)
+    return Backend(ref=ref, node=node).with_problem(problem)
 
 
 def _port_problem(
@@ -129,8 +129,8 @@ def _delegating(delegations: Delegations, route: ObjectRef) -> dict[str, Backend
     backends: dict[str, Backend] = {}
     for ref in delegations.refs.get(route, ()):
         target = NodeRef(ref.ref.object)
-        plain = Backend(ref=ref.ref, node=target, routes=delegations.takers(ref), is_any=not ref.names_one)
-        backend = plain.given(_delegation_problem(delegations, ref, plain))
+        plain = Backend(ref=ref.ref, node=target, routes=delegations.accepted_routes(ref), is_any=not ref.names_a_route)
+        backend = plain.with_problem(_delegation_problem(delegations, ref, plain))
         known = backends.get(ref.ref.field)
         if known is None or (known.state != "resolved" and backend.state == "resolved"):
             backends[ref.ref.field] = backend
@@ -138,16 +138,16 @@ def _delegating(delegations: Delegations, route: ObjectRef) -> dict[str, Backend
 
 
 def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: Backend) -> Problem | None:
-    circle, namespace = delegations.order.circles.get(ref.place), ref.ref.object.namespace
+    circle, namespace = delegations.order.circles.get(ref.key), ref.ref.object.namespace
     if ref.permitted is False:
         message = f"no ReferenceGrant in namespace {namespace} lets {ref.parent.object} refer to an HTTPRoute"
         return Problem(message=message, reason=NOT_PERMITTED)
     if circle:
-        return Problem(message=f"a request would loop: {circle_words(circle)}", reason=NOT_PERMITTED)
+        return Problem(message=f"a request would loop: {circle_phrase(circle)}", reason=NOT_PERMITTED)
     if ref.permitted is None:
         where = f"whether {ref.parent.object} may refer to routes in namespace {namespace} is unknown"
         return Problem(message=f"{where}: {delegations.index.grants.unsaid}", certain=False)
-    if not (ref.children or ref.strangers):
+    if not (ref.children or ref.foreign_routes):
         missing = ref.presence == "missing"
         message = (
             _words(ref, "does not exist", "exists")
@@ -155,7 +155,7 @@ def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: B
             else _words(ref, *(f"{verb} in {delegations.index.source}" for verb in ("is not", "is")))
         )
         return Problem(message=message, reason="BackendNotFound", certain=missing)
-    if not delegations.lacks(ref):
+    if not delegations.lacks_routes(ref):
         return None
     some = "some of its matches find no route"
     message = some if backend.routes else _words(ref, "takes none of its requests", "takes its requests")
@@ -165,7 +165,7 @@ def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: B
 def _words(ref: DelegatingRef, of_one: str, of_any: str) -> str:
     """What is so of the one route that a reference names, or of none of those that it stands for."""
     target = ref.ref.object
-    if ref.names_one:
+    if ref.names_a_route:
         return f"{target} {of_one}"
     by_label = ref.profile.by_label
     if target.group_kind == HTTP_ROUTE or by_label is None:

@@ -9,7 +9,7 @@ from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.fields import items_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE, SERVICE
 from kubectl_policy.topology.gateway.certificates import CONFIG_MAP, INVALID_KIND, CertificateRef, authority_problem
-from kubectl_policy.topology.gateway.conditions import Condition, true, unknown
+from kubectl_policy.topology.gateway.conditions import Condition, true_condition, unknown_condition
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
 from kubectl_policy.topology.references import parent_refs, refer
 
@@ -52,7 +52,7 @@ def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple
             conditions[NodeRef(parent.object)] = _below(topology, route, parent.object)
         elif node not in conditions and not _gets_no_status(topology, node):
             conditions[node] = route_conditions(topology, route, parent.position)
-    for above in routes_above(topology, route):
+    for above in parent_routes(topology, route):
         conditions.setdefault(NodeRef(above), _below(topology, route, above))
     return tuple((node, reported) for node, reported in conditions.items() if reported)
 
@@ -65,16 +65,16 @@ def route_conditions(topology: Topology, route: ObjectRef, parent_index: int) ->
     """
     bindings = [binding for binding in topology.bindings(route) if binding.parent_index == parent_index]
     if any(binding.parent.group_kind == HTTP_ROUTE for binding in bindings):
-        return conditions_below(topology, route, bindings[0].parent)
+        return delegated_conditions(topology, route, bindings[0].parent)
     return _accepted(topology, route, bindings), _resolved(topology.backends(route))
 
 
-def routes_above(topology: Topology, route: ObjectRef) -> tuple[ObjectRef, ...]:
+def parent_routes(topology: Topology, route: ObjectRef) -> tuple[ObjectRef, ...]:
     """The routes that delegate to a route, and so are its parents, named or not; sorted."""
     return tuple(sorted({delegation.parent.object for delegation in _reported(topology, route)}))
 
 
-def conditions_below(topology: Topology, route: ObjectRef, above: ObjectRef) -> tuple[Condition, ...]:
+def delegated_conditions(topology: Topology, route: ObjectRef, above: ObjectRef) -> tuple[Condition, ...]:
     """Accepted and ResolvedRefs for a parent that is a route; nothing if that one does not delegate, so is no parent.
 
     They are unknown if it was not read, or if it is not known whether it delegates.
@@ -83,7 +83,7 @@ def conditions_below(topology: Topology, route: ObjectRef, above: ObjectRef) -> 
     if not doubts and topology.index.presence(above) == "unknown":
         doubts = [topology.index.not_here(above)]
     if doubts:
-        return unknown("Accepted", doubts[0]), _resolved(topology.backends(route))
+        return unknown_condition("Accepted", doubts[0]), _resolved(topology.backends(route))
     return _below(topology, route, above)
 
 
@@ -94,15 +94,17 @@ def _below(topology: Topology, route: ObjectRef, above: ObjectRef) -> tuple[Cond
         return ()
     sections = topology.sections(route)
     reached = {sections.index(rule) for delegation in delegated for rule in delegation.rules}
-    refused = next((delegation for delegation in delegated if not delegation.takes), None)
-    accepted = Condition("Accepted", "False", refused.reason, refused.message) if refused else true("Accepted")
+    refused = next((delegation for delegation in delegated if not delegation.is_accepted), None)
+    accepted = (
+        Condition("Accepted", "False", refused.reason, refused.message) if refused else true_condition("Accepted")
+    )
     return accepted, _resolved(backend for backend in topology.backends(route) if backend.ref.rule in reached)
 
 
 def _reported(topology: Topology, route: ObjectRef) -> list[Delegation]:
     """The delegations to a route for which it gets a status."""
     relations = topology.relations
-    known = (each for each in relations.delegations_to(route) if each.takes or each.reason)
+    known = (each for each in relations.delegations_to(route) if each.is_accepted or each.reason)
     return [each for each in known if not relations.is_unattached(each.parent.object)]
 
 
@@ -114,10 +116,10 @@ def _accepted(topology: Topology, route: ObjectRef, bindings: Sequence[Binding])
         invalid = [binding for binding in topology.bindings(route) if binding.reason == INVALID_LISTENER]
         if invalid and any(profile.ignores_invalid for profile in profiles):
             return Condition("Accepted", "False", INVALID_LISTENER, invalid[0].message)
-        return true("Accepted")
+        return true_condition("Accepted")
     doubts = [binding.message for binding in bindings if binding.state == "unknown"]
     if doubts:
-        return unknown("Accepted", "; ".join(dict.fromkeys(doubts)))
+        return unknown_condition("Accepted", "; ".join(dict.fromkeys(doubts)))
     # The last one of these is reported if several hold.
     refusals = next((profile.refusals for profile in profiles if profile.refusals), ())
     steps = (*(step for step in _STEPS if step not in refusals), *reversed(refusals))
@@ -141,7 +143,7 @@ def _resolved(references: Iterable[Backend]) -> Condition:
         messages = dict.fromkeys(backend.message for backend in broken)
         return Condition("ResolvedRefs", "False", broken[0].reason, "; ".join(messages))
     doubts = dict.fromkeys(backend.message for backend in backends if backend.state == "unknown")
-    return unknown("ResolvedRefs", "; ".join(doubts)) if doubts else true("ResolvedRefs")
+    return unknown_condition("ResolvedRefs", "; ".join(doubts)) if doubts else true_condition("ResolvedRefs")
 
 
 def backend_tls_conditions(topology: Topology, policy: ObjectRef) -> Mapping[ObjectRef, tuple[Condition, ...]]:
@@ -215,7 +217,7 @@ def _policy_accepted(
     known = value_at(policy.raw, "spec.validation.wellKnownCACertificates")
     if known is not None and known != "System":
         return Condition("Accepted", "False", "Invalid", "spec.validation.wellKnownCACertificates is not System")
-    return true("Accepted")
+    return true_condition("Accepted")
 
 
 def _without_certificates(problems: tuple[Problem | None, ...]) -> Condition | None:
@@ -232,4 +234,4 @@ def _policy_resolved(problems: tuple[Problem | None, ...]) -> Condition:
     if certain:
         reason = INVALID_KIND if certain.reason == INVALID_KIND else "InvalidCACertificateRef"
         return Condition("ResolvedRefs", "False", reason, certain.message)
-    return unknown("ResolvedRefs", wrong[0].message) if wrong else true("ResolvedRefs")
+    return unknown_condition("ResolvedRefs", wrong[0].message) if wrong else true_condition("ResolvedRefs")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.references import ParametersRef
 
 
-def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) -> bool | None:
+def is_managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) -> bool | None:
     """Whether one of the controllers acts on an object, by the class of its Gateway; None where that is unknown.
 
     A route is acted on if one of its parents is, or of those of a route that delegates to it where routes do; a parent
@@ -38,14 +38,14 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
             parent
             for route in routes
             for parent in parent_refs(topology.index, route)
-            if route == obj or delegations.may_hold_on(parent.object)
+            if route == obj or delegations.may_apply_to(parent.object)
         ]
         acting: set[bool | None] = set()
         for parent in parents:
             ignored = None if parent.section else topology.relations.why_ignored(NodeRef(parent.object))
             if parent.object.group_kind in LISTENER_HOLDERS and not (ignored and ignored.reason == NO_PARENT):
-                acting.add(managed(topology, parent.object, controllers))
-        if topology.possible.leads_from_routes(obj):
+                acting.add(is_managed(topology, parent.object, controllers))
+        if topology.possible.may_be_backend(obj):
             acting.add(None)
         return True if True in acting else None if None in acting else False
     if obj.group_kind not in ABOVE_ROUTES:
@@ -54,14 +54,14 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
     return None if controller is None else controller in controllers
 
 
-def controlled(topology: Topology, path: Path, controllers: Collection[str]) -> bool:
+def is_path_managed(topology: Topology, path: Path, controllers: Collection[str]) -> bool:
     """Whether one of the controllers acts on what is on a path, as far as is known; it does not act on the mesh."""
     if not controllers:
         return True
     objects = [node.object for node in path]
     gateway = next((obj for obj in objects if obj.group_kind == GATEWAY), None)
     if gateway:
-        return managed(topology, gateway, controllers) is not False
+        return is_managed(topology, gateway, controllers) is not False
     kinds = [obj.group_kind for obj in objects if obj.group_kind in (*ROUTES, *PORT_HOLDERS)]
     return not kinds or kinds[0] not in PORT_HOLDERS or not any(kind in ROUTES for kind in kinds)
 
@@ -135,7 +135,7 @@ def _merged(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[str
     return merged
 
 
-def enabled_on(
+def is_enabled(
     topology: Topology, gateway: ObjectRef, enabling: RequiredParameter, *, itself: bool = False
 ) -> bool | None:
     """Whether a Gateway's parameters let a policy on a route be used, or (`itself`) one on the Gateway.

@@ -61,7 +61,7 @@ class Topology:
         """Remember where to look.
 
         `profiles` say how controllers treat Gateways and delegation; without any, the built-in ones do. `paths` are
-        those of another state of the world, in which nothing differs that the hierarchy is made of; see `of_state`.
+        those of another state of the world, in which nothing differs that the hierarchy is made of; see `with_index`.
         """
         self.index = index
         if paths is None:
@@ -71,13 +71,13 @@ class Topology:
         self.relations = paths.relations
         self.gateways = self.relations.gateways
 
-    def of_state(self, index: Index) -> Topology:
+    def with_index(self, index: Index) -> Topology:
         """This topology over another state of the world, in which nothing differs that the hierarchy is made of."""
         return Topology(index, self.gateways.implementation, paths=self._paths)
 
-    def beside(self, other: Topology, differing: Collection[GroupKind]) -> Topology:
+    def reusing(self, original: Topology, differing: Collection[GroupKind]) -> Topology:
         """This topology, which takes over from that of another state what is the same, as only some kinds differ."""
-        relations = self.relations.beside(other.relations, differing)
+        relations = self.relations.reusing(original.relations, differing)
         return Topology(self.index, self.gateways.implementation, paths=Paths(relations))
 
     @cached_property
@@ -112,7 +112,7 @@ class Topology:
         """The names of an object's sections in their order: listeners, rules (`rule[0]` if unnamed), ports."""
         return self.relations.sections(obj)
 
-    def said_of_sections(self, obj: ObjectRef) -> str:
+    def sections_phrase(self, obj: ObjectRef) -> str:
         """Which sections an object has, in words."""
         sections = self.sections(obj)
         if not sections and not self.relations.has_known_sections(obj.group_kind):
@@ -154,7 +154,7 @@ class Topology:
         first = first_route(path)
         if first is None:
             return not self.relations.gets_no_requests(path[-1].object)
-        cut_off = self.relations.delegations.cut_off
+        cut_off = self.relations.delegations.unreached_rules
         return not (self.relations.is_unattached(first) or (cut_off and not cut_off.isdisjoint(path)))
 
     def listener_on(self, path: Path) -> Listener | None:

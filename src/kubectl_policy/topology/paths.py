@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Path: TypeAlias = "tuple[NodeRef, ...]"
 
 # Deeper than any hierarchy in use, shallow enough for the stack: where routes refer to routes, input decides the depth.
-MOST_NODES: Final = 60
+MAX_NODES: Final = 60
 
 
 # Kinds are few, but input may name any number of them.
@@ -103,10 +103,10 @@ class Paths:
         known = self._ways_to.get(node)
         if known is not None:
             return known
-        parents = tuple(self._feeding(node)) if len(below) < MOST_NODES else ()
+        parents = tuple(self._feeding(node)) if len(below) < MAX_NODES else ()
         # However much is known of what is above: a way is the same whatever was asked before.
         ways = tuple(map(_end_of, self._climb(node, parents, below)))
-        if len(below) < MOST_NODES and all(parent in self._ways_to for parent in parents):
+        if len(below) < MAX_NODES and all(parent in self._ways_to for parent in parents):
             self._ways_to[node] = ways
         return ways
 
@@ -144,7 +144,7 @@ class Paths:
         if node.object.group_kind not in ROUTES or way[-1].object.group_kind not in ROUTES:
             return True
         if not node.section:
-            return self.relations.delegations.goes_to(way, node.object)
+            return self.relations.delegations.forwards_to(way, node.object)
         return len(way) == 1 or way[-2].object.group_kind not in ROUTES or self.relations.delegations.reaches(way, node)
 
     def _descend(self, way: Path) -> Iterable[Path]:
@@ -190,7 +190,7 @@ class Paths:
         for child in self._fed(way):
             if not self._goes_on(way, child):
                 continue
-            if len(way) < MOST_NODES and (child not in way or self.relations.has_ports(child.object.group_kind)):
+            if len(way) < MAX_NODES and (child not in way or self.relations.has_ports(child.object.group_kind)):
                 ended = False
                 yield from self._descend(_extended(way, child))
         if ended:
@@ -213,9 +213,9 @@ class Paths:
 
 def _end_of(way: Path) -> Path:
     """As many nodes of a way as are followed; a section is preceded by its object there, too."""
-    if len(way) <= MOST_NODES:
+    if len(way) <= MAX_NODES:
         return way
-    end = way[-MOST_NODES:]
+    end = way[-MAX_NODES:]
     return (NodeRef(end[0].object), *end) if end[0].section else end
 
 
@@ -245,12 +245,12 @@ def routes_on(paths: Iterable[Path]) -> Collection[ObjectRef]:
     return dict.fromkeys([node.object for path in paths for node in path if node.object.group_kind in ROUTES]).keys()
 
 
-def is_cut(path: Path) -> bool:
+def is_truncated(path: Path) -> bool:
     """Whether a path has so many nodes that it is not followed any further, up or down."""
-    return len(path) >= MOST_NODES and sum(node.object.group_kind != NAMESPACE for node in path) >= MOST_NODES
+    return len(path) >= MAX_NODES and sum(node.object.group_kind != NAMESPACE for node in path) >= MAX_NODES
 
 
-def on_path(nodes: frozenset[NodeRef] | set[NodeRef], path: Path) -> tuple[NodeRef, ...]:
+def nodes_on_path(nodes: frozenset[NodeRef] | set[NodeRef], path: Path) -> tuple[NodeRef, ...]:
     """The nodes of a set that are on a path, in its order."""
     common = nodes.intersection(path)
     return tuple(sorted(common, key=path.index) if len(common) > 1 else common)

@@ -77,7 +77,7 @@ class PossibleRelations:
         self._relations, self._index = relations, relations.index
 
     @cached_property
-    def is_any(self) -> bool:
+    def has_any(self) -> bool:
         """Whether something is to be filled in at all that decides what is related."""
         return bool(self._index.with_unknown_names) or any(map(self._is_open, HIERARCHY))
 
@@ -90,18 +90,18 @@ class PossibleRelations:
         return any(_is_any_unfilled(spec[field]) for spec in specs for field in _DECIDING.intersection(spec))
 
     @cached_method
-    def around(self, obj: ObjectRef) -> tuple[tuple[ObjectRef, str], ...]:
+    def related(self, obj: ObjectRef) -> tuple[tuple[ObjectRef, str], ...]:
         """What may be directly above an object or the routes to it, or attached to them, and by which reference."""
-        objects = (obj, *self._relations.routes_referring_to(obj)) if self.is_any else ()
+        objects = (obj, *self._relations.routes_referring_to(obj)) if self.has_any else ()
         return tuple(
             (relation.upper if relation.lower == lower else relation.lower, relation.message)
             for lower in objects
-            for relation in self.above(lower)
+            for relation in self.parents(lower)
         )
 
-    def above(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
+    def parents(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
         """What may be directly above an object, or attached to it by a filter."""
-        if not self.is_any:
+        if not self.has_any:
             return
         yield from self._by_lower.get(obj, ())
         if obj.group_kind in ROUTES:
@@ -115,9 +115,9 @@ class PossibleRelations:
                 if may_equal(namespace.ref.name, obj.namespace):
                     yield _namespace(namespace.ref, obj)
 
-    def below(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
+    def children(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
         """What may be directly below an object."""
-        if not self.is_any:
+        if not self.has_any:
             return
         yield from self._by_upper.get(obj, ())
         if obj.group_kind in (*LISTENER_HOLDERS, *PORT_HOLDERS):
@@ -140,9 +140,9 @@ class PossibleRelations:
     def _refs_of(self, kind: GroupKind) -> Iterable[ObjectRef]:
         return self._index.world.names_of(kind)
 
-    def leads_from_routes(self, obj: ObjectRef) -> bool:
+    def may_be_backend(self, obj: ObjectRef) -> bool:
         """Whether requests may come to an object from a route by a reference of which that is not known."""
-        return self.is_any and any(each.upper.group_kind in ROUTES for each in self._by_lower.get(obj, ()))
+        return self.has_any and any(each.upper.group_kind in ROUTES for each in self._by_lower.get(obj, ()))
 
     def _undecided(self, route: ObjectRef, parents: Iterable[ObjectRef]) -> Iterator[PossibleRelation]:
         for parent in dict.fromkeys(parents):

@@ -239,7 +239,7 @@ def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
         field, named = backend.ref.field, None if backend.is_any else backend.ref.object
         if backend.state == "unknown":
             yield _unknown(route, field, named, backend.message)
-        elif (route.ref, field) not in relations.delegations.circling:
+        elif (route.ref, field) not in relations.delegations.circular_refs:
             yield broken_reference(route, field, named, backend.message, backend.reason)
     if [each for each in backends if not each.ref.weight]:
         yield from _without_weight(route, backends)

@@ -93,11 +93,11 @@ class Relations(Sections):
             self.index, lambda: {*PORT_HOLDERS, *self.kinds_of_other_backends}, lambda: self.delegations.refs
         )
 
-    def beside(self, other: Relations, differing: Collection[GroupKind]) -> Relations:
+    def reusing(self, original: Relations, differing: Collection[GroupKind]) -> Relations:
         """These relations, which take over from those of another state what is the same, as only some kinds differ."""
         is_same = {*HIERARCHY}.difference(ROUTES).issuperset(differing)
-        is_read_alike = self.index.snapshot.is_read_like(other.index.snapshot)
-        same = other if is_same and is_read_alike else None
+        is_read_alike = self.index.snapshot.is_read_like(original.index.snapshot)
+        same = original if is_same and is_read_alike else None
         return Relations(self.index, self.gateways.implementation, self._profiles, same)
 
     @cached_method
@@ -118,9 +118,9 @@ class Relations(Sections):
         gateway = self.gateways.gateway_of(node.object)
         if gateway is None or not self.gateways.profile_of(gateway).ignores_invalid:
             return None
-        from kubectl_policy.topology.gateway.conditions import invalid  # noqa: PLC0415 (few controllers do)
+        from kubectl_policy.topology.gateway.conditions import why_invalid  # noqa: PLC0415 (few controllers do)
 
-        return invalid(self.gateways, gateway, node)
+        return why_invalid(self.gateways, gateway, node)
 
     def attached_to(self, node: NodeRef) -> tuple[ObjectRef, ...]:
         """The routes that are attached to a listener, or to a parent Service or one of its ports; sorted."""
@@ -135,7 +135,7 @@ class Relations(Sections):
             if binding.state == "attached"
         )
 
-    def is_any_attached_to(self, node: NodeRef) -> bool:
+    def has_attached_routes(self, node: NodeRef) -> bool:
         """Whether any route is attached to one of these; of those that may be, no more are read than it takes."""
         parent = node.object
         return self.referring.by_parent.is_any_to(
@@ -180,7 +180,7 @@ class Relations(Sections):
     def delegating_routes(self, route: ObjectRef) -> Iterator[ObjectRef]:
         """A route and every route that delegates to it, directly or through others."""
         return reachable(
-            [route], lambda below: (each.parent.object for each in self.delegations_to(below) if each.takes)
+            [route], lambda below: (each.parent.object for each in self.delegations_to(below) if each.is_accepted)
         )
 
     def delegations_to(self, route: ObjectRef) -> tuple[Delegation, ...]:
@@ -259,7 +259,7 @@ class Relations(Sections):
         plain = self.referring.forwarding.to(backend) if may_be_backend else ()
         if not self.delegations.refs:
             return plain
-        delegating = (each.parent.object for each in self.delegations_to(backend) if each.takes)
+        delegating = (each.parent.object for each in self.delegations_to(backend) if each.is_accepted)
         return tuple(sorted({*plain, *delegating}))
 
     def routes_referring_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
@@ -332,7 +332,7 @@ class Relations(Sections):
         """Whether a route has a route as a backend without delegating to it, as nothing in Gateway API itself does."""
         if not self._may_lead_to_routes:
             return False
-        delegated = {delegation.child for delegation in self.delegations.taken()}
+        delegated = {delegation.child for delegation in self.delegations.accepted()}
         return any(backend.group_kind in ROUTES and backend not in delegated for backend in self._routes_by_backend)
 
     @cached_method
@@ -359,7 +359,7 @@ class Relations(Sections):
         if not self.delegations.refs:
             return self.referring.forwarding.all
         plain = (each for route in self._routes() for each in self.referring.backends_of(route))
-        delegated = ((each.child, each.parent.object) for each in self.delegations.taken())
+        delegated = ((each.child, each.parent.object) for each in self.delegations.accepted())
         return grouped(sorted([*plain, *delegated]))
 
     @property

@@ -11,7 +11,7 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.shared.fields import declared_fields, named_fates, named_leaves
-from kubectl_policy.resolution.traced import KeyedList, keyed, trace
+from kubectl_policy.resolution.traced import KeyedList, trace, with_keyed_lists
 from tests import build
 from tests.resolution.specs import source
 
@@ -38,7 +38,7 @@ APART: Final = PolicyKindProfile(COLOR, "inherited", "profile", strategy=MergeSt
 def names(spec: dict[str, Json], profile: PolicyKindProfile = MERGING) -> list[str]:
     """The names of all leaves of a policy's spec, its lists keyed as the profile says."""
     keys = {tuple(name.split(".")): key for name, key in profile.list_keys.items()}
-    return [found.name for found in named_leaves(keyed(trace(spec, source("p")), keys), profile)]
+    return [found.name for found in named_leaves(with_keyed_lists(trace(spec, source("p")), keys), profile)]
 
 
 def test_a_field_outside_of_lists_is_called_by_its_path() -> None:

@@ -15,7 +15,7 @@ from kubectl_policy.topology import (
     attached_routes,
     route_parent_conditions,
 )
-from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.controllers import is_managed
 from tests.build import (
     backend,
     dangling,
@@ -546,7 +546,7 @@ class TestManaged:
             http_route("c", passing("/b/c")),
             http_route("d", passing("/b/c")),
         )
-        acts = [managed(topology, ref("HTTPRoute", name), {CONTROLLER}) for name in ("top", "b", "c", "d")]
+        acts = [is_managed(topology, ref("HTTPRoute", name), {CONTROLLER}) for name in ("top", "b", "c", "d")]
         assert acts == [True, True, True, False]
 
     def test_a_path_of_another_controller_does_not_go_on(self) -> None:

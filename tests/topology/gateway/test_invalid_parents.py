@@ -14,7 +14,7 @@ from kubectl_policy.topology import (
     gateway_conditions,
     route_parent_conditions,
 )
-from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER
 from tests.build import (
     allow,
@@ -371,9 +371,9 @@ class TestManaged:
             made = route("r", parents=parents)
             gaps = [Gap("", "unread", "forbidden")]
             found = topology(TestGateway.broken, gateway("h"), gateway("far", class_name="theirs"), made, gaps=gaps)
-            assert managed(found, made.ref, {OURS}) is expected
+            assert is_managed(found, made.ref, {OURS}) is expected
 
     def test_a_route_of_an_invalid_listener(self) -> None:
         """Is theirs."""
         made = route("r", parents=[parent("g")])
-        assert managed(topology(gateway("g", tls()), made), made.ref, {OURS}) is True
+        assert is_managed(topology(gateway("g", tls()), made), made.ref, {OURS}) is True

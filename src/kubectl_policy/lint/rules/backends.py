@@ -155,7 +155,7 @@ def _concern(world: Linted, route: Resource, backend: Backend) -> _Concern:
     named, reason, plain = backend.ref.object, backend.reason, backend.routes is None
     presence = world.index.presence(named)
     is_assumed = presence == "present" and world.index.get(named) is None
-    if (route.ref, backend.ref.field) in world.relations.delegations.circling or is_assumed:
+    if (route.ref, backend.ref.field) in world.relations.delegations.circular_refs or is_assumed:
         return "nothing"
     if reason == "UnsupportedProtocol":
         return "protocol"
@@ -174,7 +174,7 @@ def _refused(world: Linted, route: Resource, backend: Backend) -> Iterator[Relat
     delegations = world.relations.delegations
     for ref in delegations.refs.get(route.ref, ()) if backend.routes is not None else ():
         if ref.ref.field == backend.ref.field:
-            for child in (*ref.children, *ref.strangers):
+            for child in (*ref.children, *ref.foreign_routes):
                 refused = (each.message for each in delegations.to(child) if each.parent == ref.parent)
                 yield from (world.related(child, message) for message in refused if message)
 

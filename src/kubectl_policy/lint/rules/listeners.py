@@ -10,8 +10,8 @@ from kubectl_policy.model.fields import each_text, items_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, LISTENER_SETS
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import certificate_refs
-from kubectl_policy.topology.gateway.hostnames import around, comparable
-from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, conflicts_among, listener_words
+from kubectl_policy.topology.gateway.hostnames import comparable, covering_names
+from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, conflicts_among, listener_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,13 +38,13 @@ def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
     for owner, listener, conflict in _conflicts(world):
         if conflict and conflict.reason == "HostnameConflict":
             hostname = f"hostname {listener.hostname}" if listener.hostname else "no hostname"
-            same = f"it has port {listener.port} and {hostname} like {listener_words(conflict.other)}"
+            same = f"it has port {listener.port} and {hostname} like {listener_label(conflict.other)}"
             field = f"{listener.field}.hostname" if listener.hostname else listener.field
             yield _conflicted(world, owner, conflict, field, f"{same}; {_outcome(world, listener, conflict)}")
         elif conflict is None:
             other = world.gateways.possible_conflict(listener)
             if other:
-                message = f"whether it can be told apart from {listener_words(other)} cannot be known yet"
+                message = f"whether it can be told apart from {listener_label(other)} cannot be known yet"
                 yield world.unknown(owner, listener.field, message)
 
 
@@ -64,7 +64,7 @@ def protocol_conflict(world: Linted) -> Iterator[Finding]:
             other = world.gateways.listener(conflict.other)
             rival = f"{other.protocol} of " if other and other.protocol != listener.protocol else ""
             rival = "another TLS mode of " if listener.protocol == "TLS" and not rival else rival
-            what = f"{listener.protocol} cannot share port {listener.port} with {rival}{listener_words(conflict.other)}"
+            what = f"{listener.protocol} cannot share port {listener.port} with {rival}{listener_label(conflict.other)}"
             message = f"{what}; {_outcome(world, listener, conflict)}"
             yield _conflicted(world, owner, conflict, f"{listener.field}.port", message)
 
@@ -121,7 +121,7 @@ def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
         if place not in known:
             on_port = (each for each in world.gateways.on_port_of(listener) if each.has_tls)
             known[place] = {comparable(each.hostname): each for each in on_port if world.is_served(each)}
-        names = dict.fromkeys((*around(listener.hostname), ""))
+        names = dict.fromkeys((*covering_names(listener.hostname), ""))
         wider = [known[place][name] for name in names if name in known[place]]
         others = [each for each in wider if each.hostname != listener.hostname]
         if others:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.settings import calls_of
-from kubectl_policy.attachment.validity import FAILING, is_permitted, named_needs
+from kubectl_policy.attachment.validity import FAILING_REQUESTS, is_permitted, named_needs
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef
@@ -343,7 +343,7 @@ def _settings(world: Linted) -> Sequence[_Setting]:
 def _settings_of(world: Linted, policy: Resource, profile: PolicyKindProfile) -> Iterator[_Setting]:
     """First what a policy needs, then the backends that it asks; each may be in both."""
     index, fields = world.index, set[str]()
-    invalid = FAILING if profile.when_invalid == "errors" else "; without it, the policy is not valid"
+    invalid = FAILING_REQUESTS if profile.when_invalid == "errors" else "; without it, the policy is not valid"
     for named in named_needs(index, index.filled(policy), profile.every_need):
         if isinstance(named, NotAttached) or named.guessed or named.need.by == "labels":
             continue

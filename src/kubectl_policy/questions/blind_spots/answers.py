@@ -84,9 +84,9 @@ def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[BlindSpot]:
 def _possible(analysis: Analysis, objects: Collection[ObjectRef], below: Collection[ObjectRef]) -> Iterator[BlindSpot]:
     """What may be above some objects, or attached to them, and what may be directly below some of them."""
     for obj in objects:
-        for what, message in analysis.topology.possible.around(obj):
+        for what, message in analysis.topology.possible.related(obj):
             yield BlindSpot(what=str(what), reason=message, remedy=FILL_IN)
-        for relation in analysis.topology.possible.below(obj) if obj in below else ():
+        for relation in analysis.topology.possible.children(obj) if obj in below else ():
             yield BlindSpot(what=str(relation.lower), reason=relation.message, remedy=FILL_IN)
         parents = {binding.parent for binding in analysis.topology.bindings(obj)} if obj.group_kind in ROUTES else ()
         for place in (obj, *sorted(set(parents).difference(objects))):
@@ -260,7 +260,7 @@ def blind_spots_for_policy(
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
     has_gaps, is_homeless = bool(analysis.snapshot.gaps), bool(analysis.index.unknown_namespaces)
     nodes = (node.object for path in (*through, *affected) for node in path)
-    is_uncertain = analysis.has_placeholders or analysis.possible_attachments.is_any_undecided(policy.group_kind, nodes)
+    is_uncertain = analysis.has_placeholders or analysis.possible_attachments.has_undecided(policy.group_kind, nodes)
     is_conditional = bool(profile.controllers or profile.enabled_by)
     is_open = has_gaps or is_homeless or is_uncertain or is_conditional
     paths = [*(path for target in targets if is_open for path in analysis.topology.paths(target)), *affected]

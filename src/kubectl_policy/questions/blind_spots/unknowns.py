@@ -20,7 +20,7 @@ from kubectl_policy.model.kind_roles import (
 )
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.unknown import is_unknown, may_equal
-from kubectl_policy.topology import MOST_NODES, is_cut
+from kubectl_policy.topology import MAX_NODES, is_truncated
 from kubectl_policy.topology.controllers import unread_parameters
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iter
     for attachment in attachments:
         for needed in analysis.unread_needs(attachment.policy) if attachment.state == "attached" else ():
             naming = f"{needed.field} of {attachment.policy} names it"
-            if needed.is_there:
+            if needed.exists:
                 reason = f"{naming}, and whether it may is unknown: {analysis.index.grants.unsaid}"
                 yield _ungranted(analysis, needed.ref, reason)
             else:
@@ -254,10 +254,10 @@ def unknown_labels(resources: Iterable[Resource]) -> Iterator[BlindSpot]:
 
 def cut_paths(paths: Iterable[Path]) -> Iterator[BlindSpot]:
     """The paths that are not followed to their ends, since routes refer to too many routes one after the other."""
-    for path in filter(is_cut, paths):
+    for path in filter(is_truncated, paths):
         first = next(node for node in path if node.object.group_kind != NAMESPACE)
         reason = f"it is followed only from {first} to {path[-1]}"
-        yield BlindSpot(what=f"a path of more than {MOST_NODES} nodes", reason=reason, remedy=_ASK_FURTHER)
+        yield BlindSpot(what=f"a path of more than {MAX_NODES} nodes", reason=reason, remedy=_ASK_FURTHER)
 
 
 def unknown_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> BlindSpot:

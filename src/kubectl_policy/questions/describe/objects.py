@@ -27,8 +27,8 @@ from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_settings_entries
 from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_looked_into
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
-from kubectl_policy.topology import too_wide
-from kubectl_policy.topology.controllers import enabled_on, why_disabled
+from kubectl_policy.topology import why_too_wide
+from kubectl_policy.topology.controllers import is_enabled, why_disabled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -277,11 +277,11 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
 def _not_delegated(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     """The rules of other routes that refer to a route and do not reach it, or not all of its rules."""
     delegations = analysis.topology.relations.delegations_to(subject.object)
-    reached = {delegation.parent.object for delegation in delegations if delegation.takes}
-    cut_off = analysis.topology.relations.delegations.cut_off
+    reached = {delegation.parent.object for delegation in delegations if delegation.is_accepted}
+    cut_off = analysis.topology.relations.delegations.unreached_rules
     rules = [subject.section] if subject.section else analysis.topology.sections(subject.object)
     for delegation in (delegation for delegation in delegations if delegation.parent.object != subject.object):
-        if delegation.takes:
+        if delegation.is_accepted:
             for rule in (rule for rule in rules if NodeRef(subject.object, rule) in cut_off):
                 message = f"no request gets from there to {rule}, whose matches lie outside"
                 yield NotApplying(policy=None, target=delegation.parent, message=message)
@@ -307,7 +307,7 @@ def _not_counting(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...])
             message = f"{policy.kind} is {profile.class_phrase}: it applies only to its target, not to what is below it"
             yield NotApplying(policy=policy, target=node, message=message)
     for path in paths:
-        why = too_wide(analysis.topology, path)
+        why = why_too_wide(analysis.topology, path)
         for node, policy, profile in _policies_on(analysis, path if why else ()):
             if profile.hostnames == "inside":
                 message = f"{policy.kind} counts only for hostnames inside the listener's, and {why}"
@@ -316,7 +316,7 @@ def _not_counting(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...])
         for gateway in (node.object for node in path if node.object.group_kind == GATEWAY and not node.section):
             for node, policy, profile in _policies_on(analysis, path):
                 enabling = profile.enabled_by
-                if enabling and enabled_on(analysis.topology, gateway, enabling) is False:
+                if enabling and is_enabled(analysis.topology, gateway, enabling) is False:
                     message = f"not by way of {gateway}, since {why_disabled(analysis.topology, gateway, enabling)}"
                     yield NotApplying(policy=policy, target=node, message=message)
 

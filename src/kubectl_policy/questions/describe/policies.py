@@ -148,7 +148,7 @@ def _fields(policy: Resource, profile: PolicyKindProfile, enforcement: Enforceme
     outcomes: dict[tuple[str, Source], list[tuple[int, Declared]]] = {}
     for position, effective in enumerate(enforcement.outcomes):
         target = effective.target
-        key = effective.resolution.likeness, target.object.group_kind
+        key = effective.resolution.comparison_key, target.object.group_kind
         if key not in known:
             fields = declared_fields(effective.resolution, profile.at(target.object.group_kind))
             known[key] = target, [declared for declared in fields if declared.source.object == policy.ref]

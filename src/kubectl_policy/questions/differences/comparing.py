@@ -24,7 +24,7 @@ from kubectl_policy.questions.differences.effects import (
 from kubectl_policy.questions.shared.effects import affected_on, covered_paths, from_the_root
 from kubectl_policy.questions.shared.fields import FieldLocations, named_leaves, origin_of
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.topology import on_path
+from kubectl_policy.topology import nodes_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -146,7 +146,12 @@ class _EffectChanges:
         key: tuple[object, ...] = (before, after, pair.path[-1].object.group_kind)
         if before is None or after is None:
             # What objects say themselves lasts, so that it does not matter.
-            key = (before and before.likeness, after and after.likeness, pair.kind, pair.path[-1].object.group_kind)
+            key = (
+                before and before.comparison_key,
+                after and after.comparison_key,
+                pair.kind,
+                pair.path[-1].object.group_kind,
+            )
         difference = self._differences.get(key)
         if difference is None:
             fields = tuple(_field_changes(pair, self._comparison))
@@ -161,7 +166,7 @@ class _EffectChanges:
     def _nodes(self, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
         """The nodes below other policies than before, else below the targets of those that set a field."""
         profile = self._profile(pair.kind)
-        otherwise = on_path(self._comparison.differing(pair.kind), pair.path)
+        otherwise = nodes_on_path(self._comparison.differing(pair.kind), pair.path)
         sources = (value.source.target for field in fields for value in (field.before, field.after) if value)
         nodes = affected_on(pair.path, profile, otherwise or sources)
         if pair.in_before and pair.in_after:

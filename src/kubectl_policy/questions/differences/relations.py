@@ -12,8 +12,8 @@ from kubectl_policy.comparison import may_exist
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, ROUTES
-from kubectl_policy.resolution import reach
-from kubectl_policy.resolution.enforcement import standing
+from kubectl_policy.resolution import reached_part
+from kubectl_policy.resolution.enforcement import overall_state
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -233,7 +233,7 @@ class _Lasting:
         if common is None:
             return None
         before, after = (common | self._of_changes(state) for state in (self._before, self._after))
-        return standing(self._policy, before), standing(self._policy, after)
+        return overall_state(self._policy, before), overall_state(self._policy, after)
 
     def _in_both(self) -> dict[Resolution, None] | None:
         """What becomes of it on the paths that both states have; None if that is not found soon."""
@@ -266,7 +266,7 @@ class _Lasting:
         """What becomes of it in one state on the paths of what is changed, and on those that may end without that."""
         relations = state.topology.relations
         nodes = [NodeRef(obj) for obj in self._changed if may_exist(state, NodeRef(obj))]
-        ends = [listener for listener in self._listeners if not relations.is_any_attached_to(listener)]
+        ends = [listener for listener in self._listeners if not relations.has_attached_routes(listener)]
         return {resolution: None for node in (*nodes, *ends) for _, resolution in self._through(state, node)}
 
     @cached_property
@@ -289,7 +289,7 @@ class _Lasting:
     def _through(self, state: Analysis, node: NodeRef) -> Iterator[tuple[Path, Resolution]]:
         """The paths through a node on which the policy is, each with what becomes of it there."""
         for path in state.topology.paths_through(node):
-            reached = reach(path, self._profile)
+            reached = reached_part(path, self._profile)
             if self._target in reached and state.topology.carries_traffic(reached):
                 effective = state.resolver.effective_of(self._profile.group_kind, reached)
                 if effective:

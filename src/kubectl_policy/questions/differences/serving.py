@@ -105,7 +105,7 @@ class Serving:
         return f"{first.policy} is not valid: {first.message}"
 
     def _by_delegation(self, route: ObjectRef) -> list[NodeRef]:
-        if not [delegation for delegation in self.topology.relations.delegations_to(route) if delegation.takes]:
+        if not [delegation for delegation in self.topology.relations.delegations_to(route) if delegation.is_accepted]:
             return []
         paths = [path for path in self.topology.paths(NodeRef(route)) if self.topology.carries_traffic(path)]
         listeners = (

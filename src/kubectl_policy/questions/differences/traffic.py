@@ -347,7 +347,7 @@ class _OneWay:
 
     def _is_empty(self, listener: NodeRef) -> bool:
         """Whether no route takes requests at a place."""
-        return self._lacking.is_dark(listener) or not self._lacking.topology.relations.is_any_attached_to(listener)
+        return self._lacking.is_dark(listener) or not self._lacking.topology.relations.has_attached_routes(listener)
 
     def _unreached(self, routes: Iterable[RouteTraffic]) -> list[ObjectRef]:
         """What some routes send requests to, and no route that gets any in the other state; without what is gone."""

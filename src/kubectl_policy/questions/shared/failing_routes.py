@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachments import AsIfValid
-from kubectl_policy.attachment.validity import FAILING
+from kubectl_policy.attachment.validity import FAILING_REQUESTS
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.profiles.merging import MergeStrategy
@@ -120,7 +120,7 @@ def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
                     continue
                 takes_part = policy in resolution.contributions_of and profile.default_strategy not in _REPLACING
                 if takes_part or policy in resolution.policies_in_force:
-                    yield policy, failed[0].message.removesuffix(FAILING), path
+                    yield policy, failed[0].message.removesuffix(FAILING_REQUESTS), path
 
 
 def _paths_to_rules(analysis: Analysis, route: ObjectRef) -> set[Path]:

@@ -92,7 +92,7 @@ class FieldLocations:
     def _own_field(self, keys: Field, leaf: Leaf) -> FieldPath:
         """Where the target object itself says a field that counts as a policy's."""
         source = leaf.source
-        for own in self._effective.resolution.own if source.object == source.target.object else ():
+        for own in self._effective.resolution.object_values if source.object == source.target.object else ():
             # Of two fields for one setting, the value tells.
             if (keys, leaf) in own.leaves:
                 said, below = own.object_field.split("."), keys[len(own.field) :]

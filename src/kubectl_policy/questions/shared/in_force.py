@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.questions.shared.fields import FieldLocations, named_fates, named_leaves, origin_of, with_line
 from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
-from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below
+from kubectl_policy.resolution import field_name, leaves, plain, reached_part, same_level_of, takes_effect_below
 from kubectl_policy.resolution.outcome import DeclaredField, Fate
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def effective_entries(
     for position, path in enumerate(paths):
         for policy_kind in (each for each in analysis.resolver.kinds_at(path) if kind in {None, each}):
             profile = analysis.registry.profile(policy_kind)
-            direct, reached = profile.policy_class == "direct", reach(path, profile)
+            direct, reached = profile.policy_class == "direct", reached_part(path, profile)
             if direct:
                 ends = _direct_ends(analysis, profile, path, subject)
             else:
@@ -177,7 +177,7 @@ def own_settings_entries(analysis: Analysis, paths: Iterable[Path]) -> tuple[Eff
     return tuple(
         EffectiveEntry(path=position, effective=outcome, passes_down=False)
         for position, path in enumerate(paths)
-        for outcome in analysis.resolver.own_settings(path)
+        for outcome in analysis.resolver.rule_settings(path)
     )
 
 
@@ -196,7 +196,7 @@ def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, sub
         for place, node in enumerate(path[first:], first)
         if not node.section
         or node.object.group_kind not in whole
-        or analysis.resolver.claimants(node, profile.group_kind)
+        or analysis.resolver.policies_of_kind(node, profile.group_kind)
     }
     return [path[: place + 1] for place in sorted(deepest.values())]
 
@@ -232,7 +232,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
     places = FieldLocations(analysis, effective, profile)
     fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(resolution, profile))]
     beaten: dict[Field, list[Fate]] = {}
-    for field, leaf, fate in (*fates, *resolution.own_fates):
+    for field, leaf, fate in (*fates, *resolution.object_fates):
         if fate.state not in {"effective", "undecided"}:
             origin, declared_in = origin_of(analysis, fate.source), places.field(field, leaf)
             beaten.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
@@ -259,7 +259,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
     own_words = (
         {
             field_name(setting.field): rules.route_settings.setting_name(setting.object_field)
-            for setting in resolution.own
+            for setting in resolution.object_values
         }
         if rules and rules.route_settings
         else {}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.attachment import MEANINGS, without_references
-from kubectl_policy.attachment.validity import policy_not_attached
+from kubectl_policy.attachment import MEANINGS, unattached_phrase
+from kubectl_policy.attachment.validity import policy_failure
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import (
     ABOVE_ROUTES,
@@ -167,7 +167,7 @@ def missing_reference(analysis: Analysis, policy: ObjectRef) -> Reason:
     if not profile.attaches_as_known or not profile.references_alone:
         return Reason("not-computed", f"how {policy.kind} attaches without a target reference is not computed", policy)
     rule = "no-reference" if profile.target_fields else "no-filter"
-    return Reason(rule, f"it {without_references(profile)}", policy, field="spec")
+    return Reason(rule, f"it {unattached_phrase(profile)}", policy, field="spec")
 
 
 def attachment_reason(analysis: Analysis, attachment: Attachment) -> Reason:
@@ -195,7 +195,7 @@ def _not_permitted(analysis: Analysis, attachment: Attachment) -> str:
     target, profile = attachment.target, analysis.registry.profile(attachment.policy.group_kind)
     inside = target is None or target.object.namespace in {"", attachment.policy.namespace}
     policy = analysis.index.get(attachment.policy)
-    lacks = policy and policy_not_attached(policy, profile, analysis.index)
+    lacks = policy and policy_failure(policy, profile, analysis.index)
     if inside or (lacks and lacks.message == attachment.message):
         return "need-not-permitted"
     closed = profile.cross_namespace is False and attachment.declared.selector is None

@@ -21,8 +21,8 @@ from kubectl_policy.questions.shared.reasons import (
 from kubectl_policy.resolution import paths_by_way_of
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.resolution.traced import field_name
-from kubectl_policy.topology import too_wide
-from kubectl_policy.topology.controllers import controlled, enabled_on, why_disabled
+from kubectl_policy.topology import why_too_wide
+from kubectl_policy.topology.controllers import is_enabled, is_path_managed, why_disabled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -68,7 +68,7 @@ def _lost_to(analysis: Analysis, winner: Source, lost: Sequence[Fate], effective
     own = lost[0].source
     who, related = f"{winner.object} → {node_phrase(winner.target)}", (NodeRef(winner.object), winner.target)
     if lost[0].state == "rejected":
-        refusal = effective.resolution.kept_out.get(own)
+        refusal = effective.resolution.refusals.get(own)
         what = f"a common field, {refusal.field}" if refusal and refusal.field else "that target already"
         message = f"{who} has {what}, and of two on one target this one is refused"
         return Reason("refused", message, winner.object, field="spec", reason="Conflicted", related=related)
@@ -218,14 +218,14 @@ def not_counted_reason(analysis: Analysis, policy: ObjectRef, path: Path, node: 
     profile, topology = analysis.registry.profile(policy.group_kind), analysis.topology
     gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
     enabling = profile.enabled_by if gateway else None
-    if gateway and enabling and enabled_on(topology, gateway, enabling) is False:
+    if gateway and enabling and is_enabled(topology, gateway, enabling) is False:
         return Reason("not-enabled", why_disabled(topology, gateway, enabling), gateway)
-    if not controlled(topology, path, profile.controllers):
+    if not is_path_managed(topology, path, profile.controllers):
         ours = " or ".join(sorted(profile.controllers))
         message = f"{policy.kind} counts only for what {ours} manages, and {gateway or 'this path'} is not"
         field = "spec.gatewayClassName" if gateway else ""
         return Reason("other-controller", message, gateway or policy, field=field)
-    wide = too_wide(topology, path) if profile.hostnames == "inside" else ""
+    wide = why_too_wide(topology, path) if profile.hostnames == "inside" else ""
     if wide:
         message = f"{policy.kind} counts only for hostnames inside the listener's, and {wide}"
         route = next(node.object for node in path if node.object.group_kind in ROUTES_WITH_HOSTNAMES)

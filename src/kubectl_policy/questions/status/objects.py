@@ -27,12 +27,12 @@ from kubectl_policy.questions.status.comparison import (
 from kubectl_policy.topology import (
     attached_listener_sets,
     attached_routes,
-    conditions_below,
+    delegated_conditions,
     gateway_conditions,
     listener_conditions,
     listener_set_conditions,
+    parent_routes,
     route_conditions,
-    routes_above,
 )
 from kubectl_policy.topology.references import parent_refs, refer
 
@@ -138,9 +138,9 @@ class ObjectComparisons:
         expected = {key: route_conditions(topology, ref, position) for key, position in parents.items()}
         order = [key for key, _ in sorted(parents.items(), key=lambda item: item[1])]
         # A route that delegates is a parent whether or not it is named.
-        for above in routes_above(topology, ref):
+        for above in parent_routes(topology, ref):
             order.append((NodeRef(above), None))
-            expected[order[-1]] = conditions_below(topology, ref, above)
+            expected[order[-1]] = delegated_conditions(topology, ref, above)
         compared: list[Comparison] = []
         others: dict[OtherController, None] = {}
         told: set[tuple[NodeRef, Port | None]] = set()
@@ -154,7 +154,7 @@ class ObjectComparisons:
             key = node, port_at(place.reference, "port")
             told.add(key)
             if parent.group_kind == HTTP_ROUTE and key not in expected:
-                expected[key] = conditions_below(topology, ref, parent)
+                expected[key] = delegated_conditions(topology, ref, parent)
             computed = expected.get(key, ())
             rest = [condition for condition in place.conditions if condition.type not in known]
             at_parent = compare_conditions(node, computed, rest, {} if computed else _OF_PARENT)

@@ -24,7 +24,7 @@ from kubectl_policy.questions.status.comparison import (
     statuses_of,
 )
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, certificate_conditions
-from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class PolicyComparisons:
 
     def _acts(self, profile: PolicyKindProfile, node: NodeRef) -> bool | None:
         """Whether one of the kind's controllers acts on a place; None if that is not known."""
-        return managed(self._analysis.topology, node.object, profile.controllers)
+        return is_managed(self._analysis.topology, node.object, profile.controllers)
 
     def _with_certificates(
         self, policy: ObjectRef, profile: PolicyKindProfile, node: NodeRef | None, conditions: Iterable[PolicyCondition]

@@ -302,7 +302,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
     if resource is None:
         raise analysis.not_read(policy)
     if target.section and target.section not in analysis.topology.sections(target.object):
-        hint = analysis.topology.said_of_sections(target.object)
+        hint = analysis.topology.sections_phrase(target.object)
         raise NotFoundError(f"{target.object} has no section {target.section}", hint)
     case = Case(analysis, resource, target, effect_on(analysis, policy, target))
     reasons, effect = reasons_of(case), case.effect
@@ -346,4 +346,4 @@ def _policies_met(case: Case) -> Iterator[ObjectRef]:
     own = {attachment.target for attachment in case.attachments if attachment.state == "attached"}
     carrying = (effect.paths[place] for place in sorted(effect.carrying))
     for node in dict.fromkeys(node for path in carrying if own.intersection(path) for node in path):
-        yield from (policy.ref for policy in case.analysis.resolver.claimants(node, kind))
+        yield from (policy.ref for policy in case.analysis.resolver.policies_of_kind(node, kind))

@@ -267,7 +267,7 @@ class _Chain:
             return None
         for section in path:
             if section.object == node.object and section.section and not node.section:
-                for holder in self._analysis.resolver.claimants(section, self._policy.group_kind):
+                for holder in self._analysis.resolver.policies_of_kind(section, self._policy.group_kind):
                     who = f"{holder.ref} → {node_phrase(section)}"
                     message = f"{who} stands there in place of all that is on {node_phrase(node)}"
                     related = (NodeRef(holder.ref), section)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment import without_references
+from kubectl_policy.attachment import unattached_phrase
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
@@ -138,7 +138,7 @@ def _of_policy(answer: PolicyDescription) -> str:
         case _ if why := why_idle(answer.enforcement, answer.targets, answer.reasons):
             return f"{subject} has no effect: {why}"
         case _:
-            return f"{answer.policy} has no effect: {failed or f'it {without_references(answer.profile)}'}"
+            return f"{answer.policy} has no effect: {failed or f'it {unattached_phrase(answer.profile)}'}"
 
 
 def _extent(answer: PolicyDescription) -> str:

@@ -11,7 +11,15 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.model.refs import is_unnamed
-from kubectl_policy.topology.delegation.flow import Flow, Order, Passing, circle_words, flow, loops, order
+from kubectl_policy.topology.delegation.flow import (
+    Flow,
+    Order,
+    RuleMatches,
+    circle_phrase,
+    follow_requests,
+    loop_nodes,
+    order_routes,
+)
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import backend_refs
 
@@ -40,7 +48,7 @@ class Delegation(Struct, frozen=True, kw_only=True):
     message: str = ""
 
     @property
-    def takes(self) -> bool:
+    def is_accepted(self) -> bool:
         """Whether requests get from the parent's rule to the child."""
         return not self.message
 
@@ -52,7 +60,7 @@ class Delegations:
         """Remember where to look; `refs` are the delegating references of each route that has some."""
         self._gateways = gateways
         self.refs = refs
-        self._passing = Passing(gateways.index)
+        self._passing = RuleMatches(gateways.index)
 
     @property
     def index(self) -> Index:
@@ -62,14 +70,14 @@ class Delegations:
     @cached_property
     def order(self) -> Order:
         """In which order requests pass routes, and which references would send them round in circles."""
-        return order(self.refs, self._passing.is_entered)
+        return order_routes(self.refs, self._passing.is_entered)
 
     @cached_property
     def _flow(self) -> Flow:
-        return flow(self._passing, self.refs, self.order)
+        return follow_requests(self._passing, self.refs, self.order)
 
     @cached_property
-    def circling(self) -> frozenset[tuple[ObjectRef, str]]:
+    def circular_refs(self) -> frozenset[tuple[ObjectRef, str]]:
         """The references that would send requests round in circles: each a route, and the field in it."""
         return frozenset((route, field) for route, field, _ in self.order.circles)
 
@@ -77,26 +85,26 @@ class Delegations:
         """The delegations to a route, also those that it is refused; in the order of their parents and rules."""
         return self._all.get(child, ()) if self.refs else ()
 
-    def taken(self) -> Iterator[Delegation]:
+    def accepted(self) -> Iterator[Delegation]:
         """Every delegation by which requests get from a route to another."""
-        return (delegation for every in self._all.values() for delegation in every if delegation.takes)
+        return (delegation for every in self._all.values() for delegation in every if delegation.is_accepted)
 
-    def takers(self, ref: DelegatingRef) -> tuple[ObjectRef, ...]:
+    def accepted_routes(self, ref: DelegatingRef) -> tuple[ObjectRef, ...]:
         """The routes that a reference really delegates to."""
         return tuple(
             child
             for child in ref.children
-            if any(delegation.takes and delegation.parent == ref.parent for delegation in self.to(child))
+            if any(delegation.is_accepted and delegation.parent == ref.parent for delegation in self.to(child))
         )
 
     @cached_property
-    def cut_off(self) -> frozenset[NodeRef]:
+    def unreached_rules(self) -> frozenset[NodeRef]:
         """The rules that no request reaches, although one reaches their routes, or would."""
         return frozenset(rule for rule, coming in self._flow.matches.items() if not coming)
 
-    def lacks(self, ref: DelegatingRef) -> bool:
+    def lacks_routes(self, ref: DelegatingRef) -> bool:
         """Whether requests reach a rule that refers to routes, and one of its matches finds none to go to."""
-        rules = [rule for child in self.takers(ref) for rule in self._passing.rules(child)]
+        rules = [rule for child in self.accepted_routes(ref) for rule in self._passing.rules(child)]
         coming = self._flow.matches.get(ref.parent, ())
         return any(not any(self._passing.on(ref, [match], rule) for rule in rules) for match in coming)
 
@@ -114,7 +122,7 @@ class Delegations:
         matches = (match for ref in refs for match in self._passing.on(ref, coming, rule))
         return tuple(dict.fromkeys(matches)) if refs else self._passing.own(rule)
 
-    def goes_to(self, chain: Sequence[NodeRef], child: ObjectRef) -> bool:
+    def forwards_to(self, chain: Sequence[NodeRef], child: ObjectRef) -> bool:
         """Whether requests that come down a chain to a rule go on to a route; they do if the rule does not delegate.
 
         The controller of the Gateway on the chain has to be one that delegates this way.
@@ -128,7 +136,7 @@ class Delegations:
             return False
         return any(self.reaches(chain, rule) for rule in self._passing.rules(child))
 
-    def may_hold_on(self, owner: ObjectRef) -> bool:
+    def may_apply_to(self, owner: ObjectRef) -> bool:
         """Whether routes may delegate below a Gateway or ListenerSet: its controller does so, or is not known."""
         controller = self._gateways.controller_of(owner)
         return not controller or any(not known or controller in known for known in self._controllers)
@@ -140,7 +148,7 @@ class Delegations:
     @cached_property
     def loops(self) -> tuple[tuple[NodeRef, ...], ...]:
         """The routes and rules that requests would pass again and again."""
-        return loops(self.refs, self.order)
+        return loop_nodes(self.refs, self.order)
 
     def _from(self, rule: NodeRef) -> Iterator[DelegatingRef]:
         return (ref for ref in self.refs.get(rule.object, ()) if ref.parent == rule)
@@ -150,9 +158,9 @@ class Delegations:
         by_parent: dict[ObjectRef, dict[NodeRef, Delegation]] = {}
         for refs in self.refs.values():
             for ref in refs:
-                for child in (*ref.children, *ref.strangers):
+                for child in (*ref.children, *ref.foreign_routes):
                     known = by_parent.setdefault(child, {}).get(ref.parent)
-                    if known is None or not known.takes:
+                    if known is None or not known.is_accepted:
                         by_parent[child][ref.parent] = self._outcome(ref, child)
         return {child: tuple(every.values()) for child, every in by_parent.items()}
 
@@ -162,11 +170,11 @@ class Delegations:
         named = not is_unnamed(ref.parent.section)
         where = f"{'rule ' if named else ''}{ref.parent.section} of {ref.parent.object}"
         coming = self._flow.matches.get(ref.parent, ())
-        if child in ref.strangers:
+        if child in ref.foreign_routes:
             message = f"{where} refers to it, but it names other parents"
-        elif ref.place in self.order.circles:
-            message = f"a request from {where} would loop: {circle_words(self.order.circles[ref.place])}"
-        elif child in self._flow.crowded:
+        elif ref.key in self.order.circles:
+            message = f"a request from {where} would loop: {circle_phrase(self.order.circles[ref.key])}"
+        elif child in self._flow.over_limit:
             message = f"too many paths lead to it through other routes; the one from {where} is not followed"
         elif not coming:
             message = f"no request reaches {where}, which refers to it"
@@ -189,7 +197,7 @@ def delegated_binding(index: Index, delegations: Iterable[Delegation], binding: 
     if presence == "unknown":
         return replace(binding, message=index.not_here(parent))
     of_parent = [each for each in delegations if each.parent.object == parent]
-    if any(delegation.takes for delegation in of_parent):
+    if any(delegation.is_accepted for delegation in of_parent):
         return replace(binding, state="attached", message="", is_delegated=True)
     if of_parent:
         refused = max(of_parent, key=lambda delegation: bool(delegation.reason))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.model.index import Index
-    from kubectl_policy.topology.delegation.references import DelegatingRef, Place
+    from kubectl_policy.topology.delegation.references import DelegatingRef, RefKey
 
 
 class Order(Struct, frozen=True):
@@ -30,12 +30,12 @@ class Order(Struct, frozen=True):
     """
 
     routes: tuple[ObjectRef, ...]
-    circles: Mapping[Place, tuple[ObjectRef, ...]]
+    circles: Mapping[RefKey, tuple[ObjectRef, ...]]
 
 
-def order(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], is_entered: Callable[[ObjectRef], bool]) -> Order:
+def order_routes(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], is_entered: Callable[[ObjectRef], bool]) -> Order:
     """Follow requests from the routes that they reach first (`is_entered`), then from those that none reaches."""
-    circles: dict[Place, tuple[ObjectRef, ...]] = {}
+    circles: dict[RefKey, tuple[ObjectRef, ...]] = {}
     if not refs:
         return Order((), circles)
     from graphlib import CycleError  # noqa: PLC0415 (few routes delegate to others)
@@ -50,21 +50,21 @@ def order(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], is_entered: Calla
     return Order(routes, circles)
 
 
-def _sorted(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], circles: Collection[Place]) -> tuple[ObjectRef, ...]:
+def _sorted(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], circles: Collection[RefKey]) -> tuple[ObjectRef, ...]:
     from graphlib import TopologicalSorter  # noqa: PLC0415 (see `order`)
 
     sorter: TopologicalSorter[ObjectRef] = TopologicalSorter()
     for route, route_refs in refs.items():
         sorter.add(route)
         for ref in route_refs:
-            for child in ref.children if ref.place not in circles else ():
+            for child in ref.children if ref.key not in circles else ():
                 sorter.add(child, route)
     return tuple(sorter.static_order())
 
 
 def _circles(
     refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], starts: Sequence[ObjectRef]
-) -> dict[Place, tuple[ObjectRef, ...]]:
+) -> dict[RefKey, tuple[ObjectRef, ...]]:
     # It takes longer to import than most questions take to answer, so that it is left to input with this mistake.
     import networkx as nx  # noqa: PLC0415
 
@@ -80,16 +80,16 @@ def _circles(
             passed.pop()
         elif child in passed:
             returns[route, child] = tuple(passed[passed.index(child) :])
-    circles: dict[Place, tuple[ObjectRef, ...]] = {}
+    circles: dict[RefKey, tuple[ObjectRef, ...]] = {}
     for route in starts:
         for ref in refs[route]:
             for child in ref.children:
                 if (route, child) in returns:
-                    circles.setdefault(ref.place, returns[route, child])
+                    circles.setdefault(ref.key, returns[route, child])
     return circles
 
 
-def loops(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], known: Order) -> tuple[tuple[NodeRef, ...], ...]:
+def loop_nodes(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], known: Order) -> tuple[tuple[NodeRef, ...], ...]:
     """The routes and rules of every circle; sorted, each once and from its smallest node."""
     by_routes: dict[frozenset[ObjectRef], tuple[NodeRef, ...]] = {}
     for circle in known.circles.values():
@@ -102,7 +102,7 @@ def loops(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], known: Order) -> 
     return tuple(sorted(by_routes.values()))
 
 
-def circle_words(circle: Sequence[ObjectRef]) -> str:
+def circle_phrase(circle: Sequence[ObjectRef]) -> str:
     """A circle of routes in words, ending where it began."""
     return " → ".join(map(str, (*circle, circle[0])))
 
@@ -119,13 +119,13 @@ _Condition: TypeAlias = "tuple[str, str, str]"
 
 
 class Flow(Struct, frozen=True):
-    """The matches with which requests reach each rule, and the `crowded` routes, to which there are too many ways."""
+    """The matches with which requests reach each rule; too many ways lead to the routes `over_limit`."""
 
     matches: Mapping[NodeRef, tuple[Match, ...]]
-    crowded: frozenset[ObjectRef]
+    over_limit: frozenset[ObjectRef]
 
 
-class Passing:
+class RuleMatches:
     """Which of the requests that reach one rule get to another, as the objects have it."""
 
     def __init__(self, index: Index) -> None:
@@ -135,7 +135,7 @@ class Passing:
     def on(self, ref: DelegatingRef, coming: Sequence[Match], rule: NodeRef) -> tuple[Match, ...]:
         """The matches with which requests get by way of a reference to a rule of a route that it stands for."""
         inherit = inherits(self._index.raw(rule.object), ref.profile.inherit_matches)
-        return passed_on(coming, self.own(rule), inherit=inherit)
+        return reaching_matches(coming, self.own(rule), inherit=inherit)
 
     @cached_method
     def own(self, rule: NodeRef) -> tuple[Match, ...]:
@@ -157,29 +157,29 @@ class Passing:
         return any(parent.object.group_kind != HTTP_ROUTE for parent in parents)
 
 
-def flow(passing: Passing, refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], order: Order) -> Flow:
+def follow_requests(passing: RuleMatches, refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], order: Order) -> Flow:
     """Follow requests from the top down, past every route once."""
     above: dict[ObjectRef, list[DelegatingRef]] = {}
     for route_refs in refs.values():
         for ref in route_refs:
-            for child in ref.children if ref.place not in order.circles else ():
+            for child in ref.children if ref.key not in order.circles else ():
                 above.setdefault(child, []).append(ref)
     reached: dict[NodeRef, tuple[Match, ...]] = {}
-    crowded: set[ObjectRef] = set()
+    over_limit: set[ObjectRef] = set()
     ways: dict[ObjectRef, int] = {}
     for route in order.routes:
         coming = [] if passing.has_hostnames(route) else above.get(route, [])
         ways[route] = 1 + sum(ways[rule.object] for rule in {ref.parent for ref in coming})
         matches = _matches(passing, route, coming, reached)
         if ways[route] > _MOST_WAYS or sum(map(len, matches.values())) > _MOST_MATCHES:
-            crowded.add(route)
+            over_limit.add(route)
             ways[route], matches = 1, _matches(passing, route, [], reached)
         reached.update(matches)
-    return Flow(reached, frozenset(crowded))
+    return Flow(reached, frozenset(over_limit))
 
 
 def _matches(
-    passing: Passing, route: ObjectRef, coming: Sequence[DelegatingRef], known: Mapping[NodeRef, tuple[Match, ...]]
+    passing: RuleMatches, route: ObjectRef, coming: Sequence[DelegatingRef], known: Mapping[NodeRef, tuple[Match, ...]]
 ) -> dict[NodeRef, tuple[Match, ...]]:
     """The matches with which requests reach each rule of a route; its own where nothing is above it."""
     own = passing.is_entered(route) or not coming
@@ -232,7 +232,7 @@ def inherits(raw: Mapping[str, Json], annotation: str) -> bool:
     return isinstance(value, str) and value.lower() in _YES
 
 
-def passed_on(above: Iterable[Match], own: Sequence[Match], *, inherit: bool) -> tuple[Match, ...]:
+def reaching_matches(above: Iterable[Match], own: Sequence[Match], *, inherit: bool) -> tuple[Match, ...]:
     """The matches of a rule that remain of it below a delegating rule, or both joined; none if it is not reached.
 
     Of joined ones, which multiply, no more than one beyond `_MOST_MATCHES`.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.references import BackendRef
 
 # A route, the field of a reference in it, and the group of the profile by which that is read.
-Place: TypeAlias = "tuple[ObjectRef, str, str]"
+RefKey: TypeAlias = "tuple[ObjectRef, str, str]"
 
 
 class DelegatingRef(Struct, frozen=True, kw_only=True):
@@ -35,20 +35,20 @@ class DelegatingRef(Struct, frozen=True, kw_only=True):
     # The routes that may be delegated to from this parent.
     children: Mapping[ObjectRef, None]
     # The routes that name other parents alone.
-    strangers: Mapping[ObjectRef, None]
+    foreign_routes: Mapping[ObjectRef, None]
     # Whether routes that the reference does not find are missing, or may not be in the input.
     presence: Presence
     # False without a ReferenceGrant that is needed; None where that is not known.
     permitted: bool | None = True
 
     @property
-    def names_one(self) -> bool:
+    def names_a_route(self) -> bool:
         """Whether it is the name of a route, and does not mean any that there is."""
         target = self.ref.object
         return target.group_kind == HTTP_ROUTE and target.name not in {"", self.profile.every_route}
 
     @property
-    def place(self) -> Place:
+    def key(self) -> RefKey:
         """What distinguishes it from every other one."""
         return self.parent.object, self.ref.field, self.profile.group
 
@@ -103,7 +103,7 @@ class _Lookup:
             ref=ref,
             profile=profile,
             children=children,
-            strangers=strangers,
+            foreign_routes=strangers,
             presence=presence,
             permitted=None if None in verdicts.values() else bool(permitted) or not named,
         )

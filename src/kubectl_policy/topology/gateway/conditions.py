@@ -20,7 +20,7 @@ from kubectl_policy.topology.gateway.certificates import (
     certificate_refs,
 )
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
-from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, listener_words
+from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, listener_label
 from kubectl_policy.topology.references import NOT_PERMITTED, refer
 
 if TYPE_CHECKING:
@@ -60,12 +60,12 @@ class Condition(Struct, frozen=True):
     message: str = ""
 
 
-def true(kind: str) -> Condition:
+def true_condition(kind: str) -> Condition:
     """A condition that holds, with its own name as the reason."""
     return Condition(kind, "True", kind)
 
 
-def unknown(kind: str, message: str) -> Condition:
+def unknown_condition(kind: str, message: str) -> Condition:
     """A condition that cannot be decided."""
     return Condition(kind, "Unknown", "Pending", message)
 
@@ -74,7 +74,7 @@ def gateway_class_conditions(gateways: Gateways, gateway_class: ObjectRef) -> tu
     """Accepted of a GatewayClass, as far as its parameters decide it; nothing if it was not read."""
     if gateways.index.get(gateway_class) is None:
         return ()
-    return (_parameters(gateways, gateway_class, "spec.parametersRef") or true("Accepted"),)
+    return (_parameters(gateways, gateway_class, "spec.parametersRef") or true_condition("Accepted"),)
 
 
 def gateway_conditions(gateways: Gateways, gateway: ObjectRef) -> tuple[Condition, ...]:
@@ -129,7 +129,7 @@ def attached_listener_sets(gateways: Gateways, gateway: ObjectRef) -> tuple[Obje
     )
 
 
-def invalid(gateways: Gateways, gateway: ObjectRef, node: NodeRef) -> Problem | None:
+def why_invalid(gateways: Gateways, gateway: ObjectRef, node: NodeRef) -> Problem | None:
     """Why a Gateway, or a listener of it or of a ListenerSet, is not valid; None if it is, or may be.
 
     The reason is the one that a route reports where the controller ignores such a node.
@@ -139,7 +139,7 @@ def invalid(gateways: Gateways, gateway: ObjectRef, node: NodeRef) -> Problem | 
         return Problem(message=f"{gateway} is not valid: {refusal.message}", reason=NO_PARENT)
     for condition in listener_conditions(gateways, node):
         if condition.type != "Conflicted" and condition.status == "False":
-            return Problem(message=f"{listener_words(node)} is not valid: {condition.message}", reason=INVALID_LISTENER)
+            return Problem(message=f"{listener_label(node)} is not valid: {condition.message}", reason=INVALID_LISTENER)
     return None
 
 
@@ -164,9 +164,9 @@ def _gateway_resolved(gateways: Gateways, gateway: ObjectRef) -> Condition:
     target = refer(gateways.index, reference, gateway.namespace, SECRET)
     problem = certificate_problem(gateways, gateway, target) if target.name else None
     if problem is None:
-        return true("ResolvedRefs")
+        return true_condition("ResolvedRefs")
     if not problem.certain:
-        return unknown("ResolvedRefs", problem.message)
+        return unknown_condition("ResolvedRefs", problem.message)
     reason = NOT_PERMITTED if problem.reason == NOT_PERMITTED else "InvalidClientCertificateRef"
     return Condition("ResolvedRefs", "False", reason, problem.message)
 
@@ -188,7 +188,7 @@ def _by_listeners(gateways: Gateways, obj: ObjectRef, *, every: bool, strictly: 
         if accepted.status == "False" or (counts and resolved.status == "False"):
             invalid.append(node.section)
     if not invalid:
-        return true("Accepted")
+        return true_condition("Accepted")
     message = f"not valid: listener {', '.join(invalid)}"
     return Condition("Accepted", "True" if len(invalid) < len(nodes) else "False", "ListenersNotValid", message)
 
@@ -199,11 +199,11 @@ def _attachment(gateways: Gateways, gateway: ObjectRef, listener_set: ObjectRef)
     if presence == "missing":
         return Condition("Accepted", "False", "ParentNotAccepted", f"{gateway} does not exist")
     if presence == "unknown":
-        return unknown("Accepted", gateways.index.not_here(gateway))
+        return unknown_condition("Accepted", gateways.index.not_here(gateway))
     admitted = gateways.admits(gateway, listener_set)
     if admitted is None:
         why = gateways.index.why_unread_namespace(listener_set.namespace)
-        return unknown("Accepted", f"whether {gateway} selects it is unknown: {why}")
+        return unknown_condition("Accepted", f"whether {gateway} selects it is unknown: {why}")
     if not admitted:
         return Condition("Accepted", "False", "NotAllowed", f"{gateway} does not allow it (spec.allowedListeners)")
     parent = _gateway_accepted(gateways, gateway)
@@ -223,7 +223,7 @@ def _parameters(gateways: Gateways, owner: ObjectRef, field: str) -> Condition |
 
 def _listener_accepted(gateways: Gateways, listener: Listener, conflict: Conflict | None) -> Condition:
     if is_unfilled(listener.protocol):
-        return unknown("Accepted", f"protocol {listener.protocol} is to be filled in")
+        return unknown_condition("Accepted", f"protocol {listener.protocol} is to be filled in")
     if listener.protocol not in ROUTES_BY_PROTOCOL:
         return Condition("Accepted", "False", "UnsupportedProtocol", f"protocol {listener.protocol} is not supported")
     if not gateways.supports_mode(listener):
@@ -234,11 +234,11 @@ def _listener_accepted(gateways: Gateways, listener: Listener, conflict: Conflic
     if authorities and all(problem and problem.certain for problem in authorities):
         messages = dict.fromkeys(problem.message for problem in authorities if problem)
         return Condition("Accepted", "False", "NoValidCACertificate", "; ".join(messages))
-    return true("Accepted")
+    return true_condition("Accepted")
 
 
 def _conflict_words(conflict: Conflict) -> str:
-    return f"it cannot be distinguished from {listener_words(conflict.other)}"
+    return f"it cannot be distinguished from {listener_label(conflict.other)}"
 
 
 def _refusal(gateways: Gateways, listener: Listener, conflict: Conflict) -> str:
@@ -262,11 +262,13 @@ def _listener_resolved(gateways: Gateways, listener: Listener) -> Condition:
     authorities = [(problem, _AUTHORITY_REASONS) for problem in _authorities(gateways, listener)]
     problems = [(problem, reasons) for problem, reasons in (*certificates, *authorities) if problem]
     if not problems:
-        return true("ResolvedRefs")
+        return true_condition("ResolvedRefs")
     problems.sort(key=lambda problem: not problem[0].certain)
     message = "; ".join(dict.fromkeys(problem.message for problem, _ in problems))
     certain = next((reasons[problem.reason] for problem, reasons in problems if problem.certain), None)
-    return Condition("ResolvedRefs", "False", certain, message) if certain else unknown("ResolvedRefs", message)
+    return (
+        Condition("ResolvedRefs", "False", certain, message) if certain else unknown_condition("ResolvedRefs", message)
+    )
 
 
 def _authorities(gateways: Gateways, listener: Listener) -> Iterator[Problem | None]:

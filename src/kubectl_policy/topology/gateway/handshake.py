@@ -20,7 +20,7 @@ from kubectl_policy.model.kind_roles import (
 )
 from kubectl_policy.model.unknown import is_unknown, may_be_port, may_be_section
 from kubectl_policy.topology.gateway.hostnames import intersect
-from kubectl_policy.topology.gateway.listeners import CONFLICTS, lets_namespace, listener_words
+from kubectl_policy.topology.gateway.listeners import CONFLICTS, lets_namespace, listener_label
 from kubectl_policy.topology.references import hostnames_of, parent_refs, port_names
 
 if TYPE_CHECKING:
@@ -94,16 +94,16 @@ class Handshakes:
         index = self._gateways.index
         presence = index.presence(parent)
         if parent.group_kind not in _PARENTS:
-            return doubt(f"it is not known how routes attach to {parent.group_kind}")
+            return unread_problem(f"it is not known how routes attach to {parent.group_kind}")
         if presence == "missing":
             return Problem(message=f"{parent} does not exist", reason=NO_PARENT)
-        return doubt(index.not_here(parent)) if presence == "unknown" else None
+        return unread_problem(index.not_here(parent)) if presence == "unknown" else None
 
     def terms(self, listener: Listener, kind: GroupKind, namespace: str) -> Terms:
         """What a listener says to every route of a kind in a namespace."""
         key = (listener.node, kind, namespace)
         if key not in self._terms:
-            self._terms[key] = Admission(self._gateways, listener, kind, namespace).terms()
+            self._terms[key] = _ListenerTerms(self._gateways, listener, kind, namespace).terms()
         return self._terms[key]
 
 
@@ -151,7 +151,7 @@ class _Handshake(Struct, frozen=True):
         if wanted:
             return self._outcome(None, NodeRef(parent.object, wanted[0]))
         if None in picks.values():
-            return self._outcome(unfilled(f"which port of {parent.object} {picked} is cannot be known yet"))
+            return self._outcome(unfilled_problem(f"which port of {parent.object} {picked} is cannot be known yet"))
         message = f"{parent.object} has no {picked}; {_known('port', list(ports.values()))}"
         return self._outcome(Problem(message=message, reason=NO_PARENT))
 
@@ -165,7 +165,7 @@ class _Handshake(Struct, frozen=True):
             elif verdict is None:
                 picked = _picked(parent)
                 message = f"whether {picked} is {listener} cannot be known yet: something of it is to be filled in"
-                yield self._outcome(unfilled(message), listener.node)
+                yield self._outcome(unfilled_problem(message), listener.node)
             is_any = is_any or verdict is not False
         if not is_any:
             names = [f"{listener.node.section} ({listener.port})" for listener in every]
@@ -184,7 +184,7 @@ class _Handshake(Struct, frozen=True):
             return Problem(message=self._no_hostname(listener), reason="NoMatchingListenerHostname")
         if not terms.doubt and common is None:
             message = f"whether {self._no_hostname(listener)} cannot be known yet: something is to be filled in"
-            return unfilled(message)
+            return unfilled_problem(message)
         return terms.doubt or terms.conflict
 
     def _common_hostname(self, listener: Listener) -> bool | None:
@@ -243,7 +243,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     conflict: Problem | None = None
 
 
-class Admission(Struct, frozen=True):
+class _ListenerTerms(Struct, frozen=True):
     """A listener being asked whether it takes the routes of a kind in a namespace."""
 
     gateways: Gateways
@@ -263,12 +263,12 @@ class Admission(Struct, frozen=True):
         """Why a listener that would take the route is not served, being in conflict with another one."""
         conflict = self.gateways.conflict(self.listener)
         if conflict:
-            message = f"{self.listener} conflicts with {listener_words(conflict.other)}"
+            message = f"{self.listener} conflicts with {listener_label(conflict.other)}"
             return Problem(message=message, reason=conflict.reason)
         other = self.gateways.possible_conflict(self.listener)
         if other:
-            message = f"whether {self.listener} conflicts with {listener_words(other)} cannot be known yet"
-            return unfilled(f"{message}: something of them is to be filled in")
+            message = f"whether {self.listener} conflicts with {listener_label(other)} cannot be known yet"
+            return unfilled_problem(f"{message}: something of them is to be filled in")
         return None
 
     def _not_admitted(self) -> str:
@@ -319,27 +319,27 @@ class Admission(Struct, frozen=True):
         served = self.kind in self.gateways.kinds_served(listener)
         if not served or (listener.may_pass_through and self.kind == TCP_ROUTE):
             message = f"whether {listener} takes it cannot be known yet"
-            return unfilled(f"{message}: its protocol or its kinds are to be filled in")
+            return unfilled_problem(f"{message}: its protocol or its kinds are to be filled in")
         if self._namespace_allowed() is None:
             home, guest = owner.namespace, self.namespace
             if text_at(listener.raw, "allowedRoutes.namespaces.from", "Same") == "Selector":
                 return _labels(self.gateways, f"whether {listener} selects it is unknown", guest)
             message = f"whether {listener}, in namespace {home}, takes routes of namespace {guest} cannot be known yet"
-            return unfilled(message)
+            return unfilled_problem(message)
         if self._admitted() is True:
             return None
         if gateway and self.gateways.index.presence(gateway) == "present":
             return _labels(self.gateways, f"whether {gateway} selects {owner} is unknown", owner.namespace)
         why = self.gateways.index.why_unread(gateway) if gateway else "is not known"
-        return doubt(f"{gateway}, the parent of {owner}, {why}")
+        return unread_problem(f"{gateway}, the parent of {owner}, {why}")
 
 
-def doubt(message: str) -> Problem:
+def unread_problem(message: str) -> Problem:
     """That something is not known, as something was not read."""
     return Problem(message=message, certain=False)
 
 
-def unfilled(message: str) -> Problem:
+def unfilled_problem(message: str) -> Problem:
     """That something is not known, as something of what was read is to be filled in."""
     return Problem(message=message, reason=UNFILLED, certain=False)
 
@@ -348,5 +348,5 @@ def _labels(gateways: Gateways, what: str, namespace: str) -> Problem:
     """Why it is not known whether a selector selects a namespace."""
     read = gateways.index.namespace_labels(namespace) is not None
     if not (read or is_unknown(namespace) or gateways.index.candidates(ObjectRef(NAMESPACE, "", namespace))):
-        return doubt(f"{what}: {gateways.index.why_unread_namespace(namespace)}")
-    return unfilled(f"{what}: a label of Namespace {namespace}, or what is selected, is to be filled in")
+        return unread_problem(f"{what}: {gateways.index.why_unread_namespace(namespace)}")
+    return unfilled_problem(f"{what}: a label of Namespace {namespace}, or what is selected, is to be filled in")

@@ -58,7 +58,7 @@ def covers(pattern: str, name: str) -> bool:
     )
 
 
-def around(name: str) -> Iterator[str]:
+def covering_names(name: str) -> Iterator[str]:
     """The names that cover one, in the way in which names are compared, but for the empty one."""
     name = comparable(name)
     yield name

@@ -84,10 +84,10 @@ class Listener(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """What it is called in messages."""
-        return listener_words(self.node)
+        return listener_label(self.node)
 
 
-def listener_words(node: NodeRef) -> str:
+def listener_label(node: NodeRef) -> str:
     """What a listener is called in messages: `listener http of Gateway infra/edge`."""
     return f"listener {node.section} of {node.object}"
 

@@ -74,7 +74,7 @@ def _rejected(policy: ObjectRef, enforcement: Enforcement) -> Iterator[tuple[Obj
         parts = resolution.contributions_of.get(policy, ()) if resolution.rejected else ()
         # There may be thousands of policies, of which all but one are refused.
         sources = (part.source for part in parts)
-        for source in [each for each in sources if each in resolution.rejected and each not in resolution.kept_out]:
+        for source in [each for each in sources if each in resolution.rejected and each not in resolution.refusals]:
             first = next(each.source for each in resolution.contributions if each.source in resolution.members)
             yield first.object, _Meeting(source.target, first.target, "")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.references import absent
+from kubectl_policy.attachment.references import why_absent
 from kubectl_policy.attachment.validity import missing_need, named_needs
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.model import Problem
@@ -169,7 +169,7 @@ def _of_absence(world: Linted, attachment: Attachment) -> Concern:
 
 def _of_name(world: Linted, attachment: Attachment, target: NodeRef) -> Concern:
     profile = world.registry.profile(attachment.policy.group_kind)
-    if absent(target.object, profile, world.topology) is None:
+    if why_absent(target.object, profile, world.topology) is None:
         is_there = not target.section or target.section in world.topology.sections(target.object)
         return "target overlaps" if is_there else "section missing"
     if profile.targets_exist == "whenReferred" and world.index.get(target.object):

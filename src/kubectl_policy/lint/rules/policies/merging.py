@@ -285,7 +285,7 @@ def _as_without(policy: ObjectRef, resolution: Resolution, profile: PolicyKindPr
     )
     if in_doubt or not further_up or any(part.strategy.overrides for part in own):
         return ()
-    found = resolution.without_own or resolution
+    found = resolution.without_object_values or resolution
     # To merge them takes much longer than to see that they do not say the same.
     for field, leaf in leaves(found.spec):
         said = (there(part.spec, field) for part in rest) if leaf.source.object == policy else ()

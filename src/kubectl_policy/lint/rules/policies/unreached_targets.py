@@ -153,7 +153,7 @@ def _is_without_routes(world: Linted, target: NodeRef) -> bool | None:
     is_whole = owner.group_kind == GATEWAY and not target.section
     owners = [owner, *(gateways.admitted(owner) if is_whole else ())]
     listeners = [each for it in owners for each in gateways.listeners(it) if not target.section or each.node == target]
-    if owner in world.once(_unserved) or any(relations.is_any_attached_to(each.node) for each in listeners):
+    if owner in world.once(_unserved) or any(relations.has_attached_routes(each.node) for each in listeners):
         return False
     # What else a listener may serve is not known, as on the Gateways of a mesh.
     if any(each.protocol not in ROUTES_BY_PROTOCOL or not ROUTES.keys() >= {*each.named_kinds} for each in listeners):
@@ -191,7 +191,7 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
         relations = world.relations
         if relations.is_named_as_backend(backend) or relations.routes_naming(backend):
             continue
-        may_be_named = not world.has_all(*ROUTES) or world.topology.possible.leads_from_routes(backend)
+        may_be_named = not world.has_all(*ROUTES) or world.topology.possible.may_be_backend(backend)
         if may_be_named or not _is_named_otherwise(world, backend):
             message = f"no route sends requests to {backend}, so that the policy has no effect there"
             yield finding_about(world, policy, attachment, Problem(message=message, certain=not may_be_named))

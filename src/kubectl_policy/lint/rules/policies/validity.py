@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.attachment import without_references
-from kubectl_policy.attachment.validity import FAILING
+from kubectl_policy.attachment import unattached_phrase
+from kubectl_policy.attachment.validity import FAILING_REQUESTS
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import lint_rule
@@ -72,7 +72,7 @@ def _without_target(world: Linted, *roles: Role) -> Iterator[Finding]:
     for policy in world.attaching:
         profile = world.registry.profile(policy.ref.group_kind)
         if profile.role in roles and not every[policy.ref] and profile.attaches_as_known and profile.references_alone:
-            message = f"{without_references(profile)}, so it has no effect"
+            message = f"{unattached_phrase(profile)}, so it has no effect"
             yield Finding(subject=policy.ref, field="spec", message=message)
     for failure in failures(world, "not named"):
         if world.registry.profile(failure.policy.ref.group_kind).role in roles:
@@ -93,7 +93,7 @@ def policy_invalid(world: Linted) -> Iterator[Finding]:
         ((failure.policy, failure.message), failure.target) for failure in failures(world, "policy invalid")
     )
     for (policy, message), targets in reports.items():
-        wrong, failing, _ = message.partition(FAILING)
+        wrong, failing, _ = message.partition(FAILING_REQUESTS)
         field = _field_in(wrong, world.registry.profile(policy.ref.group_kind))
         where = some([node_phrase(each) for each in targets])
         so = f"until that is fixed, requests to {where} fail" if failing else f"it has no effect on {where}"
@@ -233,7 +233,7 @@ def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
         for loss in losses.all:
             # A policy further up is there for those who say nothing.
             if loss.how == "by the object" and loss.leaf.source.target.object == loss.by.object:
-                for own in loss.resolution.own:
+                for own in loss.resolution.object_values:
                     if loss.field[: len(own.field)] == own.field:
                         doubled.setdefault((loss.by.object, own.object_field), []).append(loss)
         for (route, field), lost in doubled.items():

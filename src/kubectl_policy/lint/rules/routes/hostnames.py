@@ -9,8 +9,8 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES_WITH_HOSTNAMES
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.gateway.hostnames import around, comparable, intersect, intersection
-from kubectl_policy.topology.gateway.listeners import listener_words
+from kubectl_policy.topology.gateway.hostnames import comparable, covering_names, intersect, intersection
+from kubectl_policy.topology.gateway.listeners import listener_label
 from kubectl_policy.topology.references import hostnames_of, parent_refs
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class _Hostnames:
 
 def _wider(name: str) -> Iterator[str]:
     """A name and those that cover it; every one is covered by the empty one."""
-    yield from around(name)
+    yield from covering_names(name)
     yield ""
 
 
@@ -230,6 +230,6 @@ def _taken_by_other(world: Linted, refused: Resource, accepted: Resource, hostna
     return Finding(
         subject=refused.ref,
         field="spec.hostnames",
-        message=f"{accepted.ref} has {what} of {listener_words(listener)}: one of the two is accepted, {which}",
+        message=f"{accepted.ref} has {what} of {listener_label(listener)}: one of the two is accepted, {which}",
         related=(world.related(accepted.ref, "", "spec.hostnames"), world.related(listener.object)),
     )

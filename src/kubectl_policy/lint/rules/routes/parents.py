@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment.references import may_be_more
+from kubectl_policy.attachment.references import may_have_unread
 from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, some
 from kubectl_policy.lint.linted import similar
 from kubectl_policy.lint.rule import lint_rule
@@ -15,7 +15,7 @@ from kubectl_policy.model.unknown import is_unfilled, is_unknown
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.reasons import binding_reason
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
-from kubectl_policy.topology.gateway.listeners import listener_words
+from kubectl_policy.topology.gateway.listeners import listener_label
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
     """
     for each in _refused_as(world, "listener-namespace"):
         namespace = each.route.ref.namespace
-        where = " or ".join(map(listener_words, each.listeners[:MOST_RELATED]))
+        where = " or ".join(map(listener_label, each.listeners[:MOST_RELATED]))
         fix = Fix(words=f"let namespace {namespace} in, by allowedRoutes.namespaces of {where}")
         yield _refused(world, each, field=each.field, fix=fix)
 
@@ -253,7 +253,9 @@ def route_cycle(world: Linted) -> Iterator[Finding]:
     """
     for circle in world.topology.cycles():
         routes = tuple(dict.fromkeys(node.object for node in circle))
-        fields = ((route, field) for route, field in sorted(world.relations.delegations.circling) if route in routes)
+        fields = (
+            (route, field) for route, field in sorted(world.relations.delegations.circular_refs) if route in routes
+        )
         own = ((route, "") for route in routes)
         subject, field = next((each for each in (*fields, *own) if world.is_linted(each[0])), (routes[0], ""))
         yield Finding(
@@ -305,8 +307,8 @@ def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
             related=(world.related(above, "delegates to it"),),
         )
     elif kind == HTTP_ROUTE and (
-        may_be_more(world.index, [HTTP_ROUTE])
-        or world.topology.possible.leads_from_routes(route.ref)
+        may_have_unread(world.index, [HTTP_ROUTE])
+        or world.topology.possible.may_be_backend(route.ref)
         or world.once(_delegates_otherwise)
     ):
         message = f"it names no parent, and no route in {world.index.source} is known to delegate to it"
@@ -320,7 +322,7 @@ def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
 def _is_found_above(world: Linted, route: Resource, above: ObjectRef) -> bool:
     """Whether a reference of another route that would delegate to a route is found to lead nowhere."""
     refs = world.relations.delegations.refs.get(above, ())
-    fields = {each.ref.field for each in refs if route.ref in {*each.children, *each.strangers}}
+    fields = {each.ref.field for each in refs if route.ref in {*each.children, *each.foreign_routes}}
     broken = (each.ref.field for each in world.relations.backends(above) if each.state == "broken")
     return world.is_linted(above) and not fields.isdisjoint(broken)
 

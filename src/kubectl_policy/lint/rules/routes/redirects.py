@@ -14,8 +14,8 @@ from kubectl_policy.model.fields import each_mapping, each_text, mapping_at, tex
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, ROUTES
 from kubectl_policy.model.unknown import port_at
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.gateway.hostnames import around, comparable
-from kubectl_policy.topology.gateway.listeners import listener_words
+from kubectl_policy.topology.gateway.hostnames import comparable, covering_names
+from kubectl_policy.topology.gateway.listeners import listener_label
 from kubectl_policy.topology.references import hostnames_of, parent_refs
 
 if TYPE_CHECKING:
@@ -133,11 +133,11 @@ def redirect_loop(world: Linted) -> Iterator[Finding]:
             to = f"to {path}, which this rule takes as well" if path else "to the URL that they came from"
             fix = None
             if others and listener and listener.protocol == "HTTPS" and not path:
-                fix = Fix(words=f"attach the route to {some(list(map(listener_words, others)))} alone (sectionName)")
+                fix = Fix(words=f"attach the route to {some(list(map(listener_label, others)))} alone (sectionName)")
             yield Finding(
                 subject=redirect.route.ref,
                 field=f"{redirect.field}.requestRedirect",
-                message=f"requests at {listener_words(place.at)} are sent {to}: clients go round in circles",
+                message=f"requests at {listener_label(place.at)} are sent {to}: clients go round in circles",
                 # A rule that was not read may take the path.
                 certain=not path or world.has_all(*ROUTES),
                 related=(world.related_listener(place.at, "the listener"),),
@@ -218,7 +218,7 @@ def http_without_redirect(world: Linted) -> Iterator[Finding]:
             continue
         plain: dict[ObjectRef, list[str]] = {}
         for hostname, routes in by_hostname.items():
-            on_https = "" in names or any(name in names for name in around(hostname))
+            on_https = "" in names or any(name in names for name in covering_names(hostname))
             if on_https and not any(map(_may_redirect, routes)):
                 for route in routes:
                     matches = world.competition.matches[route.ref]
@@ -257,7 +257,7 @@ def _in_the_clear(world: Linted, route: ObjectRef, node: NodeRef, hostnames: Seq
         yield Finding(
             subject=route,
             field=f"spec.parentRefs[{binding.parent_index}]",
-            message=f"requests for {some(hostnames)} at {listener_words(node)} are served on plain HTTP, without a "
+            message=f"requests for {some(hostnames)} at {listener_label(node)} are served on plain HTTP, without a "
             "redirect, although there is HTTPS for them",
             related=(world.related_listener(node, "the listener for plain HTTP"),),
         )

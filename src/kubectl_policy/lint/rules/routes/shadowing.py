@@ -13,8 +13,8 @@ from kubectl_policy.model.kind_roles import HTTP_ROUTE, ROUTES
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.gateways import ISOLATION
-from kubectl_policy.topology.gateway.hostnames import around, covers
-from kubectl_policy.topology.gateway.listeners import listener_words
+from kubectl_policy.topology.gateway.hostnames import covering_names, covers
+from kubectl_policy.topology.gateway.listeners import listener_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ def rule_unreachable(world: Linted) -> Iterator[Finding]:
             related=tuple(world.related(winner, "comes first", field) for winner, field in winners),
         )
     yield from _left_to_others(world)
-    for node in sorted(world.relations.delegations.cut_off):
+    for node in sorted(world.relations.delegations.unreached_rules):
         rule = world.topology.sections(node.object).index(node.section)
         message = "no request reaches it: its matches lie outside those of the rules that delegate to the route"
         field, certain = f"spec.rules[{rule}]", world.has_all(*ROUTES)
@@ -76,7 +76,7 @@ def _left_to_others(world: Linted) -> Iterator[Finding]:
         if world.competition.places_of(route) or world.competition.is_elsewhere(route):
             continue
         others = grouped((_more_specific(world, each), each.hostname or "every host") for each in every)
-        where = [f"those for {some(names)} go to {listener_words(other)}" for other, names in others.items() if other]
+        where = [f"those for {some(names)} go to {listener_label(other)}" for other, names in others.items() if other]
         yield Finding(
             subject=route,
             field="spec.parentRefs",
@@ -152,7 +152,7 @@ def _shared(world: Linted, losses: Sequence[LostMatch]) -> Finding:
 
 def _where(places: Sequence[Place]) -> str:
     hostnames = sorted({place.hostname or "every host" for place in places})
-    listeners = dict.fromkeys(listener_words(place.at) for place in places)
+    listeners = dict.fromkeys(listener_label(place.at) for place in places)
     return f"for {some(hostnames)} at {some(listeners)}"
 
 
@@ -279,7 +279,9 @@ def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
         wide = (name for name in by_hostname if not name or name.startswith("*."))
         catching = {name: route for name in wide if (route := _catching(world, by_hostname[name]))}
         for hostname in by_hostname if catching else ():
-            wider = next((name for name in (*around(hostname), "") if name != hostname and name in catching), None)
+            wider = next(
+                (name for name in (*covering_names(hostname), "") if name != hostname and name in catching), None
+            )
             routes = [route for route in by_hostname[hostname] if route.ref.group_kind == HTTP_ROUTE]
             if wider is None or not hostname or not routes or _catching(world, routes):
                 continue
@@ -288,7 +290,7 @@ def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
                 told.add((route.ref, hostname))
                 other = catching[wider]
                 message = (
-                    f"no route for {hostname} at {listener_words(node)} takes every path; for other paths some "
+                    f"no route for {hostname} at {listener_label(node)} takes every path; for other paths some "
                     f"implementations answer 404, although {other.ref} takes every path for {wider or 'every host'}"
                 )
                 field = hostname_field(route, hostname)
