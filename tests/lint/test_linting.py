@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare
 from kubectl_policy.lint.linted import Linted
-from kubectl_policy.lint.linting import Found, found_in
+from kubectl_policy.lint.linting import LintFindings, lint_worlds
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
 from kubectl_policy.model.snapshot import Comment
@@ -50,9 +50,9 @@ def by_field(origin: Origin | None, field: str) -> Origin | None:
     return Origin(field, origin.line) if origin else None
 
 
-def found(*worlds: Linted) -> Found:
+def found(*worlds: Linted) -> LintFindings:
     """What is found in some worlds of routes without Gateways, and of what suppresses that."""
-    return found_in(worlds, SETTINGS, as_it_is)
+    return lint_worlds(worlds, SETTINGS, as_it_is)
 
 
 def told(findings: Sequence[Finding]) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -84,7 +84,7 @@ class TestTogether:
         """As the others have what is missing there; where nothing is wrong, there is nothing."""
         fine = world(CART, gateway(), name="fine")
         assert told(found(fine, world(CART, name="bare")).findings) == [("cart", NO_GATEWAY, ("bare",))]
-        assert found(fine) == found() == Found(findings=(), suppressed=())
+        assert found(fine) == found() == LintFindings(findings=(), suppressed=())
 
     def test_otherwise_in_another_one(self) -> None:
         """What is certain in one and not in the other is not the same."""
@@ -105,8 +105,8 @@ class TestTogether:
         settings = LintSettings(selected=("GWP9102",))
         later = Linted(comparison.after, settings, lambda _: True, comparison)
         alone = Linted(comparison.after, settings, lambda _: True)
-        assert [each.rule for each in found_in([later], settings, as_it_is).findings] == ["GWP9102"]
-        assert found_in([alone], settings, as_it_is).findings == ()
+        assert [each.rule for each in lint_worlds([later], settings, as_it_is).findings] == ["GWP9102"]
+        assert lint_worlds([alone], settings, as_it_is).findings == ()
 
 
 class TestSuppressed:
@@ -134,10 +134,10 @@ class TestSuppressed:
             return Origin("<stdin>", 2 if "[0]" in field else 3) if origin else None
 
         settings = LintSettings(selected=("GWP4001",))
-        result = found_in([world(twice, settings=settings, comments_of=comments)], settings, line_of)
+        result = lint_worlds([world(twice, settings=settings, comments_of=comments)], settings, line_of)
         assert [each.finding.fingerprint for each in result.suppressed] == [first.fingerprint]
         assert [each.fingerprint for each in result.findings] == [second.fingerprint]
-        assert found_in([world(twice, settings=settings)], settings, line_of).suppressed == ()
+        assert lint_worlds([world(twice, settings=settings)], settings, line_of).suppressed == ()
 
     def test_what_suppresses_nothing_in_any_world(self) -> None:
         """It is found; what one of them needs is not."""
@@ -161,7 +161,7 @@ class TestLines:
             for day, name in ((10, "one"), (11, "two"))
         )
         settings = LintSettings(selected=("GWP2001",))
-        (finding,) = found_in(
+        (finding,) = lint_worlds(
             [world(gateway(), CART, one, two, service(), settings=settings)], settings, by_field
         ).findings
         target = "spec.targetRefs[0]"
@@ -171,7 +171,7 @@ class TestLines:
     def test_of_what_is_not_certain_they_are_those_of_objects(self) -> None:
         """Of these there may be very many."""
         settings = LintSettings(selected=("GWP4001",))
-        (finding,) = found_in([world(CART, complete=False, settings=settings)], settings, by_field).findings
+        (finding,) = lint_worlds([world(CART, complete=False, settings=settings)], settings, by_field).findings
         assert not finding.certain
         assert finding.origin == Origin("", 2)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.lint.linted import Linted
-from kubectl_policy.lint.linting import Judged, findings_in, suppress, unused_in
+from kubectl_policy.lint.linting import JudgedFindings, findings_in, suppress, unused_in
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.suppressions import suppressions_of
 from kubectl_policy.lint.settings import LintSettings
@@ -60,7 +60,7 @@ class World:
         """What is not to be reported."""
         return tuple(self.linted.once(suppressions_of))
 
-    def judged(self) -> Judged:
+    def judged(self) -> JudgedFindings:
         """What is left, and what is not."""
         return suppress(self.linted, findings_in(self.linted), self.locate)
 

@@ -1,1 +1,1 @@
-"""What is wrong in a world, or may be: rules, what they find, and what of that counts."""
+"""Lint rules, their findings, and the report on them."""

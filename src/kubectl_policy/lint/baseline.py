@@ -1,4 +1,4 @@
-"""Findings that are known from another run: what each is known by, and the file in which they are kept."""
+"""Baselines: fingerprints of findings, and the file that keeps known findings."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ _WRITTEN: Final = ("rule", "field", "message", "fingerprint")
 def fingerprinted(
     findings: Iterable[Finding], raw_of: Callable[[ObjectRef], Json] = lambda _: None
 ) -> tuple[Finding, ...]:
-    """Findings with what each is known by in other runs, no two by the same; `raw_of` has the objects they are about.
+    """Return findings with unique fingerprints; `raw_of` returns the objects that they are about.
 
-    It is of the rule, the object, the field, the API's word for it, and the other object that is concerned. Neither
-    lines nor messages nor severities count, and items of lists are known by their names: all of these change although
-    the cause is the same. Of several findings with all of that in common, the second one is known as such, and so on.
+    A fingerprint is made of the rule, the object, the field, the reason and the first related object. Lines, messages
+    and severities do not count, and items of lists are identified by their names: all of these change although the
+    cause stays. Findings that are equal in all of this are numbered.
     """
-    given = tuple(findings)
-    known_by = [_known_by(finding, raw_of) for finding in given]
+    numbered = tuple(findings)
+    known_by = [_known_by(finding, raw_of) for finding in numbered]
     numbers: dict[str, int] = {}
-    found = list(given)
+    fingerprinted_findings = list(numbered)
     # Not in the order of lines, which change.
-    order = [(finding.field, finding.message, finding.origin or Origin("")) for finding in given]
-    for place in sorted(range(len(given)), key=lambda place: (known_by[place], *order[place])):
-        what = known_by[place]
-        numbers[what] = number = numbers.get(what, 0) + 1
-        written = what if number == 1 else f"{what} {number}"
-        found[place] = replace(given[place], fingerprint=sha256(written.encode()).hexdigest())
-    return tuple(found)
+    order = [(finding.field, finding.message, finding.origin or Origin("")) for finding in numbered]
+    for position in sorted(range(len(numbered)), key=lambda position: (known_by[position], *order[position])):
+        identity = known_by[position]
+        numbers[identity] = number = numbers.get(identity, 0) + 1
+        written = identity if number == 1 else f"{identity} {number}"
+        fingerprinted_findings[position] = replace(numbered[position], fingerprint=sha256(written.encode()).hexdigest())
+    return tuple(fingerprinted_findings)
 
 
 def _parts(ref: ObjectRef) -> tuple[str, str, str, str]:
@@ -59,33 +59,33 @@ def _known_by(finding: Finding, raw_of: Callable[[ObjectRef], Json]) -> str:
     about: Sequence[str] = (origin.source if origin else "",)
     if subject:
         about = _parts(subject)
-    other = finding.related[0].object if finding.related else None
+    related = finding.related[0].object if finding.related else None
     return json.dumps(
         [
             finding.rule,
             about,
             list(_by_names(finding.field, raw_of(subject) if subject else None)),
             finding.reason,
-            _parts(other) if other else (),
+            _parts(related) if related else (),
         ]
     )
 
 
 def _by_names(field: str, raw: Json) -> Iterator[Json]:
-    """The steps to a field of an object, with what names the items of lists in the place of their positions."""
+    """Return the steps to a field; positions in lists are replaced by the names of the items."""
     try:
         steps = FieldPath.parse(field).steps
     except ValueError:
         yield field
         return
-    here = FieldPath()
+    path = FieldPath()
     for step in steps:
-        here /= step
-        yield (_identity(here.get(raw)) if isinstance(step, int) else "") or str(FieldPath((step,)))
+        path /= step
+        yield (_identity(path.get(raw)) if isinstance(step, int) else "") or str(FieldPath((step,)))
 
 
 def _identity(item: Json) -> Json:
-    """What an item of a list is known by beside its position; nothing if it has no name."""
+    """Return the members that identify an item of a list, or None if it has no name."""
     if isinstance(item, str):
         return [item]
     if not any(text_at(item, name) for name in _NAMES):
@@ -93,45 +93,45 @@ def _identity(item: Json) -> Json:
     return {name: text_at(item, name) for name in (*_NAMES, *_BESIDE) if text_at(item, name)}
 
 
-class Compared(Struct, frozen=True, kw_only=True):
-    """Findings that are new, those that are known from another run, and those of that run which are fixed."""
+class ComparedFindings(Struct, frozen=True, kw_only=True):
+    """Findings that are new or known, and those of an earlier run that are fixed."""
 
     new: tuple[Finding, ...]
     known: tuple[Finding, ...]
     fixed: tuple[Finding, ...]
 
 
-def compare(findings: Iterable[Finding], before: Iterable[Finding]) -> Compared:
-    """Compare findings with those of another run, by their fingerprints; what is uncertain now is not fixed."""
-    found, earlier = tuple(findings), tuple(before)
-    now, then = ({each.fingerprint for each in some} for some in (found, earlier))
-    return Compared(
-        new=tuple(each for each in found if each.fingerprint not in then),
-        known=tuple(each for each in found if each.fingerprint in then),
-        fixed=tuple(each for each in earlier if each.fingerprint not in now),
+def compare(findings: Iterable[Finding], before: Iterable[Finding]) -> ComparedFindings:
+    """Compare findings with those of an earlier run by their fingerprints."""
+    current, earlier = tuple(findings), tuple(before)
+    now, then = ({finding.fingerprint for finding in some} for some in (current, earlier))
+    return ComparedFindings(
+        new=tuple(finding for finding in current if finding.fingerprint not in then),
+        known=tuple(finding for finding in current if finding.fingerprint in then),
+        fixed=tuple(finding for finding in earlier if finding.fingerprint not in now),
     )
 
 
 def baseline_of(findings: Iterable[Finding]) -> dict[str, Json]:
-    """The document that keeps what is certain of findings, in an order that hardly changes."""
+    """Return the document that keeps the certain findings, in an order that rarely changes."""
     certain = sorted(
         (finding for finding in findings if finding.certain),
-        key=lambda each: (each.rule, str(each.subject or ""), each.field, each.fingerprint),
+        key=lambda finding: (finding.rule, str(finding.subject or ""), finding.field, finding.fingerprint),
     )
     return {"apiVersion": _API_VERSION, "kind": _KIND, "findings": [_entry(finding) for finding in certain]}
 
 
 def _entry(finding: Finding) -> Json:
-    said = {name: getattr(finding, name) for name in _WRITTEN}
+    members = {name: getattr(finding, name) for name in _WRITTEN}
     subject, origin = finding.subject, finding.origin
     if subject:
         names = ("group", "kind", "namespace", "name")
-        return {**said, "object": dict(zip(names, _parts(subject), strict=True))}
-    return {**said, "file": origin.source if origin else ""}
+        return {**members, "object": dict(zip(names, _parts(subject), strict=True))}
+    return {**members, "file": origin.source if origin else ""}
 
 
 def baseline_text(findings: Iterable[Finding]) -> str:
-    """The same as JSON with a line for each finding, so that changes of it can be read and merged."""
+    """Return a baseline as JSON with one line per finding, which can be reviewed and merged."""
     document = baseline_of(findings)
     entries = ",\n".join(f"    {json.dumps(entry)}" for entry in items_at(document, "findings"))
     head = json.dumps({**document, "findings": []}, indent=2)
@@ -139,7 +139,7 @@ def baseline_text(findings: Iterable[Finding]) -> str:
 
 
 def read_baseline(text: str, source: str) -> tuple[Finding, ...]:
-    """The findings that a text keeps, which was read from a source. Raises `SourceError` if it is no baseline."""
+    """Return the findings in the text of a baseline. Raise `SourceError` if it is not one."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -148,13 +148,13 @@ def read_baseline(text: str, source: str) -> tuple[Finding, ...]:
         _refuse(source, f"not a {_KIND}")
     if text_at(document, "apiVersion") != _API_VERSION:
         _refuse(source, f"not of the version {_API_VERSION}")
-    return tuple(_read(entry, place, source) for place, entry in enumerate(items_at(document, "findings")))
+    return tuple(_read(entry, position, source) for position, entry in enumerate(items_at(document, "findings")))
 
 
-def _read(entry: Json, place: int, source: str) -> Finding:
+def _read(entry: Json, position: int, source: str) -> Finding:
     for name in ("fingerprint", "rule"):
         if not text_at(entry, name):
-            _refuse(source, f"findings[{place}].{name} is not there, or no text")
+            _refuse(source, f"findings[{position}].{name} is not there, or no text")
     about, file = mapping_at(entry, "object"), text_at(entry, "file")
     kind = GroupKind(text_at(about, "group"), text_at(about, "kind"))
     return Finding(

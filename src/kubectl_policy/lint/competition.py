@@ -49,9 +49,9 @@ _Routes: TypeAlias = "dict[str, list[Resource]]"
 
 
 class Conditions(Struct, frozen=True, gc=False):
-    """What a match asks of a request.
+    """The conditions of a match on a request.
 
-    Of the entries for one header or query parameter, the first one counts (HTTPHeaderMatch.Name).
+    The first of several entries for one header or query parameter counts (HTTPHeaderMatch.Name).
     """
 
     sort: str
@@ -64,7 +64,7 @@ class Conditions(Struct, frozen=True, gc=False):
     parameters: _Pairs = ()
 
     def __str__(self) -> str:
-        """What it is called in messages; values of headers may be secret."""
+        """Return the conditions as messages name them; values of headers may be secret."""
         names = [f"header {name}" for name, _, _ in self.headers]
         names += [f"query parameter {name}" for name, _, _ in self.parameters]
         method = f"{self.method} " if self.method else ""
@@ -72,32 +72,29 @@ class Conditions(Struct, frozen=True, gc=False):
 
     @property
     def takes_all(self) -> bool:
-        """Whether every request of HTTP is as it asks."""
+        """Whether every HTTP request fulfils the conditions."""
         is_any = not self.path if self.sort == PREFIX else self.sort == REGULAR_EXPRESSION and self.path in _ANY
         return is_any and not (self.method or self.headers or self.parameters)
 
     def has_path(self, path: str) -> bool | None:
-        """Whether a path is as it asks; None if only an expression tells."""
+        """Whether a path fulfils the conditions; None if only a regular expression decides."""
         if self.sort == PREFIX:
             return path == self.path or path.startswith(f"{self.path}/")
         return path == self.path if self.sort == EXACT else None
 
-    def fits(self, other: Conditions) -> bool:
-        """Whether some request may be as both ask, but for its path."""
-        is_one = not (self.method and other.method) or self.method == other.method
-        return is_one and _fit(self.headers, other.headers) and _fit(self.parameters, other.parameters)
+    def fits(self, rival: Conditions) -> bool:
+        """Whether a request can fulfil both conditions, apart from its path."""
+        is_one = not (self.method and rival.method) or self.method == rival.method
+        return is_one and _fit(self.headers, rival.headers) and _fit(self.parameters, rival.parameters)
 
 
-def _fit(ones: _Pairs, others: _Pairs) -> bool:
-    wanted = {name: value for name, sort, value in ones if sort == EXACT}
-    return all(sort != EXACT or wanted.get(name, value) == value for name, sort, value in others)
+def _fit(pairs: _Pairs, rival_pairs: _Pairs) -> bool:
+    wanted = {name: value for name, sort, value in pairs if sort == EXACT}
+    return all(sort != EXACT or wanted.get(name, value) == value for name, sort, value in rival_pairs)
 
 
 class RouteMatch(Struct, frozen=True, gc=False):
-    """A match of a rule of a route, also as it is `written`; `rule` and `position` are indices.
-
-    That of a rule that has no matches is at position -1.
-    """
+    """A match of a rule of a route, by the indices of both; a rule without matches has one at position -1."""
 
     route: Resource
     rule: int
@@ -117,9 +114,9 @@ _EVERY_METHOD: Final = Conditions(_GRPC[EXACT], "/")
 
 
 def matches_of(route: Resource) -> list[RouteMatch]:
-    """The matches of an HTTPRoute or a GRPCRoute, in their order; what is not as its type has it is left out."""
+    """Return the valid matches of an HTTPRoute or a GRPCRoute, in their order."""
     read, every = (_of_http, _EVERY_PATH) if route.ref.group_kind == HTTP_ROUTE else (_of_grpc, _EVERY_METHOD)
-    found: list[RouteMatch] = []
+    route_matches: list[RouteMatch] = []
     for number, rule in enumerate(items_at(route.raw, "spec.rules")):
         if not isinstance(rule, (dict, Mapping)):
             continue
@@ -127,10 +124,10 @@ def matches_of(route: Resource) -> list[RouteMatch]:
         if matches and isinstance(matches, (list, tuple)):
             for position, match in enumerate(matches):
                 if isinstance(match, (dict, Mapping)) and (conditions := read(match)):
-                    found.append(RouteMatch(route, number, position, conditions, match))
+                    route_matches.append(RouteMatch(route, number, position, conditions, match))
         elif not matches:
-            found.append(RouteMatch(route, number, -1, every, {}))
-    return found
+            route_matches.append(RouteMatch(route, number, -1, every, {}))
+    return route_matches
 
 
 def _of_http(match: Mapping[str, Json]) -> Conditions | None:
@@ -162,12 +159,12 @@ def _of_grpc(match: Mapping[str, Json]) -> Conditions | None:
 
 
 def _pairs(entries: Json, *, is_header: bool) -> _Pairs | None:
-    """What is asked of headers, or of query parameters; None if that is not as their types have it."""
+    """Return the conditions on headers or query parameters, or None if they are malformed."""
     if not entries:
         return ()
     if not isinstance(entries, (list, tuple)):
         return None
-    found: dict[str, tuple[str, str, str]] = {}
+    by_name: dict[str, tuple[str, str, str]] = {}
     for entry in entries:
         if not isinstance(entry, (dict, Mapping)) or not _OF_PAIRS.issuperset(entry):
             return None
@@ -175,23 +172,23 @@ def _pairs(entries: Json, *, is_header: bool) -> _Pairs | None:
         if not (isinstance(name, str) and isinstance(sort, str) and isinstance(value, str)):
             return None
         name = name.lower() if is_header else name
-        found.setdefault(name, (name, sort, value))
-    return tuple(sorted(found.values()))
+        by_name.setdefault(name, (name, sort, value))
+    return tuple(sorted(by_name.values()))
 
 
-class Place(Struct, frozen=True, gc=False):
-    """Where requests come in: a listener, or what a route names as one, and a hostname, empty for every one."""
+class Intake(Struct, frozen=True, gc=False):
+    """A listener, or the section that a route names as one, and a hostname ("" for all), for which requests come in."""
 
     at: NodeRef
     hostname: str
 
 
 class LostMatch(Struct, frozen=True, gc=False):
-    """A match that has the same requests as one that comes before it."""
+    """A match that has the same requests as one that takes precedence."""
 
     match: RouteMatch
     winner: RouteMatch
-    place: Place | None
+    intake: Intake | None
     """Where they meet; None in one route."""
     in_order: bool
     """Whether it is known which of both routes comes first."""
@@ -199,8 +196,8 @@ class LostMatch(Struct, frozen=True, gc=False):
     """Whether it is known that both routes are there."""
 
 
-class LeftToOther(Struct, frozen=True, gc=False):
-    """A hostname of a route at a listener to which it is attached, and for which another listener has the requests."""
+class IsolatedHostname(Struct, frozen=True, gc=False):
+    """A hostname of a route whose requests go to another listener than the one that the route is attached to."""
 
     route: Resource
     listener: NodeRef
@@ -208,18 +205,18 @@ class LeftToOther(Struct, frozen=True, gc=False):
 
 
 class Competition:
-    """The routes of HTTP and of gRPC in one world, also those that are not linted, as they compete for requests."""
+    """The competition of all HTTPRoutes and GRPCRoutes of a world for requests, including those that are not linted."""
 
     def __init__(self, analysis: Analysis) -> None:
-        """Find out where the routes get their requests."""
+        """Assign routes to the listeners and hostnames at which they get requests."""
         self._topology = analysis.topology
         self._index = analysis.index
         self.routes = [route for kind in _COMPETING for route in self._index.of_kind(kind)]
         self.at: dict[NodeRef, _Routes] = {}
         """The routes that have requests at each listener, by the hostnames for which they do."""
-        self.left_to_others: list[LeftToOther] = []
+        self.isolated: list[IsolatedHostname] = []
         """The hostnames for which routes have no requests at listeners to which they are attached."""
-        self._places: dict[ObjectRef, list[Place]] = {}
+        self._intakes: dict[ObjectRef, list[Intake]] = {}
         self._perhaps: dict[_At, _Routes] = {}
         self._elsewhere: set[ObjectRef] = set()
         for route in self.routes:
@@ -233,12 +230,12 @@ class Competition:
         """The matches of each route."""
         return {route.ref: matches_of(route) for route in self.routes}
 
-    def places_of(self, route: ObjectRef) -> Sequence[Place]:
-        """Where a route is known to have requests, each place once."""
-        return self._places.get(route, ())
+    def intakes_of(self, route: ObjectRef) -> Sequence[Intake]:
+        """Return the listeners and hostnames for which a route is known to get requests."""
+        return self._intakes.get(route, ())
 
     def is_elsewhere(self, route: ObjectRef) -> bool:
-        """Whether a route has requests, or may have some, in another way than at a listener."""
+        """Whether a route gets, or may get, requests other than at a listener."""
         by_default = text_at(self._index.raw(route), "spec.useDefaultGateways", "None") != "None"
         return by_default or route in self._elsewhere
 
@@ -260,37 +257,37 @@ class Competition:
                     continue
                 hostname = comparable(hostname)
                 if hostname not in known and has_closer_listener(self._topology, listener, hostname):
-                    self.left_to_others.append(LeftToOther(route, listener.node, hostname))
+                    self.isolated.append(IsolatedHostname(route, listener.node, hostname))
                 elif _add(known, hostname, route):
-                    self._places.setdefault(route.ref, []).append(Place(listener.node, hostname))
+                    self._intakes.setdefault(route.ref, []).append(Intake(listener.node, hostname))
 
     def _named(self, binding: Binding) -> _At:
-        """What a route names as its parent, of which it is not known whether it takes the route."""
+        """Return the section and port that a binding names, which may or may not accept the route."""
         if binding.listener:
             return binding.listener, None
         refs = parent_refs(self._index, binding.route)
-        ref = next(each for each in refs if each.position == binding.parent_index)
+        ref = next(parent for parent in refs if parent.position == binding.parent_index)
         return NodeRef(ref.object, ref.section), ref.port
 
     @cached_property
     def losses(self) -> Sequence[LostMatch]:
-        """The matches that have the same requests as others, each with the first one of these that it meets at a place.
+        """The matches that lose all requests to another match, each with the first winner at a listener and hostname.
 
-        One that its own route has before is met there alone.
+        A match that repeats an earlier one of its route is only compared with that.
         """
         lost = [loss for route in self.routes for loss in self._repeated(route.ref)]
         for node, by_hostname in self.at.items():
             for hostname, routes in by_hostname.items():
-                lost += self._lost(Place(node, hostname), routes, frozenset())
+                lost += self._lost(Intake(node, hostname), routes, frozenset())
         for (node, _), by_hostname in self._perhaps.items():
             for hostname, routes in by_hostname.items():
                 known = self.at.get(node, {}).get(hostname, ())
-                lost += self._lost(Place(node, hostname), (*known, *routes), frozenset(route.ref for route in routes))
+                lost += self._lost(Intake(node, hostname), (*known, *routes), frozenset(route.ref for route in routes))
         return lost
 
     @cached_property
     def _distinct(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
-        """The matches of each route, but for those that it repeats."""
+        """The matches of each route without those that repeat an earlier one."""
         return {
             route: _without_repeated(matches) if len(matches) > 1 else matches
             for route, matches in self.matches.items()
@@ -305,8 +302,10 @@ class Competition:
                 if winner is not match:
                     yield LostMatch(match, winner, None, in_order=_as_long(match, winner), certain=True)
 
-    def _lost(self, place: Place, routes: Sequence[Resource], doubtful: AbstractSet[ObjectRef]) -> Iterator[LostMatch]:
-        """The matches that routes at one place have in common, but for those that come first."""
+    def _lost(
+        self, intake: Intake, routes: Sequence[Resource], doubtful: AbstractSet[ObjectRef]
+    ) -> Iterator[LostMatch]:
+        """Yield the matches that routes at one listener and hostname share, except the winning ones."""
         if len(routes) == 1:
             return
         common: dict[Conditions, list[RouteMatch]] = {}
@@ -314,52 +313,54 @@ class Competition:
             for match in self._distinct[route.ref]:
                 common.setdefault(match.conditions, []).append(match)
         for equal in common.values():
-            winner, *others = sorted(equal, key=lambda match: match.route.seniority)
-            for match in others:
+            winner, *losers = sorted(equal, key=lambda match: match.route.seniority)
+            for match in losers:
                 certain = doubtful.isdisjoint((match.route.ref, winner.route.ref))
                 # Of routes that are in doubt, all that are with them at a place are looked at again.
                 if not (certain and doubtful):
-                    in_order = self._is_known_order(winner, match, place.hostname)
-                    yield LostMatch(match, winner, place, in_order=in_order, certain=certain)
+                    in_order = self._is_known_order(winner, match, intake.hostname)
+                    yield LostMatch(match, winner, intake, in_order=in_order, certain=certain)
 
     @cached_property
     def lost_rules(self) -> Mapping[tuple[ObjectRef, int], Sequence[LostMatch]]:
-        """The rules, by their indices, that no request reaches as all that they match is lost, each with its losses."""
-        found: dict[tuple[ObjectRef, int], list[LostMatch]] = {}
+        """The rules, by route and index, all of whose matches are lost, with their losses."""
+        losses_of: dict[tuple[ObjectRef, int], list[LostMatch]] = {}
         for loss in self.losses:
             match = loss.match
-            if loss.certain and loss.in_order and (loss.place or loss.winner.rule != match.rule):
-                found.setdefault((match.route.ref, match.rule), []).append(loss)
-        return {rule: losses for rule, losses in found.items() if self._is_lost(*rule, losses)}
+            if loss.certain and loss.in_order and (loss.intake or loss.winner.rule != match.rule):
+                losses_of.setdefault((match.route.ref, match.rule), []).append(loss)
+        return {rule: losses for rule, losses in losses_of.items() if self._is_lost(*rule, losses)}
 
     def _is_lost(self, route: ObjectRef, rule: int, losses: Iterable[LostMatch]) -> bool:
-        own = [match for match in self.matches[route] if match.rule == rule]
-        written = items_at(items_at(own[0].route.raw, "spec.rules")[rule], "matches")
-        everywhere = {*self.places_of(route)}
-        lost = grouped((loss.match.conditions, loss.place) for loss in losses)
+        rule_matches = [match for match in self.matches[route] if match.rule == rule]
+        written = items_at(items_at(rule_matches[0].route.raw, "spec.rules")[rule], "matches")
+        everywhere = {*self.intakes_of(route)}
+        lost = grouped((loss.match.conditions, loss.intake) for loss in losses)
         # What is not understood of a rule may have requests.
-        return len(own) == max(1, len(written)) and all(
+        return len(rule_matches) == max(1, len(written)) and all(
             None in lost.get(match.conditions, ())
             or (everywhere and not self.is_elsewhere(route) and everywhere == {*lost.get(match.conditions, ())})
-            for match in own
+            for match in rule_matches
         )
 
     def _is_known_order(self, winner: RouteMatch, match: RouteMatch, hostname: str) -> bool:
-        """Whether it is known which of two equal matches at a place comes first, by the age of their routes.
+        """Whether the age of the routes is known to decide between two equal matches.
 
-        A hostname that one of them does not name itself may count for less.
+        A hostname that comes from the listener alone may count for less.
         """
-        own, others = (hostnames_of(self._index, each.route.ref) for each in (winner, match))
+        winner_hostnames, match_hostnames = (
+            hostnames_of(self._index, contender.route.ref) for contender in (winner, match)
+        )
         return (
             winner.route.created is not None
             and match.route.created is not None
-            and (hostname in map(comparable, own)) == (hostname in map(comparable, others))
+            and (hostname in map(comparable, winner_hostnames)) == (hostname in map(comparable, match_hostnames))
             and _as_long(winner, match)
         )
 
 
 def hostname_field(route: Resource, hostname: str) -> str:
-    """Where a route names a hostname; empty if it only has it in common with a listener."""
+    """Return the field in which a route names a hostname, or "" if it has it from a listener."""
     for position, written in enumerate(items_at(route.raw, "spec.hostnames")):
         if isinstance(written, str) and comparable(written) == hostname:
             return f"spec.hostnames[{position}]"
@@ -367,7 +368,7 @@ def hostname_field(route: Resource, hostname: str) -> str:
 
 
 def _add(known: _Routes, hostname: str, route: Resource) -> bool:
-    """Add a route to those of a hostname, all of which come one after the other; whether it was not there."""
+    """Add a route to those of a hostname; return whether it is new. Calls for one route follow each other."""
     routes = known.setdefault(hostname, [])
     is_new = not routes or routes[-1] is not route
     if is_new:
@@ -382,6 +383,6 @@ def _without_repeated(matches: Iterable[RouteMatch]) -> Sequence[RouteMatch]:
     return list(first.values())
 
 
-def _as_long(one: RouteMatch, other: RouteMatch) -> bool:
-    """Whether the paths of equal matches are equally long as they are written, which may decide their order."""
-    return text_at(one.written, "path.value", "/") == text_at(other.written, "path.value", "/")
+def _as_long(match: RouteMatch, rival: RouteMatch) -> bool:
+    """Whether the paths of equal matches are written in the same length, which may decide their order."""
+    return text_at(match.written, "path.value", "/") == text_at(rival.written, "path.value", "/")

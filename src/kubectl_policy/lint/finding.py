@@ -1,4 +1,4 @@
-"""What a rule finds: where it is, what is wrong there, what else is concerned, and how it could be put right."""
+"""Findings of rules: the problem, its location, related objects, and a fix."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Related(Struct, frozen=True, kw_only=True):
 
 
 class Fix(Struct, frozen=True, kw_only=True):
-    """What would resolve a finding; a program can apply one with a value or a manifest."""
+    """A remedy for a finding; programs can apply one with a value or a manifest."""
 
     words: Annotated[str, Meta(description="What to do, for people: name HTTPRoute shop/checkout.")]
     value: Annotated[
@@ -43,7 +43,7 @@ class Fix(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What is wrong. Its rule makes it; linting adds the rule, the worlds and the fingerprint."""
+    """A problem. The rule creates it; linting adds the rule, the worlds and the fingerprint."""
 
     rule: Annotated[str, Meta(description="The id of the rule.")] = ""
     name: Annotated[str, Meta(description="The name of the rule; empty if it is none of those that were checked.")] = ""
@@ -73,11 +73,11 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """What two findings have in common that are the same, in whichever worlds."""
+        """The identity of a finding across worlds."""
         return self.rule, self.subject, self.field, self.message, self.certain, self.severity, self.origin
 
 
-def some(things: Collection[object]) -> str:
-    """The first of some things for a message, and how many more there are: `a, b, c and 4 more`."""
-    rest = len(things) - _MOST_NAMED
-    return ", ".join(map(str, islice(things, _MOST_NAMED))) + (f" and {rest:,} more" if rest > 0 else "")
+def some(names: Collection[object]) -> str:
+    """Return the first names of a list and the number of further ones: `a, b, c and 4 more`."""
+    rest = len(names) - _MOST_NAMED
+    return ", ".join(map(str, islice(names, _MOST_NAMED))) + (f" and {rest:,} more" if rest > 0 else "")

@@ -1,4 +1,4 @@
-"""A world that is linted: what several rules ask of it, each worked out once."""
+"""A world with a scope, as rules see it; facts that several rules need are computed once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.comparison import StateComparison
-    from kubectl_policy.lint.refusals import Refusal
+    from kubectl_policy.lint.refusals import ParentRefusal
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.model import GroupKind, Json, NodeRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment
@@ -45,9 +45,9 @@ _LONGEST_STEM: Final = 240
 
 
 class Linted:
-    """One world, of which some objects are linted; the others are only there for these.
+    """A world in which some objects are linted; the others provide context.
 
-    Rules ask it for objects that are linted, and the analysis for everything else.
+    Rules ask it for the objects in scope, and the analysis for everything else.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 (a world, and what it is linted with)
@@ -59,13 +59,13 @@ class Linted:
         comments_of: Callable[[str], Iterable[Comment]] = lambda _: (),
         name: str = "",
     ) -> None:
-        """Nothing is worked out before it is asked for; a `comparison` is with the state before a change.
+        """Keep the analysis, the settings and the scope; a `comparison` is one with the state before a change.
 
-        `comments_of` has the comments for this program in a file; the `name` tells it from other worlds.
+        `comments_of` returns the comments for this program in a file; `name` distinguishes several worlds.
         """
         self.analysis = analysis
         self.settings = settings
-        self.lints = is_linted
+        self.in_scope = is_linted
         self.comparison = comparison
         self.comments_of = comments_of
         self.name = name
@@ -78,20 +78,20 @@ class Linted:
         self._worked_out: dict[Callable[..., Any], Any] = {}
 
     def once(self, work: Callable[[Linted], _Value]) -> _Value:
-        """What a function makes of the world, worked out once: what only the rules of one module ask for."""
+        """Return the result of a function of the world, computed on the first call."""
         if work not in self._worked_out:
             self._worked_out[work] = work(self)
-        found: _Value = self._worked_out[work]
-        return found
+        fact: _Value = self._worked_out[work]
+        return fact
 
     def of_kind(self, *kinds: GroupKind) -> list[Resource]:
-        """The objects of some kinds, in the order of these, and sorted by namespace and name."""
-        return [resource for kind in kinds for resource in self.index.of_kind(kind) if self.lints(resource)]
+        """Return the objects of some kinds, in the order of these, and sorted by namespace and name."""
+        return [resource for kind in kinds for resource in self.index.of_kind(kind) if self.in_scope(resource)]
 
-    def is_linted(self, ref: ObjectRef) -> bool:
+    def ref_in_scope(self, ref: ObjectRef) -> bool:
         """Whether an object was read, and not only for what it is to others."""
         resource = self.index.get(ref)
-        return resource is not None and self.lints(resource)
+        return resource is not None and self.in_scope(resource)
 
     def has_all(self, *kinds: GroupKind) -> bool:
         """Whether all objects of some kinds were read, so that there are no others."""
@@ -102,7 +102,7 @@ class Linted:
 
     @cached_property
     def difference(self) -> StateDiff | None:
-        """What a change makes of the state before it; None without such a one."""
+        """The differences between the state before a change and this one, or None without a comparison."""
         return diff(self.comparison) if self.comparison else None
 
     @cached_property
@@ -117,57 +117,61 @@ class Linted:
 
     @cached_property
     def policies(self) -> Sequence[Resource]:
-        """All policies, sorted; filters and parameters are none."""
-        return [policy for policy in self.analysis.policies if self.lints(policy)]
+        """All policies in scope, sorted, without filters and parameters."""
+        return [policy for policy in self.analysis.policies if self.in_scope(policy)]
 
     @cached_property
     def enforcements(self) -> Sequence[tuple[Resource, Enforcement]]:
-        """Every policy, also those that are only there for others, with how far it is in force."""
+        """Every policy, in scope or not, with its enforcement."""
         return [(policy, self.analysis.enforcement(policy.ref)) for policy in self.analysis.policies]
 
     @cached_property
     def losses(self) -> Sequence[Losses]:
-        """What is lost, policy by policy, of those that are not in force as a whole wherever they reach."""
+        """The losses of every policy that is not fully enforced."""
         known = self.registry.profile
-        places: dict[Resolution, Mapping[Source, int]] = {}
+        positions: dict[Resolution, Mapping[Source, int]] = {}
         return [
-            Losses(policy, known(policy.ref.group_kind), enforcement, places)
+            Losses(policy, known(policy.ref.group_kind), enforcement, positions)
             for policy, enforcement in self.enforcements
             if enforcement.state in {"PartiallyEnforced", "Overridden", "Conflicted"}
         ]
 
     @cached_property
     def attaching(self) -> Sequence[Resource]:
-        """All objects that attach to others: policies, and filters and parameters with them."""
+        """All objects in scope that attach to others: policies, filters and parameters."""
         return self.of_kind(*(profile.group_kind for profile in self.registry.policy_kinds))
 
     @cached_property
     def attachments(self) -> Sequence[tuple[Resource, Attachment]]:
-        """Each attachment of what attaches to others, in their order, also those that fail."""
+        """The attachments of all attaching objects, in order, including those that fail."""
         every = self.analysis.attachments
         return [(policy, attachment) for policy in self.attaching for attachment in every[policy.ref]]
 
     @cached_property
     def failed(self) -> Sequence[tuple[Resource, Attachment]]:
-        """The attachments that are not, or may not be."""
-        return [(policy, each) for policy, each in self.attachments if each.state != "attached"]
+        """The attachments that fail, or may fail."""
+        return [(policy, attachment) for policy, attachment in self.attachments if attachment.state != "attached"]
 
     @cached_property
     def not_bound(self) -> Sequence[tuple[Resource, Binding]]:
-        """The references of routes to parents by which they are not attached, or may not be, with each listener."""
+        """The bindings of routes to listeners that are refused or unknown."""
         bindings = self.relations.bindings
-        return [(route, each) for route in self.routes for each in bindings(route.ref) if each.state != "attached"]
+        return [
+            (route, binding) for route in self.routes for binding in bindings(route.ref) if binding.state != "attached"
+        ]
 
     @cached_property
-    def refusals(self) -> Sequence[Refusal]:
-        """The references of routes to parents that no listener takes, or may not take, each with its nearest miss."""
+    def refusals(self) -> Sequence[ParentRefusal]:
+        """The parentRefs that attach a route to nothing, or may not, each with the nearest miss."""
         return tuple(refusals(self.analysis, dict.fromkeys(route for route, _ in self.not_bound)))
 
     @cached_property
     def not_resolved(self) -> Sequence[tuple[Resource, Backend]]:
-        """The references of routes to backends that are broken, or may be."""
+        """The backendRefs that are broken, or may be."""
         backends = self.relations.backends
-        return [(route, each) for route in self.routes for each in backends(route.ref) if each.state != "resolved"]
+        return [
+            (route, backend) for route in self.routes for backend in backends(route.ref) if backend.state != "resolved"
+        ]
 
     @cached_property
     def with_listeners(self) -> Sequence[Resource]:
@@ -177,43 +181,43 @@ class Linted:
     @cached_property
     def listeners(self) -> Sequence[tuple[Resource, Listener]]:
         """Each listener of each Gateway and ListenerSet, with what it is of."""
-        return [(owner, each) for owner in self.with_listeners for each in self.gateways.listeners(owner.ref)]
+        return [(owner, listener) for owner in self.with_listeners for listener in self.gateways.listeners(owner.ref)]
 
     @cached_property
     def competition(self) -> Competition:
-        """Where routes compete for requests."""
+        """The competition of routes for requests."""
         return Competition(self.analysis)
 
     @cached_property
     def reported(self) -> Reported:
-        """What controllers reported."""
+        """The reports of controllers."""
         return Reported(self.analysis, self.settings, self.of_kind)
 
-    def related(self, obj: ObjectRef, words: str = "", field: str = "") -> Related:
-        """An object that a finding is about as well, with where it was read."""
+    def related(self, obj: ObjectRef, label: str = "", field: str = "") -> Related:
+        """Return a related object with its origin."""
         resource = self.index.get(obj)
-        return Related(object=obj, words=words, field=field, origin=resource.origin if resource else None)
+        return Related(object=obj, words=label, field=field, origin=resource.origin if resource else None)
 
-    def related_to(self, objects: Iterable[ObjectRef], words: str) -> tuple[Related, ...]:
-        """Other objects that a finding is about as well, as many as are worth to be listed."""
-        return tuple(self.related(obj, words) for obj in islice(objects, _MAX_RELATED))
+    def related_to(self, objects: Iterable[ObjectRef], label: str) -> tuple[Related, ...]:
+        """Return the first related objects with one label for all."""
+        return tuple(self.related(obj, label) for obj in islice(objects, _MAX_RELATED))
 
     def is_served(self, listener: Listener) -> bool:
-        """Whether a listener is on a Gateway that was read, as far as is known, and in conflict with no other one."""
+        """Whether a listener is known to be on a Gateway in the input and to have no conflict."""
         gateway, owner = listener.gateway, listener.node.object
         if gateway is None or self.index.get(gateway) is None:
             return False
         return (owner == gateway or owner in self.gateways.admitted(gateway)) and not self.gateways.conflict(listener)
 
-    def related_listener(self, node: NodeRef, words: str) -> Related:
-        """A listener that a finding is about as well."""
+    def related_listener(self, node: NodeRef, label: str) -> Related:
+        """Return a listener as a related object."""
         listener = self.gateways.listener(node)
-        return self.related(node.object, words, listener.field if listener else "")
+        return self.related(node.object, label, listener.field if listener else "")
 
     def grant_for(self, source: ObjectRef, target: ObjectRef) -> Fix:
-        """A ReferenceGrant that lets objects of the kind and namespace of one refer to the other, and to nothing else.
+        """Return a ReferenceGrant that permits exactly the reference from one object to the other.
 
-        A target without a name is every object of its kind and namespace.
+        A target without a name stands for every object of its kind and namespace.
         """
         grants = self.index.of_kind(REFERENCE_GRANT)
         version = text_at(grants[0].raw, "apiVersion") if grants else f"{REFERENCE_GRANT.group}/v1beta1"
@@ -235,7 +239,7 @@ class Linted:
         return Fix(words=f"add ReferenceGrant {target.namespace}/{name}", manifest=manifest)
 
     def closed_grants(self, namespace: str) -> tuple[Related, ...]:
-        """The ReferenceGrants of a namespace, as what does not let something in."""
+        """Return the ReferenceGrants of a namespace as objects that do not permit a reference."""
         grants = self.index.of_kind_in(REFERENCE_GRANT, namespace)[:MOST_RELATED]
         return tuple(self.related(grant.ref, "does not let it in") for grant in grants)
 
@@ -249,7 +253,7 @@ class Linted:
         reason: str = "",
         severity: Severity | None = None,
     ) -> Iterator[Finding]:
-        """That what a reference names does not exist, or may not, with the harm that follows; nothing if it does."""
+        """Yield a finding if a referenced object does not exist, or may not exist."""
         presence = self.index.presence(to)
         if presence == "missing":
             yield Finding(
@@ -264,11 +268,11 @@ class Linted:
             yield self.unknown(subject, field, self.index.not_here(to))
 
     def unknown(self, subject: Resource, field: str, message: str) -> Finding:
-        """That it is not known whether something is wrong."""
+        """Return a finding that is not certain."""
         return Finding(subject=subject.ref, field=field, message=message, certain=False)
 
     def did_you_mean(self, ref: ObjectRef) -> Fix | None:
-        """An object of the same kind and namespace that has a similar name, as a fix; None without one."""
+        """Return an object with a similar name or in another namespace as a fix, if there is one."""
         names = (known.name for known in self.index.world.names_of(ref.group_kind, ref.namespace))
         fix = similar(ref.name, names)
         if fix:
@@ -277,19 +281,19 @@ class Linted:
         return next((Fix(words=f"there is {known}") for known in elsewhere), None)
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
-    """The one of some words that is most like another one; empty if none is, or there are too many."""
-    known = sorted({each for each in words if each != word})
+def nearest(name: str, candidates: Iterable[str]) -> str:
+    """Return the candidate that is most like a name, or "" if none is close or there are too many."""
+    known = sorted({candidate for candidate in candidates if candidate != name})
     if not known or len(known) > _MOST_COMPARED:
         return ""
     import difflib  # noqa: PLC0415 (only a mistake needs it)
 
     # Of three or four letters, two that are swapped are much.
-    cutoff = 0.6 if len(word) in _FEW_LETTERS else 0.75
-    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=cutoff)), "")
+    cutoff = 0.6 if len(name) in _FEW_LETTERS else 0.75
+    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=cutoff)), "")
 
 
-def similar(word: str, words: Iterable[str]) -> Fix | None:
-    """The nearest one of some words as a fix; None if none is near."""
-    near = nearest(word, words)
+def similar(name: str, candidates: Iterable[str]) -> Fix | None:
+    """Return the nearest candidate as a fix, or None if none is close."""
+    near = nearest(name, candidates)
     return Fix(words=f"did you mean {near}?", value=near) if near else None

@@ -11,7 +11,7 @@ from kubectl_policy.lint.baseline import fingerprinted
 from kubectl_policy.lint.finding import SEVERITIES, Finding
 from kubectl_policy.lint.report import Suppressed
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.lint.rules.suppressions import said_of, suppression_unused, suppressions_of
+from kubectl_policy.lint.rules.suppressions import suppression_finding, suppression_unused, suppressions_of
 from kubectl_policy.model import FieldPath
 from kubectl_policy.model.world import grouped
 
@@ -30,56 +30,61 @@ if TYPE_CHECKING:
 _RULES: Final = {rule.id: rule for rule in RULES}
 
 
-class Use(Struct, frozen=True, gc=False):
-    """A suppression, as far as it is about the rules that one of its names calls."""
+class SuppressionName(Struct, frozen=True, gc=False):
+    """One of the names in a suppression, with the suppression."""
 
     suppression: Suppression
     name: str
 
 
-class Judged(Struct, frozen=True, kw_only=True):
-    """What is left of the findings of a world, what is suppressed, and what was used for that.
+class JudgedFindings(Struct, frozen=True, kw_only=True):
+    """The findings of a world, divided by suppressions.
 
-    Of what was not used, it is told on which line the nearest finding of its rules in the same file is, 0 without one.
+    `unused` has the line of the nearest matching finding in the same file, or 0.
     """
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Suppressed, ...]
-    used: frozenset[Use]
-    unused: Mapping[Use, int]
+    used: frozenset[SuppressionName]
+    unused: Mapping[SuppressionName, int]
 
 
-def suppress(world: Linted, findings: Iterable[Finding], locate: Locate = lambda origin, _: origin) -> Judged:
-    """Judge the findings of a world, whose origins are still those of objects; `locate` has those of fields."""
-    holding = [each for each in world.once(suppressions_of) if each.holds(world.settings.today)]
+def suppress(world: Linted, findings: Iterable[Finding], locate: Locate = lambda origin, _: origin) -> JudgedFindings:
+    """Apply suppressions to findings whose origins are those of objects; `locate` returns those of fields."""
+    holding = [suppression for suppression in world.once(suppressions_of) if suppression.holds(world.settings.today)]
     # By the objects that they are about, and the files in which they are.
-    places = grouped((suppression.subject or suppression.origin.source, suppression) for suppression in holding)
-    left: list[Finding] = []
+    by_location = grouped((suppression.subject or suppression.origin.source, suppression) for suppression in holding)
+    remaining: list[Finding] = []
     suppressed: list[Suppressed] = []
-    used: set[Use] = set()
+    used: set[SuppressionName] = set()
     near: dict[str, list[tuple[Rule, int]]] = {}
     for finding in findings:
         rule, origin = _RULES[finding.rule], finding.origin
-        about = list(places.get(finding.subject, ())) if finding.subject else []
+        about = list(by_location.get(finding.subject, ())) if finding.subject else []
         lines: Sequence[int] = ()
-        if origin and origin.source in places:
+        if origin and origin.source in by_location:
             lines = _lines(finding, origin, locate)
             near.setdefault(origin.source, []).append((rule, lines[-1]))
-            about += places[origin.source]
+            about += by_location[origin.source]
         covering = [suppression for suppression in about if suppression.covers(finding, lines)]
-        uses = [Use(each, name) for each in covering for name in each.names if rule.is_called(name)]
+        uses = [
+            SuppressionName(suppression, name)
+            for suppression in covering
+            for name in suppression.names
+            if rule.is_called(name)
+        ]
         used.update(uses)
         if uses:
             by = uses[0].suppression
             suppressed.append(Suppressed(finding=finding, how=by.how, reason=by.reason))
         else:
-            left.append(finding)
+            remaining.append(finding)
     unused = {use: _nearest(use, near) for use in _needed(world, holding) if use not in used}
-    return Judged(findings=tuple(left), suppressed=tuple(suppressed), used=frozenset(used), unused=unused)
+    return JudgedFindings(findings=tuple(remaining), suppressed=tuple(suppressed), used=frozenset(used), unused=unused)
 
 
 def _lines(finding: Finding, origin: Origin, locate: Locate) -> list[int]:
-    """The lines of the object that a finding is about, of all that its field stands in, and of the field."""
+    """Return the lines of the object of a finding, of the parents of its field, and of the field."""
     try:
         around = [str(path) for path in FieldPath.parse(finding.field).around]
     except ValueError:
@@ -88,21 +93,23 @@ def _lines(finding: Finding, origin: Origin, locate: Locate) -> list[int]:
     return [(locate(origin, field) or origin).line for field in around]
 
 
-def _needed(world: Linted, holding: Sequence[Suppression]) -> Iterator[Use]:
-    """What of some suppressions should have something to suppress: what is about rules that were checked."""
-    names = {name for each in holding for name in each.names}
+def _needed(world: Linted, holding: Sequence[Suppression]) -> Iterator[SuppressionName]:
+    """Yield the names in suppressions that should suppress something because their rules were checked."""
+    names = {name for suppression in holding for name in suppression.names}
     needed = {name for name in names if _is_checked(name, world)}
     # Suppressions may be about others, too.
-    sparing = [each for each in holding if any(suppression_unused.is_called(name) for name in each.names)]
+    sparing = [
+        suppression for suppression in holding if any(suppression_unused.is_called(name) for name in suppression.names)
+    ]
     for suppression in holding:
         lines = [suppression.origin.line]
-        for use in (Use(suppression, name) for name in suppression.names if name in needed):
-            if not any(each.covers(_unused(use, 0), lines) for each in sparing):
+        for use in (SuppressionName(suppression, name) for name in suppression.names if name in needed):
+            if not any(spared_by.covers(_unused(use, 0), lines) for spared_by in sparing):
                 yield use
 
 
 def _is_checked(name: str, world: Linted) -> bool:
-    """Whether every rule that is called so would find what it is about, in this run as in others."""
+    """Whether every rule of a name was checked, and with all that it needs."""
     decided = {
         "status": world.snapshot.source == "the cluster",
         "base": world.comparison is not None,
@@ -117,75 +124,77 @@ def _is_checked(name: str, world: Linted) -> bool:
     )
 
 
-def _nearest(use: Use, found: Mapping[str, Sequence[tuple[Rule, int]]]) -> int:
-    """The line of the finding that a comment may be meant for; 0 if there is none."""
+def _nearest(use: SuppressionName, located: Mapping[str, Sequence[tuple[Rule, int]]]) -> int:
+    """Return the line of the finding that a comment is probably meant for, or 0."""
     written = use.suppression.origin
-    near = found.get(written.source, ()) if use.suppression.how == "comment" else ()
+    near = located.get(written.source, ()) if use.suppression.how == "comment" else ()
     lines = [line for rule, line in near if rule.is_called(use.name)]
     return min(lines, key=lambda line: (abs(line - written.line), line), default=0)
 
 
-def unused_in(worlds: Sequence[Judged], settings: LintSettings) -> tuple[Finding, ...]:
-    """What is said of suppressions that are needed in none of some worlds."""
+def unused_in(worlds: Sequence[JudgedFindings], settings: LintSettings) -> tuple[Finding, ...]:
+    """Return the findings about suppressions that are used in none of the worlds."""
     if not suppression_unused.is_checked(settings):
         return ()
-    used = frozenset[Use]().union(*(world.used for world in worlds))
+    used = frozenset[SuppressionName]().union(*(world.used for world in worlds))
     lines = {use: line for world in worlds for use, line in world.unused.items() if use not in used}
     rule = suppression_unused
     severity = rule.severity_in(settings) or rule.severity
     return tuple(replace(_unused(use, line), rule=rule.id, severity=severity) for use, line in lines.items())
 
 
-def _unused(use: Use, line: int) -> Finding:
+def _unused(use: SuppressionName, line: int) -> Finding:
     remedy = f"it is found on line {line}" if line else "remove the suppression"
-    return said_of(use.suppression, f"{use.name} is not found here, so that nothing is suppressed", remedy)
+    return suppression_finding(use.suppression, f"{use.name} is not found here, so that nothing is suppressed", remedy)
 
 
-class Found(Struct, frozen=True, kw_only=True):
-    """What is found in some worlds, however little it is: what is left, and what is suppressed; by file and line.
-
-    Each finding has its fingerprint.
-    """
+class LintFindings(Struct, frozen=True, kw_only=True):
+    """The findings in several worlds, by file and line, each with its fingerprint."""
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Suppressed, ...]
 
     @property
     def every(self) -> tuple[Finding, ...]:
-        """All findings, also what is suppressed."""
-        return (*self.findings, *(each.finding for each in self.suppressed))
+        """All findings, including those that are suppressed."""
+        return (*self.findings, *(suppressed.finding for suppressed in self.suppressed))
 
 
-def found_in(worlds: Sequence[Linted], settings: LintSettings, locate: Locate) -> Found:
-    """What rules find in some worlds; what is found in several of them alike is one finding.
-
-    Where fields are written is looked up. A finding that is not in all worlds says in which it is.
-    """
+def lint_worlds(worlds: Sequence[Linted], settings: LintSettings, locate: Locate) -> LintFindings:
+    """Return the findings in several worlds, merged and located; a finding names its worlds unless it is in all."""
     judged = [suppress(world, findings_in(world), locate) for world in worlds]
     names = [world.name for world in worlds]
-    left = [*_together(names, [each.findings for each in judged]), *unused_in(judged, settings)]
-    hidden = _together(names, [[each.finding for each in one.suppressed] for one in judged])
-    by_key = {each.finding.key: each for one in judged for each in one.suppressed}
+    remaining = [
+        *_merge_worlds(names, [world_findings.findings for world_findings in judged]),
+        *unused_in(judged, settings),
+    ]
+    hidden = _merge_worlds(
+        names, [[suppressed.finding for suppressed in world_findings.suppressed] for world_findings in judged]
+    )
+    by_key = {
+        suppressed.finding.key: suppressed for world_findings in judged for suppressed in world_findings.suppressed
+    }
 
     def raw_of(ref: ObjectRef) -> Json:
         resources = (world.index.get(ref) for world in worlds)
         return next((resource.raw for resource in resources if resource), None)
 
     # What is suppressed has a fingerprint as well, so that those of the others do not depend on it.
-    every = fingerprinted((_located(finding, locate) for finding in (*left, *hidden)), raw_of)
-    return Found(
-        findings=in_order(every[: len(left)]),
+    every = fingerprinted((_located(finding, locate) for finding in (*remaining, *hidden)), raw_of)
+    return LintFindings(
+        findings=in_order(every[: len(remaining)]),
         suppressed=tuple(
-            replace(by_key[before.key], finding=after) for before, after in zip(hidden, every[len(left) :], strict=True)
+            replace(by_key[before.key], finding=after)
+            for before, after in zip(hidden, every[len(remaining) :], strict=True)
         ),
     )
 
 
-def _together(names: Sequence[str], found: Sequence[Iterable[Finding]]) -> list[Finding]:
-    """What is found in each of some worlds, each finding once."""
+def _merge_worlds(names: Sequence[str], findings_by_world: Sequence[Iterable[Finding]]) -> list[Finding]:
+    """Merge the findings of several worlds."""
     first: dict[tuple[object, ...], Finding] = {}
     where: dict[tuple[object, ...], list[str]] = {}
-    for name, findings in zip(names, found, strict=True):
+    for name, findings in zip(names, findings_by_world, strict=True):
         for finding in findings:
             first.setdefault(finding.key, finding)
             where.setdefault(finding.key, []).append(name)
@@ -199,43 +208,44 @@ def _located(finding: Finding, locate: Locate) -> Finding:
     # Of what is not certain there may be much, of which nobody looks at more than the number.
     is_certain = finding.certain
     related = tuple(
-        replace(each, origin=locate(each.origin, each.field if is_certain else "")) for each in finding.related
+        replace(related, origin=locate(related.origin, related.field if is_certain else ""))
+        for related in finding.related
     )
     return replace(finding, origin=locate(finding.origin, finding.field if is_certain else ""), related=related)
 
 
 def findings_in(world: Linted) -> tuple[Finding, ...]:
-    """What they find in a world, before anything of it is suppressed."""
+    """Return the findings of all selected rules in a world, before suppressions."""
     world.index.expect_questions(len(world.resources))
-    found = (finding for rule in RULES if rule.is_checked(world.settings) for finding in _checked(rule, world))
-    return in_order({finding.key: finding for finding in found}.values())
+    reported = (finding for rule in RULES if rule.is_checked(world.settings) for finding in _checked(rule, world))
+    return in_order({finding.key: finding for finding in reported}.values())
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings in the order in which people read them: by file and line, the worst first on each."""
+    """Sort findings by file, line and severity."""
     return tuple(sorted(findings, key=_place))
 
 
 def _checked(rule: Rule, world: Linted) -> Iterator[Finding]:
-    own = rule.severity_in(world.settings)
+    configured = rule.severity_in(world.settings)
     for finding in rule.check(world):
         resource = world.index.get(finding.subject) if finding.subject else None
         # What is only there for others is not linted, whatever says something of it.
-        if resource and not world.lints(resource):
+        if resource and not world.in_scope(resource):
             continue
         origin = finding.origin or (resource.origin if resource else None)
-        severity = own or finding.severity or rule.severity
-        found = replace(finding, rule=rule.id, name=rule.name, severity=severity, origin=origin)
+        severity = configured or finding.severity or rule.severity
+        reported = replace(finding, rule=rule.id, name=rule.name, severity=severity, origin=origin)
         doubt = _doubt(world, finding) if finding.certain else ""
-        yield replace(found, certain=False, message=f"{found.message}; {doubt}") if doubt else found
+        yield replace(reported, certain=False, message=f"{reported.message}; {doubt}") if doubt else reported
 
 
 def _doubt(world: Linted, finding: Finding) -> str:
-    """Why an object that a finding is about may not be as it was read, in words; empty if all of them are.
+    """Return why an object of a finding may differ from what was read, or "".
 
-    A patch that was not applied may put right what it patches, and so what refers to that.
+    A patch that was not applied may solve the problem, in the object itself or in a related one.
     """
-    related = [_otherwise(world, each.object, finding.subject) for each in finding.related]
+    related = [_otherwise(world, related_object.object, finding.subject) for related_object in finding.related]
     if finding.subject is None:
         # What is said of several objects, one is enough for.
         return related[0] if related and all(related) else ""

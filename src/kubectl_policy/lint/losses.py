@@ -1,4 +1,4 @@
-"""What policies lose to others: which of their fields are not in force, where, for whom, and what is there instead."""
+"""Fields of policies that are not in force: where, for which objects, and what replaces them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 # By what a field is beaten: what another policy on the same target says, an override further up, what the target
 # object says itself, or a policy that is nearer.
-How: TypeAlias = Literal["on the same target", "overridden", "by the object", "nearer"]
+LossCause: TypeAlias = Literal["on the same target", "overridden", "by the object", "nearer"]
 # What is in force in its place.
-Instead: TypeAlias = Literal["the same", "another", "removed", "nothing"]
+Replacement: TypeAlias = Literal["the same", "another", "removed", "nothing"]
 
 
 class Loss(Struct, frozen=True, gc=False):
-    """A field that a policy declares, and that is not in force wherever the policies of an outcome meet."""
+    """A field of a policy that is not in force in one resolution."""
 
     resolution: Resolution
     field: Field
@@ -39,32 +39,32 @@ class Loss(Struct, frozen=True, gc=False):
     """The value; of the elements of a list, the first."""
     by: Source
     """Who supersedes it: of several the first one further down, or else the first one at all."""
-    how: How
-    instead: Instead
+    how: LossCause
+    instead: Replacement
 
 
 class Losses:
-    """What one policy loses, on all of its paths; what it is refused as a whole is not among that."""
+    """The losses of one policy on all of its paths, except targets that refuse it as a whole."""
 
     def __init__(
         self,
         policy: Resource,
         profile: PolicyKindProfile,
         enforcement: Enforcement,
-        places: dict[Resolution, Mapping[Source, int]],
+        positions: dict[Resolution, Mapping[Source, int]],
     ) -> None:
-        """Nothing is looked for before somebody asks; `places` are those of sources on paths, as far as known."""
+        """Keep the policy and its enforcement; `positions` is a shared cache of the order of sources."""
         self.policy, self.profile, self.enforcement = policy, profile, enforcement
-        self._places = places
+        self._places = positions
 
     @cached_property
     def are_certain(self) -> bool:
-        """Whether it is known how policies of the kind combine, where they say so themselves or a profile does."""
+        """Whether the way in which policies of the kind combine is known."""
         return not assumed_of(self.profile, self.enforcement.resolutions)
 
     @cached_property
     def all(self) -> Sequence[Loss]:
-        """All of them, by outcome, in the order of the fields."""
+        """All losses, by resolution, in the order of the fields."""
         return [loss for resolution in self.enforcement.resolutions for loss in self._in(resolution)]
 
     def _in(self, resolution: Resolution) -> Iterator[Loss]:
@@ -73,26 +73,26 @@ class Losses:
         lost = [
             (name, leaf, by)
             for name, leaf, state, by in lost_fields(resolution.outcomes_of(policy))
-            if state == "superseded" and by and all(each.object != policy for each in by)
+            if state == "superseded" and by and all(source.object != policy for source in by)
         ]
         if not lost:
             return
         if resolution not in self._places:
-            self._places[resolution] = {part.source: place for place, part in enumerate(resolution.contributions)}
+            self._places[resolution] = {part.source: position for position, part in enumerate(resolution.contributions)}
         order = self._places[resolution]
         specs = {part.source: part.spec for part in resolution.contributions_of[policy]}
         seen: set[tuple[Field, Source]] = set()
         for name, leaf, by in lost:
-            own = leaf.source
-            field = _listless(specs[own], name)
-            if (field, own) not in seen:
-                seen.add((field, own))
-                winner = _first(own, by, order)
-                how, instead = _how(own, winner, order), _instead(resolution.spec, field, leaf)
+            source = leaf.source
+            field = _listless(specs[source], name)
+            if (field, source) not in seen:
+                seen.add((field, source))
+                winner = _first(source, by, order)
+                how, instead = _how(source, winner, order), _instead(resolution.spec, field, leaf)
                 yield Loss(resolution, field, leaf, winner, how, instead)
 
     def objects(self, losses: Iterable[Loss]) -> list[ObjectRef]:
-        """The objects for which something is lost: those at the ends of the paths, sorted."""
+        """Return the objects at the ends of the paths of some losses, sorted."""
         return sorted({obj for resolution in {loss.resolution for loss in losses} for obj in self._ends[resolution]})
 
     @cached_property
@@ -101,7 +101,7 @@ class Losses:
 
     @cached_property
     def declared(self) -> Mapping[Field, int]:
-        """All fields that the policy declares on its paths, each with the number of outcomes in which it does so."""
+        """The fields that the policy declares, with the number of resolutions in which it does so."""
         return Counter(
             field
             for resolution in self.enforcement.resolutions
@@ -113,26 +113,25 @@ class Losses:
         )
 
     def of_dead_fields(self, losses: Collection[Loss]) -> list[Loss]:
-        """Of some losses, those of fields that are in force nowhere for these alone."""
+        """Return the losses of fields that are lost in every resolution."""
         times = Counter(field for field, _ in {(loss.field, loss.resolution) for loss in losses})
         return [loss for loss in losses if times[loss.field] == self.declared[loss.field]]
 
     def is_protection_dropped(self, loss: Loss) -> bool:
-        """Whether a field is known to protect, nothing of its sort is in force instead, and nobody says that it yields.
+        """Whether a security field is lost to a nearer policy, and nothing of its group is in force instead.
 
-        What switches something off does not protect, and of several entries of one map another one may. That it yields
-        is said by defaults that are called so.
+        A false or empty value does not protect, and fields in `defaults` are meant to be replaced.
         """
         leaf, field = loss.leaf, loss.field
         if loss.how != "nearer" or not leaf.value or leaf.defaulted or not self.profile.is_security(field):
             return False
-        if there(loss.resolution.spec, sort_of(field, self.profile)) is not None:
+        if effective_at(loss.resolution.spec, field_group(field, self.profile)) is not None:
             return False
-        own = loss.resolution.contributions_of[self.policy.ref]
-        return any(each.field == "spec" and each.source == leaf.source for each in own)
+        contributions = loss.resolution.contributions_of[self.policy.ref]
+        return any(part.field == "spec" and part.source == leaf.source for part in contributions)
 
     def parts(self, losses: Iterable[Loss]) -> dict[Field, Loss]:
-        """Lost fields in few words: what holds nothing else that the policy declares stands for all that is in it."""
+        """Return lost fields; one of their parents stands for them if the policy keeps nothing in it."""
         lost: dict[Field, Loss] = {}
         for loss in losses:
             lost.setdefault(loss.field, loss)
@@ -145,19 +144,23 @@ class Losses:
         return parts
 
     def names(self, losses: Iterable[Loss]) -> list[str]:
-        """The names of lost fields, in few words."""
+        """Return the names of lost fields."""
         return [field_name(part) for part in self.parts(losses)]
 
-    def place(self, losses: Iterable[Loss]) -> str:
-        """Where the policy declares the first of what is lost."""
+    def field_of(self, losses: Iterable[Loss]) -> str:
+        """Return the path of the first lost field in the policy."""
         part, loss = next(iter(self.parts(losses).items()))
-        own = loss.resolution.contributions_of[self.policy.ref]
-        having = (each.field for each in own if each.source == loss.leaf.source and there(each.spec, part) is not None)
+        contributions = loss.resolution.contributions_of[self.policy.ref]
+        having = (
+            contribution.field
+            for contribution in contributions
+            if contribution.source == loss.leaf.source and effective_at(contribution.spec, part) is not None
+        )
         return str(FieldPath((*FieldPath.parse(next(having, "spec")).steps, *part)))
 
 
-def sort_of(field: Field, profile: PolicyKindProfile) -> Field:
-    """What a protecting field is a part of: as the profile names it, a map of which it is an entry, or a whole key."""
+def field_group(field: Field, profile: PolicyKindProfile) -> Field:
+    """Return the security field, map or top-level key that a field belongs to."""
     every = [FieldPath.parse(name).steps for name in sorted(profile.security_fields)]
     named = [steps for steps in every if steps != (Every.KEY,) and FieldPath(steps).holds(field)]
     if named:
@@ -171,45 +174,45 @@ def sort_of(field: Field, profile: PolicyKindProfile) -> Field:
 
 
 def by_winner(losses: Iterable[Loss]) -> Mapping[tuple[ObjectRef, NodeRef], Sequence[Loss]]:
-    """Losses by who is in force instead, and by way of which target, in their order."""
+    """Group losses by the policy that supersedes them and its target."""
     groups: dict[tuple[ObjectRef, NodeRef], list[Loss]] = {}
     for loss in losses:
         groups.setdefault((loss.by.object, loss.by.target), []).append(loss)
     return groups
 
 
-def _first(own: Source, winners: Iterable[Source], order: Mapping[Source, int]) -> Source:
-    """Of those who beat a source the first one nearer to requests, or else the first one at all."""
+def _first(loser: Source, winners: Iterable[Source], order: Mapping[Source, int]) -> Source:
+    """Return the nearest winner that is closer to requests than the loser, or else the first one."""
     last = len(order)
-    return min(winners, key=lambda each: (order.get(each, last) < order[own], order.get(each, last), each))
+    return min(winners, key=lambda winner: (order.get(winner, last) < order[loser], order.get(winner, last), winner))
 
 
-def _how(own: Source, winner: Source, order: Mapping[Source, int]) -> How:
+def _how(loser: Source, winner: Source, order: Mapping[Source, int]) -> LossCause:
     if winner.object == winner.target.object:
         return "by the object"
-    if winner.target == own.target and not winner.filter and not own.filter:
+    if winner.target == loser.target and not winner.filter and not loser.filter:
         return "on the same target"
-    return "overridden" if winner.overrides and order[winner] < order[own] else "nearer"
+    return "overridden" if winner.overrides and order[winner] < order[loser] else "nearer"
 
 
-def _instead(spec: Traced, field: Field, lost: Leaf) -> Instead:
-    found = there(spec, field)
-    if isinstance(found, Leaf):
-        return "removed" if found.removed else "the same" if same_json(found.value, lost.value) else "another"
-    return "nothing" if found is None else "another"
+def _instead(spec: Traced, field: Field, lost: Leaf) -> Replacement:
+    effective = effective_at(spec, field)
+    if isinstance(effective, Leaf):
+        return "removed" if effective.removed else "the same" if same_json(effective.value, lost.value) else "another"
+    return "nothing" if effective is None else "another"
 
 
-def there(spec: Traced, field: Sequence[str]) -> Leaf | Traced | None:
-    """What is at a field, or above it instead; None if nothing is."""
-    found: Leaf | Traced | None = spec
+def effective_at(spec: Traced, field: Sequence[str]) -> Leaf | Traced | None:
+    """Return the value at a field or at one of its parents, or None."""
+    value: Leaf | Traced | None = spec
     for key in field:
-        if found is None or isinstance(found, Leaf):
+        if value is None or isinstance(value, Leaf):
             break
-        found = found.get(key)
-    return found
+        value = value.get(key)
+    return value
 
 
 def _listless(spec: Traced, field: Field) -> Field:
-    """A field down to the first list in it."""
+    """Return a field up to the first list in it."""
     outer = (field[:depth] for depth in range(1, len(field)))
-    return next((each for each in outer if isinstance(there(spec, each), KeyedList)), field)
+    return next((outer_field for outer_field in outer if isinstance(effective_at(spec, outer_field), KeyedList)), field)

@@ -1,4 +1,4 @@
-"""References of routes to parents that do not attach them: of all that refuse a route, the nearest miss."""
+"""ParentRefs that attach a route to nothing, with the nearest miss."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STEPS: Final = (
 )
 
 
-class Refusal(Struct, frozen=True, kw_only=True):
+class ParentRefusal(Struct, frozen=True, kw_only=True):
     """A parentRef of a route by which it is attached to nothing, or may not be."""
 
     route: Resource
@@ -54,36 +54,36 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
     @property
     def field(self) -> str:
-        """Where the reference stands."""
+        """The path of the parentRef."""
         return f"spec.parentRefs[{self.position}]"
 
     @property
     def message(self) -> str:
-        """Why the first one refuses the route."""
+        """The message of the first reason."""
         return self.reasons[0].message
 
     @property
     def reason(self) -> str:
-        """The API's own word for it."""
+        """The API's reason."""
         return self.reasons[0].reason
 
 
-def refusals(analysis: Analysis, routes: Iterable[Resource]) -> Iterator[Refusal]:
-    """The parentRefs of routes that no listener takes, or of which that is not known, in the order of both.
+def refusals(analysis: Analysis, routes: Iterable[Resource]) -> Iterator[ParentRefusal]:
+    """Yield the parentRefs that no listener accepts, or may not accept, in order.
 
-    One that a listener takes which is not served itself is none: what is wrong is the listener.
+    A parentRef that is accepted by a listener that is not served is not refused.
     """
     for route in routes:
-        by_position = grouped((each.parent_index, each) for each in analysis.topology.bindings(route.ref))
+        by_position = grouped((binding.parent_index, binding) for binding in analysis.topology.bindings(route.ref))
         for position, bindings in by_position.items():
             parent, index = bindings[0].parent, analysis.index
             # Of what is only taken to exist, nothing else is known.
             is_assumed = index.get(parent) is None and index.presence(parent) == "present"
-            if not is_assumed and not any(each.counts_as_attached for each in bindings):
+            if not is_assumed and not any(binding.counts_as_attached for binding in bindings):
                 yield _nearest(analysis, route, position, bindings)
 
 
-def _nearest(analysis: Analysis, route: Resource, position: int, bindings: Sequence[Binding]) -> Refusal:
+def _nearest(analysis: Analysis, route: Resource, position: int, bindings: Sequence[Binding]) -> ParentRefusal:
     doubts = [binding for binding in bindings if binding.state == "unknown"]
     if doubts:
         bindings = doubts[:1]
@@ -99,7 +99,7 @@ def _nearest(analysis: Analysis, route: Resource, position: int, bindings: Seque
     # What an implementation's own protocol serves is up to that.
     listeners = map(analysis.topology.gateways.listener, nodes if sort == "listener-kind" else ())
     is_own_protocol = any(listener and listener.protocol not in ROUTES_BY_PROTOCOL for listener in listeners)
-    return Refusal(
+    return ParentRefusal(
         route=route,
         position=position,
         parent=bindings[0].parent,
@@ -111,15 +111,21 @@ def _nearest(analysis: Analysis, route: Resource, position: int, bindings: Seque
 
 
 def _doubtful(analysis: Analysis, route: Resource, binding: Binding) -> str:
-    """What may be wrong with a reference of which it is not known whether it attaches the route."""
+    """Return the rule that an undecided binding may violate."""
     index = analysis.index
     listener = analysis.topology.gateways.listener(binding.listener) if binding.listener else None
     if listener is None:
         return "parent-missing"
-    parent = next(each for each in parent_refs(index, route.ref) if each.position == binding.parent_index)
+    parent = next(
+        candidate for candidate in parent_refs(index, route.ref) if candidate.position == binding.parent_index
+    )
     if is_unknown(parent.section) or isinstance(parent.port, str) or isinstance(listener.port, str):
         return "listener-missing"
     hostnames = hostnames_of(index, route.ref)
-    if hostnames and listener.hostname and all(intersect(each, listener.hostname) is not True for each in hostnames):
+    if (
+        hostnames
+        and listener.hostname
+        and all(intersect(hostname, listener.hostname) is not True for hostname in hostnames)
+    ):
         return "listener-hostname"
     return "listener-namespace"

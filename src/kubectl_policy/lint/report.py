@@ -1,4 +1,4 @@
-"""What linting says: the findings that count and those that do not, and how much was looked at."""
+"""The report of `lint`: findings that count, findings that do not, and the scope."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Origin, Severity
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
-How: TypeAlias = Literal["annotation", "comment", "baseline"]
+SuppressionForm: TypeAlias = Literal["annotation", "comment", "baseline"]
 
 
 class Suppressed(Struct, frozen=True, kw_only=True):
-    """A finding that does not count, as somebody said so."""
+    """A finding with the suppression that hides it."""
 
-    how: Annotated[How, Meta()]
+    how: Annotated[SuppressionForm, Meta()]
     reason: Annotated[str, Meta(description="Why, if that was said.")] = ""
     finding: Annotated[Finding, Meta()]
 
@@ -35,18 +35,18 @@ _UNKNOWN: Final = "What may be wrong: something that decides it was not seen."
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """What was linted, and since when a finding is new."""
+    """The worlds and objects that were linted, and the baseline."""
 
     worlds: Annotated[tuple[str, ...], Meta(description=_WORLDS)] = ()
     since: Annotated[str, Meta(description=_SINCE)] = ""
-    objects: Annotated[int, Meta(description="How many were looked at.", ge=0)]
+    objects: Annotated[int, Meta(description="SuppressionForm many were looked at.", ge=0)]
     files: Annotated[int, Meta(description="In how many files these are.", ge=0)] = 0
     is_open: bool = True
     """Whether manifests that were not given may decide more, as nobody said that there are none."""
 
 
 class Checkout(Struct, frozen=True, kw_only=True):
-    """The files of findings, for formats that know them by their paths in a repository and by columns."""
+    """The location of the repository and the lines of findings, for formats that need paths and columns."""
 
     root: str = ""
     """The absolute path at which the repository begins."""
@@ -57,7 +57,7 @@ class Checkout(Struct, frozen=True, kw_only=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What linting found, by file and line."""
+    """The result of linting, sorted by file and line."""
 
     scope: Annotated[Scope, "inline"]
     findings: Annotated[tuple[Finding, ...], Meta(description="What counts.")]
@@ -74,9 +74,9 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> Mapping[Severity, int]:
-        """How many findings that count there are of each severity, the worst first."""
-        found = Counter(finding.severity for finding in self.findings)
-        return {severity: found[severity] for severity in SEVERITIES}
+        """The number of findings of each severity, the worst first."""
+        numbers = Counter(finding.severity for finding in self.findings)
+        return {severity: numbers[severity] for severity in SEVERITIES}
 
     @property
     def errors(self) -> Annotated[int, Meta(ge=0)]:
@@ -105,7 +105,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def is_blind(self) -> bool:
-        """Whether something that should have been linted could not be, and nobody said that this is known."""
+        """Whether a finding says that something could not be linted."""
         blinding = {rule.id for rule in self.rules if rule.blinds}
         return any(finding.rule in blinding for finding in self.findings)
 

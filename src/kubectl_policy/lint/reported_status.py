@@ -1,4 +1,4 @@
-"""What controllers reported on what is linted, held against what is computed as `status` does it, and sorted."""
+"""Conditions that controllers reported, compared with the computed ones and classified."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ _LONGEST: Final = 200
 
 
 def worded(type_: str, claim: Claim) -> str:
-    """A status with its reason, unless that only repeats the type: `False (TargetNotFound)`."""
+    """Return a status with its reason, unless that repeats the type: `False (TargetNotFound)`."""
     return claim.status if claim.reason in {"", type_} else f"{claim.status} ({claim.reason})"
 
 
 class ReportedClaim(Struct, frozen=True):
-    """One thing that was reported on an object, or should be, as `status` compares it."""
+    """A condition or count on an object, compared with the computed one."""
 
     resource: Resource
     comparison: Comparison
 
     @property
-    def who(self) -> str:
-        """Who reported it, as far as the status says so."""
+    def controller_name(self) -> str:
+        """The controller, or `its controller`."""
         return self.comparison.controller or "its controller"
 
     @property
-    def where(self) -> str:
-        """What it is about, in words that follow a verb; nothing of the whole object."""
+    def part_phrase(self) -> str:
+        """The section, parent or ancestor as a phrase, or "" for the whole object."""
         at = self.comparison.at
         if at is None:
             return ""
@@ -66,47 +66,47 @@ class ReportedClaim(Struct, frozen=True):
         return f" for {listener_label(at)}" if at.section and at.object.group_kind in LISTENER_HOLDERS else f" for {at}"
 
     @property
-    def place(self) -> tuple[ObjectRef, NodeRef | None, str]:
-        """The object, what in it or around it this is about, and who reported it."""
+    def location(self) -> tuple[ObjectRef, NodeRef | None, str]:
+        """The object, the section, parent or ancestor, and the controller."""
         return self.resource.ref, self.comparison.at, self.comparison.controller
 
     @property
     def is_about_another(self) -> bool:
-        """Whether it is about another object: a parent, or an ancestor."""
+        """Whether it is about another object: a parent or an ancestor."""
         at = self.comparison.at
         return at is not None and at.object != self.resource.ref
 
     @property
-    def words(self) -> str:
-        """What was reported, in a clause."""
+    def phrase(self) -> str:
+        """The reported condition as a clause."""
         type_, reported = self.comparison.type, self.comparison.reported
         claim = worded(type_, reported) if reported else "nothing"
-        return f"{self.who} reports {type_}={claim}{self.where}{self.message}"
+        return f"{self.controller_name} reports {type_}={claim}{self.part_phrase}{self.message}"
 
     @property
     def message(self) -> str:
-        """What the controller says of it, in its own words, in words that follow a clause."""
+        """The message of the controller, shortened, as an appendix to a clause."""
         reported = self.comparison.reported
-        said = " ".join(reported.message.split()) if reported else ""
-        return f": {said[:_LONGEST]}{'…' if said[_LONGEST:] else ''}".rstrip(".") if said else ""
+        message = " ".join(reported.message.split()) if reported else ""
+        return f": {message[:_LONGEST]}{'…' if message[_LONGEST:] else ''}".rstrip(".") if message else ""
 
     @property
     def is_pending(self) -> bool:
-        """Whether nobody has looked at it yet: "Waiting for controller", as the defaults of definitions have it."""
+        """Whether it is the default of the definition: "Waiting for controller"."""
         reported = self.comparison.reported
         return reported is not None and reported.status == "Unknown" and reported.reason == _PENDING
 
     def has(self, signs: Mapping[str, str]) -> bool:
-        """Whether it was reported, and is one of some types of conditions, with the status that is given for it."""
+        """Whether it was reported, with one of the given types and statuses."""
         reported = self.comparison.reported
         return reported is not None and signs.get(self.comparison.type) == reported.status
 
 
 class Reported:
-    """The reports on the objects of one world that are linted; nothing is compared where nothing was reported."""
+    """The reports on the objects in scope of one world."""
 
     def __init__(self, analysis: Analysis, settings: LintSettings, of_kind: Callable[..., Sequence[Resource]]) -> None:
-        """Remember where to look; `of_kind` are the objects of some kinds that are linted."""
+        """Keep the world; `of_kind` returns the objects of some kinds in scope."""
         self._analysis, self._settings, self._of_kind = analysis, settings, of_kind
         explainer = Explainer(analysis)
         self._policies = PolicyComparisons(analysis, explainer)
@@ -114,15 +114,15 @@ class Reported:
 
     @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
-        """The kinds on which controllers report what can be compared: policies, and what they target."""
+        """The kinds whose reports can be compared: policies and their targets."""
         return (
             *COMPARED,
-            *(each.group_kind for each in self._analysis.registry.policy_kinds if each.status.conditions),
+            *(profile.group_kind for profile in self._analysis.registry.policy_kinds if profile.status.conditions),
         )
 
     @cached_property
     def every(self) -> Sequence[ReportedClaim]:
-        """All that was reported, and what should have been where anything was; by kind, namespace and name."""
+        """All reports, and the missing ones of objects that have any; by kind, namespace and name."""
         return [
             ReportedClaim(resource, comparison)
             for resource in self._of_kind(GATEWAY_CLASS, *self.kinds)
@@ -139,7 +139,7 @@ class Reported:
             yield from (self._objects if kind in COMPARED else self._policies).of(resource).conditions
 
     def lacks_report(self, resource: Resource) -> bool:
-        """Whether nothing was reported on an object of a cluster, or one that was read with others that have one.
+        """Whether an object of a cluster, or one read with others that have reports, has none.
 
         Manifests have no status.
         """
@@ -149,12 +149,12 @@ class Reported:
         return in_cluster or any(report.comparison.reported for report in self.every)
 
     def unreported(self, resource: Resource) -> tuple[Comparison, ...]:
-        """What should be reported on an object on which nothing is."""
+        """Return the conditions that should be on an object without any."""
         return (self._objects if resource.ref.group_kind in COMPARED else self._policies).unreported(resource)
 
     @cached_property
     def orphaned(self) -> Sequence[ReportedClaim]:
-        """What was reported about something that is not there, or that the object does not name."""
+        """The reports about something that does not exist, or that the object does not name."""
         return [report for report in self.every if self._is_orphaned(report)]
 
     def _is_orphaned(self, report: ReportedClaim) -> bool:
@@ -171,17 +171,17 @@ class Reported:
 
     @cached_property
     def stale(self) -> Sequence[ReportedClaim]:
-        """What was reported about an earlier version of an object."""
+        """The reports about an earlier generation of an object."""
         return [report for report in self._of_something if report.comparison.reported and report.comparison.stale]
 
     @cached_property
     def current(self) -> Sequence[ReportedClaim]:
-        """What was reported about an object as it is, or was not and should be."""
-        stale = {report.place for report in self.stale}
+        """The reports about the present generation of an object, and the missing ones."""
+        stale = {report.location for report in self.stale}
         return [
             report
             for report in self._of_something
-            if (not report.comparison.stale if report.comparison.reported else report.place not in stale)
+            if (not report.comparison.stale if report.comparison.reported else report.location not in stale)
         ]
 
     @cached_property
@@ -190,9 +190,9 @@ class Reported:
         return [report for report in self.every if id(report) not in orphaned]
 
     def doubt(self, comparison: Comparison) -> str:
-        """On what it depends whether both sides disagree, in words; empty if it is known that they do, or not."""
+        """Return why the verdict is unknown, or ""."""
         if comparison.verdict == "Undecided":
-            doubts = [f"{thing.what}: {thing.reason}" for thing in comparison.unseen]
+            doubts = [f"{blind_spot.what}: {blind_spot.reason}" for blind_spot in comparison.unseen]
             computed = comparison.computed.message if comparison.computed else ""
             return next(iter(doubts), computed) or "something that it depends on was not read"
         if comparison.explanation and comparison.explanation in _GUESSED:
@@ -204,15 +204,15 @@ class Reported:
         return ""
 
     def is_refused(self, obj: ObjectRef) -> bool:
-        """Whether an object does not exist, or a controller says of it that it is not accepted, or not yet."""
+        """Whether an object does not exist or is reported as not accepted."""
         conditions = mappings_at(self._analysis.index.raw(obj), "status.conditions")
         accepted = (
             text_at(condition, "status") for condition in conditions if text_at(condition, "type") == "Accepted"
         )
         return next(accepted, "True") != "True" or self._analysis.index.presence(obj) == "missing"
 
-    def above(self, obj: ObjectRef) -> Iterator[ObjectRef]:
-        """What must be accepted before a controller says anything of a Gateway or a ListenerSet."""
+    def parents(self, obj: ObjectRef) -> Iterator[ObjectRef]:
+        """Yield the Gateway and the GatewayClass without which a controller reports nothing on an object."""
         gateways = self._analysis.topology.gateways
         gateway = gateways.gateway_of(obj)
         if gateway and gateway != obj:
@@ -222,23 +222,23 @@ class Reported:
             yield owner
 
     def is_new(self, resource: Resource) -> bool:
-        """Whether an object was written so shortly ago that controllers may not have come to it."""
+        """Whether an object was written within the grace period."""
         managers = items_at(resource.raw, "metadata.managedFields")
         written = (time_at(entry, "time") for entry in managers if not text_at(entry, "subresource"))
         times = [resource.created, *written]
         return any(self.is_recent(time) for time in times)
 
     def is_recent(self, time: datetime | None) -> bool:
-        """Whether a time is not further away than what controllers are given; nothing is without a clock."""
+        """Whether a time is within the grace period; never without a clock."""
         now = self._settings.now
         return bool(now and time and now - time < timedelta(minutes=self._settings.grace))
 
     def written(self, report: ReportedClaim) -> tuple[str, Mapping[str, Json]]:
-        """Where in an object something was reported, and the condition itself; the status, of what was not."""
+        """Return the path of a report in the object, and the condition; for a missing one, the status."""
         comparison, raw = report.comparison, report.resource.raw
         if comparison.type in mapping_at(raw, "metadata.annotations"):
             return str(FieldPath(("metadata", "annotations", comparison.type))), {}
-        for field, entry in self._places(report):
+        for field, entry in self._entries(report):
             if comparison.is_count:
                 return f"{field}.{comparison.type}", {}
             for position, condition in enumerate(items_at(entry, "conditions")):
@@ -248,8 +248,8 @@ class Reported:
                     return f"{field}.conditions[{position}]", condition
         return "status", {}
 
-    def _places(self, report: ReportedClaim) -> Iterator[tuple[str, Json]]:
-        """The places in a status that may hold what was reported, by their fields."""
+    def _entries(self, report: ReportedClaim) -> Iterator[tuple[str, Json]]:
+        """Yield the entries of a status that may hold a report, with their paths."""
         at, resource = report.comparison.at, report.resource
         if at is None:
             yield "status", mapping_at(resource.raw, "status")

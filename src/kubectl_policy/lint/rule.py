@@ -1,4 +1,4 @@
-"""Rules: what each is called, how bad is what it finds, and what it needs to know for that."""
+"""Rules: names, severities, needs, and selection by settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Check: TypeAlias = "Callable[[Linted], Iterator[Finding]]"
 
 
 class Rule(Struct, frozen=True):
-    """A rule; the docstring of the function that checks it is its documentation."""
+    """A rule; the docstring of its function is its documentation."""
 
     id: Annotated[str, Meta(description="It is never given to another rule.")]
     severity: Annotated[Severity, Meta(description="Where a finding has another one, the finding says it.")]
@@ -44,13 +44,13 @@ class Rule(Struct, frozen=True):
         return getattr(self.check, "__name__", "").replace("_", "-")
 
     def exactness(self, name: str) -> int:
-        """How exactly a name is its name, its id, or the beginning of that; 0 if it is none of these."""
+        """Return the length of the match of a name with the rule's name, ID, or prefix of the ID; 0 for none."""
         if name == self.name:
             return len(self.id)
         return len(name) if name.startswith("GWP") and self.id.startswith(name) else 0
 
     def is_called(self, name: str) -> bool:
-        """Whether a name is its name, its id, or the beginning of that."""
+        """Whether a name is the rule's name, its ID, or a prefix of the ID."""
         return self.exactness(name) > 0
 
     def _level_in(self, settings: LintSettings) -> Level | None:
@@ -58,15 +58,15 @@ class Rule(Struct, frozen=True):
         return settings.severities[names[-1]] if names else None
 
     def severity_in(self, settings: LintSettings) -> Severity | None:
-        """The severity that settings give it, by the most exact name of it; None if it keeps its own, or is off."""
+        """Return the severity that settings give to the rule, by its most exact name, or None."""
         level = self._level_in(settings)
         return None if level == "off" else level
 
     def is_checked(self, settings: LintSettings) -> bool:
-        """Whether it is to be checked: of two names by which it is selected and ignored, the more exact one counts.
+        """Whether settings select the rule; the more exact one of a selecting and an ignoring name counts.
 
-        What says that a rule is unknown is always selected: a name that was misspelt selects nothing. So is what says
-        that something was not linted, in which any rule could have found something.
+        The rule about unknown rule names is always selected, as a misspelt name selects nothing; so are the rules about
+        input that could not be linted.
         """
         if self._level_in(settings) == "off":
             return False
@@ -81,7 +81,7 @@ class Rule(Struct, frozen=True):
 
     @property
     def explanation(self) -> str:
-        """What that means, in paragraphs, and what says so; without the sentence before."""
+        """The documentation after the summary."""
         return cleandoc(self.check.__doc__ or "").partition("\n\n")[2]
 
 

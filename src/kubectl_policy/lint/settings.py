@@ -1,4 +1,4 @@
-"""Settings of lint: which rules count, how bad what they find is, what fails, and what a team requires itself."""
+"""Settings of `lint`: selected rules, severities, the threshold for failing, and requirements."""
 
 from __future__ import annotations
 

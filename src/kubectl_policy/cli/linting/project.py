@@ -1,4 +1,4 @@
-"""The config file of a project, `.kubectl-policy.yaml`: its fields, and how it is found and read."""
+"""The config file of a project, `.kubectl-policy.yaml`: its fields, its discovery and its checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kubectl_policy.cli.config import PathName
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.lint.rules.suppressions import misspelt
+from kubectl_policy.lint.rules.suppressions import rule_hint
 from kubectl_policy.lint.settings import Level, LintSettings, Requirement, Threshold
 from kubectl_policy.model import Origin, Severity
 from kubectl_policy.model.fields import mapping_at
@@ -141,7 +141,7 @@ class Project(Struct, frozen=True, kw_only=True, dict=True, rename="kebab"):
 
     @cached_property
     def _ignored_in(self) -> Callable[[str], frozenset[str]]:
-        """From the name of a file to the IDs of rules that do not count in it."""
+        """A function from the name of a file to the IDs of rules that do not count in it."""
 
         @cache
         def ignored_in(source: str) -> frozenset[str]:
@@ -166,7 +166,7 @@ def _rules(lists: Iterable[str]) -> tuple[str, ...]:
 
 
 def _rule(name: str) -> str:
-    hint = misspelt(name)
+    hint = rule_hint(name)
     if hint:
         raise UsageError(f'there is no rule "{name}"', hint)
     return name

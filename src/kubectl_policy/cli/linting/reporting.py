@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import PolicyError, SourceError, UsageError
 from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
-from kubectl_policy.lint.linting import found_in
+from kubectl_policy.lint.linting import lint_worlds
 from kubectl_policy.lint.report import Checkout, Report, Scope
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.model import FieldPath, Origin
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.linting.project import Project
     from kubectl_policy.cli.linting.reading import ToLint
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.linting import Found
+    from kubectl_policy.lint.linting import LintFindings
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.sources import Lines
 
@@ -40,7 +40,7 @@ class Linting:
         """Lint the input."""
         self._read, self._settings, self._project = read, settings, project
         self._lines = FindingLines(read.lines, read.renamed)
-        self._found: Found = found_in(read.worlds, settings, self._lines.locate)
+        self._found: LintFindings = lint_worlds(read.worlds, settings, self._lines.locate)
 
     def baseline(self) -> str:
         """Return the text of a baseline with all findings that are not suppressed, of any severity."""
@@ -62,7 +62,7 @@ class Linting:
         if read.before:
             lines = FindingLines(read.lines_before, read.renamed)
             # A finding that was suppressed in the base existed there.
-            before = found_in(read.before, settings, lines.locate)
+            before = lint_worlds(read.before, settings, lines.locate)
             earlier += [finding for finding in before.every if finding.certain]
         compared = compare((finding for finding in findings if finding.certain), earlier)
         fingerprints = {finding.fingerprint for finding in self._found.every}

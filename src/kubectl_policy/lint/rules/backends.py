@@ -121,7 +121,7 @@ def ref_not_permitted(world: Linted) -> Iterator[Finding]:
 
 
 def unsupported_protocol(world: Linted) -> Iterator[Finding]:
-    """The references to ports whose protocol the implementation is said to lack, for the rule about protocols."""
+    """Yield the references to ports whose protocol the implementation does not support."""
     for route, backend in _with(world, "protocol"):
         yield _broken(world, route, backend, field=f"{backend.ref.field}.port")
 
@@ -170,12 +170,14 @@ def _concern(world: Linted, route: Resource, backend: Backend) -> _Concern:
 
 
 def _refused(world: Linted, route: Resource, backend: Backend) -> Iterator[Related]:
-    """The routes that a reference may stand for, and that it does not delegate to, each with the reason."""
+    """Yield the routes that a delegating reference selects but that refuse it, with the reasons."""
     delegations = world.relations.delegations
     for ref in delegations.refs.get(route.ref, ()) if backend.routes is not None else ():
         if ref.ref.field == backend.ref.field:
             for child in (*ref.children, *ref.foreign_routes):
-                refused = (each.message for each in delegations.to(child) if each.parent == ref.parent)
+                refused = (
+                    delegation.message for delegation in delegations.to(child) if delegation.parent == ref.parent
+                )
                 yield from (world.related(child, message) for message in refused if message)
 
 
@@ -206,33 +208,35 @@ def _broken(  # noqa: PLR0913 (what findings have)
 
 
 def sharing(backends: Sequence[Backend]) -> Mapping[int, Sequence[Backend]]:
-    """The backends among which each rule of a route shares its requests, by the position of the rule."""
+    """Return the backends among which each rule of a route divides its requests, by the index of the rule."""
     return grouped(
         (backend.ref.rule, backend) for backend in backends if backend.ref.forwards and backend.routes is None
     )
 
 
 def lost_with(topology: Topology, route: ObjectRef, backend: Backend, status: str = "500") -> str:
-    """What becomes of the requests that a rule would send to a backend that cannot take them, in words.
+    """Return the consequence of an unusable backend for the requests to its rule, as a clause after a semicolon.
 
-    They follow a semicolon; none if that is not known, or the rule answers requests itself.
+    It is "" if the consequence is unknown or the rule answers requests itself.
     """
     if is_mirror(backend):
         return "; nothing is mirrored"
     if not backend.ref.forwards:
         return "; requests to this rule are refused, as nothing can let them in"
     filters = mappings_at(topology.index.raw(route), f"spec.rules[{backend.ref.rule}].filters")
-    if backend.routes is not None or any(value_at(each, "requestRedirect") is not None for each in filters):
+    if backend.routes is not None or any(
+        value_at(route_filter, "requestRedirect") is not None for route_filter in filters
+    ):
         return ""
-    what, fail = "connections", "fail"
+    traffic, fail = "connections", "fail"
     if route.group_kind in (HTTP_ROUTE, GRPC_ROUTE):
-        what, fail = "requests", f"get status {'UNAVAILABLE' if route.group_kind == GRPC_ROUTE else status}"
+        traffic, fail = "requests", f"get status {'UNAVAILABLE' if route.group_kind == GRPC_ROUTE else status}"
     sharers = sharing(topology.backends(route)).get(backend.ref.rule, ())
-    own, whole = backend.ref.weight, sum(max(sharer.ref.weight, 0) for sharer in sharers)
-    if own <= 0:
-        return f"; none of the {what} fail, as its weight is 0"
-    share = "" if own == whole else f"{max(round(100 * own / whole), 1)}% of the "
-    return f"; {share}{what} to this rule {fail}"
+    weight, whole = backend.ref.weight, sum(max(sharer.ref.weight, 0) for sharer in sharers)
+    if weight <= 0:
+        return f"; none of the {traffic} fail, as its weight is 0"
+    share = "" if weight == whole else f"{max(round(100 * weight / whole), 1)}% of the "
+    return f"; {share}{traffic} to this rule {fail}"
 
 
 def is_mirror(backend: Backend) -> bool:
@@ -271,9 +275,9 @@ def all_weights_zero(world: Linted) -> Iterator[Finding]:
     """
     for route in world.routes:
         backends = world.relations.backends(route.ref)
-        if [each for each in backends if not each.ref.weight]:
+        if [backend for backend in backends if not backend.ref.weight]:
             for rule, every in sharing(backends).items():
-                if not any(each.ref.weight for each in every):
+                if not any(backend.ref.weight for backend in every):
                     field = f"spec.rules[{rule}].backendRefs"
                     message = "none of its backends has a weight above 0, so that requests to this rule fail"
                     yield Finding(subject=route.ref, field=field, message=message)
@@ -290,9 +294,9 @@ def weight_single_backend(world: Linted) -> Iterator[Finding]:
     """
     for route in world.routes:
         backends = world.relations.backends(route.ref)
-        if [each for each in backends if each.ref.weight > 1]:
-            for first, *others in sharing(backends).values():
-                if first.ref.weight > 1 and not others:
+        if [backend for backend in backends if backend.ref.weight > 1]:
+            for first, *siblings in sharing(backends).values():
+                if first.ref.weight > 1 and not siblings:
                     message = f"weight {first.ref.weight} means nothing: {first.ref.object} is the only backend here"
                     yield Finding(subject=route.ref, field=f"{first.ref.field}.weight", message=message)
 
@@ -308,9 +312,9 @@ def duplicate_backendref(world: Linted) -> Iterator[Finding]:
     """
     for route in world.routes:
         backends = world.relations.backends(route.ref)
-        if len(backends) > 1 and len({(each.ref.rule, each.ref.object) for each in backends}) < len(backends):
+        if len(backends) > 1 and len({(backend.ref.rule, backend.ref.object) for backend in backends}) < len(backends):
             first = dict[object, str]()
-            for ref in (each.ref for every in sharing(backends).values() for each in every):
+            for ref in (backend.ref for every in sharing(backends).values() for backend in every):
                 if not items_at(world.index.raw(route.ref), f"{ref.field}.filters"):
                     earlier = first.setdefault((ref.rule, ref.object, ref.port), ref.field)
                     if earlier != ref.field:
@@ -336,28 +340,30 @@ def app_protocol_mismatch(world: Linted) -> Iterator[Finding]:
 
 def _without_endpoints(world: Linted) -> AbstractSet[ObjectRef]:
     ready: dict[ObjectRef, bool] = {}
-    for each in world.index.of_kind(_ENDPOINTS):
-        is_any = any(items_at(subset, "addresses") for subset in mappings_at(each.raw, "subsets"))
-        ready[replace(each.ref, group_kind=SERVICE)] = is_any
+    for endpoints in world.index.of_kind(_ENDPOINTS):
+        is_any = any(items_at(subset, "addresses") for subset in mappings_at(endpoints.raw, "subsets"))
+        ready[replace(endpoints.ref, group_kind=SERVICE)] = is_any
     slices: dict[ObjectRef, bool] = {}
-    for each in world.index.of_kind(_ENDPOINT_SLICE):
-        service = ObjectRef(SERVICE, each.ref.namespace, labels_of(each.raw).get(_SERVICE_NAME, ""))
+    for slice_ in world.index.of_kind(_ENDPOINT_SLICE):
+        service = ObjectRef(SERVICE, slice_.ref.namespace, labels_of(slice_.raw).get(_SERVICE_NAME, ""))
         # "A nil value should be interpreted as true" (EndpointConditions.Ready).
-        is_any = any(value_at(each, "conditions.ready") is not False for each in mappings_at(each.raw, "endpoints"))
+        is_any = any(
+            value_at(endpoint, "conditions.ready") is not False for endpoint in mappings_at(slice_.raw, "endpoints")
+        )
         slices[service] = slices.get(service, False) or is_any
     return {service for service, is_any in {**ready, **slices}.items() if not is_any}
 
 
 def _unusual_ports(world: Linted) -> _Ports:
-    """The ports of Services with which something may be wrong, by what they say."""
-    found: dict[tuple[ObjectRef, Port | None], set[tuple[str, str]]] = {}
+    """Return the protocols of the ports of Services that have any but plain TCP."""
+    ports_of: dict[tuple[ObjectRef, Port | None], set[tuple[str, str]]] = {}
     for service in world.index.of_kind(SERVICE):
         ports = mappings_at(service.raw, "spec.ports")
-        said = [(text_at(port, "protocol", "TCP"), text_at(port, "appProtocol")) for port in ports]
-        if any(protocol != "TCP" or application in _NOT_GRPC for protocol, application in said):
-            for port, pair in zip(ports, said, strict=True):
-                found.setdefault((service.ref, port_at(port, "port")), set()).add(pair)
-    return found
+        protocols = [(text_at(port, "protocol", "TCP"), text_at(port, "appProtocol")) for port in ports]
+        if any(protocol != "TCP" or application in _NOT_GRPC for protocol, application in protocols):
+            for port, pair in zip(ports, protocols, strict=True):
+                ports_of.setdefault((service.ref, port_at(port, "port")), set()).add(pair)
+    return ports_of
 
 
 def _mismatches(world: Linted, route: Resource, unusual: _Ports) -> Iterator[Finding]:
@@ -367,8 +373,8 @@ def _mismatches(world: Linted, route: Resource, unusual: _Ports) -> Iterator[Fin
         ref = backend.ref
         if backend.state != "resolved" or ref.object.group_kind != SERVICE or not world.index.get(ref.object):
             continue
-        said = unusual.get((ref.object, ref.port), _PLAIN)
-        spoken = {application for protocol, application in said if protocol != unwanted}
+        protocols = unusual.get((ref.object, ref.port), _PLAIN)
+        spoken = {application for protocol, application in protocols if protocol != unwanted}
         if not spoken:
             message = f"port {ref.port} of {ref.object} is for {unwanted}, and {kind.kind}s need {wanted}"
         elif kind == GRPC_ROUTE and spoken <= _NOT_GRPC:

@@ -58,7 +58,7 @@ def cert_ref_missing(world: Linted) -> Iterator[Finding]:
 
 
 def _references(world: Linted, owner: Resource) -> Iterator[tuple[CertificateRef, str]]:
-    """The references to certificates, each with the API's word for a wrong one."""
+    """Yield the references to certificates, each with the API's reason for an invalid one."""
     gateways = world.gateways
     for listener in gateways.listeners(owner.ref):
         for ref in certificate_refs(gateways, listener):
@@ -120,34 +120,34 @@ def wildcard_depth(world: Linted) -> Iterator[Finding]:
 
 
 def _too_deep(world: Linted, owner: Resource, listener: Listener, hostname: str, wide: str) -> Finding:
-    """What is said of the first route that names the hostname itself, else of the listener."""
+    """Return a finding about the first route that names the hostname, or else about the listener."""
     routes = world.competition.at.get(listener.node, {}).get(hostname, ())
     message = f"the certificate of {{}} is for {wide}, which stands for a single label: it does not cover {hostname}"
-    for route in filter(world.lints, routes):
-        place = hostname_field(route, hostname)
-        if place:
+    for route in filter(world.in_scope, routes):
+        field = hostname_field(route, hostname)
+        if field:
             related = (world.related_listener(listener.node, "the listener"),)
-            return Finding(subject=route.ref, field=place, message=message.format(listener), related=related)
+            return Finding(subject=route.ref, field=field, message=message.format(listener), related=related)
     return Finding(subject=owner.ref, field=f"{listener.field}.hostname", message=message.format("the listener"))
 
 
 def _is_for(name: str, hostname: str) -> bool:
-    """Whether a name in a certificate is for all that a hostname stands for."""
+    """Whether a name in a certificate covers all of a hostname."""
     if name.startswith("*.") and not hostname.startswith("*."):
         return hostname.partition(".")[2] == name[2:]
     return name == hostname
 
 
 def _names_of_certificates(world: Linted, owner: Resource, listener: Listener) -> Sequence[str]:
-    """The names that the certificates of a listener are for; none if it is not known of all of them."""
+    """Return the names in the certificates of a listener; none unless all certificates are known."""
     refs = list(certificate_refs(world.gateways, listener))
     known = [_names_by_cert_manager(world, owner, ref.target) for ref in refs]
-    names = [name for each in known if each is not None for name in each]
+    names = [name for certificate_names in known if certificate_names is not None for name in certificate_names]
     return [] if None in known or any(map(is_unknown_hostname, names)) else names
 
 
 def _names_by_cert_manager(world: Linted, owner: Resource, secret: ObjectRef) -> Sequence[str] | None:
-    """The names in a certificate that cert-manager keeps in a Secret; None if it is not known to make it."""
+    """Return the names of a certificate that cert-manager keeps in a Secret, or None if it does not."""
     certificates = world.once(_certificates).get(secret, ())
     names = [
         comparable(name)
@@ -159,15 +159,20 @@ def _names_by_cert_manager(world: Linted, owner: Resource, secret: ObjectRef) ->
         mapping_at(owner.raw, "metadata.annotations")
     ):
         listeners = world.gateways.listeners(owner.ref)
-        made = [each for each in listeners for ref in certificate_refs(world.gateways, each) if ref.target == secret]
-        return [*names, *(comparable(each.hostname) for each in made if each.hostname)]
+        issued_for = [
+            listener
+            for listener in listeners
+            for ref in certificate_refs(world.gateways, listener)
+            if ref.target == secret
+        ]
+        return [*names, *(comparable(listener.hostname) for listener in issued_for if listener.hostname)]
     return names if certificates else None
 
 
 def _certificates(world: Linted) -> Mapping[ObjectRef, Sequence[Resource]]:
     return grouped(
-        (ObjectRef(SECRET, each.ref.namespace, text_at(each.raw, "spec.secretName")), each)
-        for each in world.index.of_kind(_CERTIFICATE)
+        (ObjectRef(SECRET, certificate.ref.namespace, text_at(certificate.raw, "spec.secretName")), certificate)
+        for certificate in world.index.of_kind(_CERTIFICATE)
     )
 
 
@@ -184,7 +189,7 @@ def insecure_frontend_validation(world: Linted) -> Iterator[Finding]:
     for gateway in world.of_kind(GATEWAY):
         fields = ["spec.tls.frontend.default.validation.mode"]
         ports = items_at(gateway.raw, "spec.tls.frontend.perPort")
-        fields += [f"spec.tls.frontend.perPort[{place}].tls.validation.mode" for place in range(len(ports))]
+        fields += [f"spec.tls.frontend.perPort[{position}].tls.validation.mode" for position in range(len(ports))]
         for field in fields:
             if text_at(gateway.raw, field) == _INSECURE:
                 yield Finding(

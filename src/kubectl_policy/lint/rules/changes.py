@@ -1,4 +1,4 @@
-"""GWP91xx: what a change makes worse, whatever is wrong with single objects."""
+"""GWP9101 to GWP9103: regressions that a change causes."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ def security_setting_lost(world: Linted) -> Iterator[Finding]:
     Source: EG#8781 and ai-gateway#2622, about settings that a nearer policy replaces without a word.
     """
     for effect in world.difference.effects if world.difference else ():
-        if effect.harmful and any(_concerns(world, each.node.object) for each in effect.objects):
+        if effect.harmful and any(_concerns(world, affected.node.object) for affected in effect.objects):
             yield _settings_lost(world, effect)
 
 
 def _settings_lost(world: Linted, effect: EffectChange) -> Finding:
-    harmful = [each for each in effect.fields if each.harmful]
-    lost = [each for each in harmful if each.sort == "lost"]
-    told = lost or harmful
-    after = {each.after.source.object: None for each in harmful if each.after}
-    before = {each.before.source.object: None for each in harmful if each.before}
-    routes = [each.node.object for each in effect.objects]
+    harmful = [change for change in effect.fields if change.harmful]
+    lost = [change for change in harmful if change.sort == "lost"]
+    reported = lost or harmful
+    after = {change.after.source.object: None for change in harmful if change.after}
+    before = {change.before.source.object: None for change in harmful if change.before}
+    routes = [affected.node.object for affected in effect.objects]
     # What sets it now is where it can be put right, else what has it no more.
-    subject = next((each for each in (*after, *reversed(routes)) if world.is_linted(each)), None)
-    fields = some([each.field or "what it sets" for each in told])
-    what = "is lost" if lost else "has another value"
-    values = [value for each in harmful for value in (each.before, each.after) if value]
+    subject = next((candidate for candidate in (*after, *reversed(routes)) if world.ref_in_scope(candidate)), None)
+    fields = some([change.field or "what it sets" for change in reported])
+    fate = "is lost" if lost else "has another value"
+    values = [value for change in harmful for value in (change.before, change.after) if value]
     objects = some([node_phrase(changed.node) for changed in effect.objects])
     return Finding(
         subject=subject,
-        message=f"{fields} of {effect.policy_kind.kind} {what} for {objects}",
-        certain=not effect.doubts and all(each.certain for each in values),
-        related=tuple(_as_before(world, each, "set it before") for each in before if each != subject),
+        message=f"{fields} of {effect.policy_kind.kind} {fate} for {objects}",
+        certain=not effect.doubts and all(value.certain for value in values),
+        related=tuple(_as_before(world, policy, "set it before") for policy in before if policy != subject),
     )
 
 
@@ -67,27 +67,30 @@ def traffic_lost(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteRule.BackendRefs, for requests without a backend (Gateway API, apis/v1/httproute_types.go).
     """
     lost = world.difference.traffic.lost if world.difference else None
-    for each in lost.all if lost else ():
-        if _concerns(world, each.route):
-            yield _requests_lost(world, each, "takes no requests any more")
-    for each in lost.some if lost else ():
-        if _concerns(world, each.route):
-            yield _requests_lost(world, each, "takes fewer requests than before")
+    for traffic in lost.all if lost else ():
+        if _concerns(world, traffic.route):
+            yield _requests_lost(world, traffic, "takes no requests any more")
+    for traffic in lost.some if lost else ():
+        if _concerns(world, traffic.route):
+            yield _requests_lost(world, traffic, "takes fewer requests than before")
 
 
-def _requests_lost(world: Linted, found: RouteTraffic, what: str) -> Finding:
-    remains = world.is_linted(found.route)
-    subject = found.route if remains else None
-    why = [each.message for each in found.failing if each.message]
-    share = f"{len(found.failing)} of {found.rules} rules fail" if found.failing else ""
-    said = [what if remains else f"{found.route} is gone", *([share] if share else []), *dict.fromkeys(why[:1])]
-    before = _as_before(world, found.route, "before").origin
+def _requests_lost(world: Linted, traffic: RouteTraffic, outcome: str) -> Finding:
+    remains = world.ref_in_scope(traffic.route)
+    subject = traffic.route if remains else None
+    why = [failing.message for failing in traffic.failing if failing.message]
+    share = f"{len(traffic.failing)} of {traffic.rules} rules fail" if traffic.failing else ""
+    clauses = [outcome if remains else f"{traffic.route} is gone", *([share] if share else []), *dict.fromkeys(why[:1])]
+    before = _as_before(world, traffic.route, "before").origin
     return Finding(
         subject=subject,
-        message=f"{': '.join(said)} (hostnames {some(found.hostnames)})",
+        message=f"{': '.join(clauses)} (hostnames {some(traffic.hostnames)})",
         severity=None if remains else "warning",
         origin=None if remains else before,
-        related=tuple(world.related(each.object, f"listener {each.section}", "") for each in found.lost[:_MOST_NAMED]),
+        related=tuple(
+            world.related(listener.object, f"listener {listener.section}", "")
+            for listener in traffic.lost[:_MOST_NAMED]
+        ),
     )
 
 
@@ -109,20 +112,20 @@ def policy_left_without_effect(world: Linted) -> Iterator[Finding]:
                     subject=change.policy,
                     message=f"had an effect before ({change.before}) and has none any more ({change.after}){by}",
                     certain=meaning.known,
-                    related=tuple(world.related(each, "beats it now") for each in change.by),
+                    related=tuple(world.related(policy, "beats it now") for policy in change.by),
                 )
 
 
 def _concerns(world: Linted, obj: ObjectRef) -> bool:
-    """Whether an object is linted or, if it is gone, would be."""
+    """Whether an object is in scope or, if it was deleted, would be."""
     resource = world.index.get(obj) or _before(world, obj)
-    return resource is not None and world.lints(resource)
+    return resource is not None and world.in_scope(resource)
 
 
 def _before(world: Linted, obj: ObjectRef) -> Resource | None:
     return world.comparison.before.index.get(obj) if world.comparison else None
 
 
-def _as_before(world: Linted, obj: ObjectRef, words: str) -> Related:
+def _as_before(world: Linted, obj: ObjectRef, label: str) -> Related:
     before = _before(world, obj)
-    return Related(object=obj, words=words, origin=before.origin if before else None)
+    return Related(object=obj, words=label, origin=before.origin if before else None)

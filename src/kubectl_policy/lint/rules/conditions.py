@@ -1,4 +1,4 @@
-"""GWP3006 to GWP3013: what was reported on Gateways, listeners and routes, and what of a status counts no more."""
+"""GWP3006 to GWP3013: reported conditions and counts of Gateways, listeners, routes and policy targets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.status import (
     NOT_SERVING,
     as_computed,
-    by_place,
+    by_location,
     finding_about,
     first_sign,
     is_about_policies,
@@ -67,17 +67,17 @@ def affected_condition_missing(world: Linted) -> Iterator[Finding]:
         if comparison.policy_kind and comparison.verdict == "NotReported" and comparison.computed:
             doubt = world.reported.doubt(comparison)
             if doubt:
-                message = f"whether {comparison.type} should be there{report.where} is unknown: {doubt}"
+                message = f"whether {comparison.type} should be there{report.part_phrase} is unknown: {doubt}"
                 yield world.unknown(report.resource, "status", message)
             elif any(_marked_by(world, report)):
                 why = f" ({comparison.computed.message})" if comparison.computed.message else ""
                 affecting = with_article(comparison.policy_kind.kind)
-                message = f"it lacks {comparison.type}{report.where}, although {affecting} affects it{why}"
+                message = f"it lacks {comparison.type}{report.part_phrase}, although {affecting} affects it{why}"
                 yield finding_about(world, report, message)
 
 
 def _marked_by(world: Linted, report: ReportedClaim) -> Iterator[ObjectRef]:
-    """The policies for which an object should have a mark, but for those of which a controller says that one fails."""
+    """Yield the working policies for which an object should have a mark."""
     node = report.comparison.at or NodeRef(report.resource.ref)
     policies = [
         policy.object
@@ -117,25 +117,27 @@ def affected_condition_stale(world: Linted) -> Iterator[Finding]:
             doubt = f"no {kind.kind} was read"
         affecting = with_article(kind.kind)
         if doubt:
-            message = f"whether {affecting} affects it{report.where}, as {comparison.type} says, is unknown: {doubt}"
+            message = (
+                f"whether {affecting} affects it{report.part_phrase}, as {comparison.type} says, is unknown: {doubt}"
+            )
             yield world.unknown(report.resource, world.reported.written(report)[0], message)
         elif computed:
             message = f"{comparison.type} is {reported.status}, and should be {computed.status}"
             yield finding_about(world, report, message)
         else:
-            message = f"{comparison.type} says that {affecting} affects it{report.where}, and none does"
+            message = f"{comparison.type} says that {affecting} affects it{report.part_phrase}, and none does"
             yield finding_about(world, report, message)
 
 
 def _kind_without_policies(world: Linted, report: ReportedClaim) -> GroupKind | None:
-    """The kind whose mark a condition is, of which no policy was read; None for any other condition."""
+    """Return the kind whose mark a condition is and of which there are no policies, or None."""
     type_ = report.comparison.type
     if report.comparison.verdict != "UnknownType" or not report.has({type_: "True"}) or not type_.endswith(_AFFECTED):
         return None
     for kind in world.registry.profiled(built_in_groups()):
         profile = world.registry.profile_of(kind)
-        words = profile.status.conditions.get("affected", ()) if profile else ()
-        if kind not in world.index.group_kinds and any(each.type == type_ for each in words):
+        wordings = profile.status.conditions.get("affected", ()) if profile else ()
+        if kind not in world.index.group_kinds and any(wording.type == type_ for wording in wordings):
             return kind
     return None
 
@@ -152,17 +154,17 @@ def negative_condition(world: Linted) -> Iterator[Finding]:
     Source: GatewayConditionType, ListenerConditionType, RouteConditionType (Gateway API, apis/v1); Istio IST0171.
     """
     against: dict[ObjectRef, list[ReportedClaim]] = {}
-    for reports in by_place(world.reported.current):
+    for reports in by_location(world.reported.current):
         signs = _WARNING if is_about_policies(reports[0]) else {**NOT_SERVING, **_WARNING}
         first = first_sign(reports, signs)
         if first:
             against.setdefault(first.resource.ref, []).append(first)
     for of_object in against.values():
-        yield from (finding_about(world, report, report.words) for report in of_object if _is_cause(report, of_object))
+        yield from (finding_about(world, report, report.phrase) for report in of_object if _is_cause(report, of_object))
 
 
-def _is_cause(report: ReportedClaim, others: Sequence[ReportedClaim]) -> bool:
-    """Whether something that was reported against an object has no cause that is found, here or by other rules."""
+def _is_cause(report: ReportedClaim, reports: Sequence[ReportedClaim]) -> bool:
+    """Whether a report has no cause that this or another rule finds."""
     comparison, of_whole = report.comparison, report.comparison.at is None
     reason = comparison.reported.reason if comparison.reported else ""
     if comparison.verdict == "Agrees" or (comparison.type in _OF_OTHERS and reason != _OVERLAPPING):
@@ -170,8 +172,8 @@ def _is_cause(report: ReportedClaim, others: Sequence[ReportedClaim]) -> bool:
     if report.resource.ref.group_kind not in LISTENER_HOLDERS:
         return True
     if of_whole:
-        return not (reason in _FOR_LISTENERS and any(other.comparison.at for other in others))
-    return comparison.type != "Programmed" or all(other.comparison.at for other in others)
+        return not (reason in _FOR_LISTENERS and any(sibling.comparison.at for sibling in reports))
+    return comparison.type != "Programmed" or all(sibling.comparison.at for sibling in reports)
 
 
 @lint_rule("GWP3009", "warning", "status")
@@ -185,19 +187,19 @@ def pending_too_long(world: Linted) -> Iterator[Finding]:
 
     Source: the defaults of GatewayClass and Gateway, "Waiting for controller" (Gateway API, apis/v1/gateway_types.go).
     """
-    for reports in by_place(report for report in world.reported.current if report.is_pending):
-        report, types = reports[0], [each.comparison.type for each in reports]
+    for reports in by_location(report for report in world.reported.current if report.is_pending):
+        report, types = reports[0], [pending.comparison.type for pending in reports]
         changed = time_at(world.reported.written(report)[1], "lastTransitionTime")
         # What never was otherwise is so since the object is there.
         since = changed if changed and changed.year != _NEVER else report.resource.created
-        above = world.reported.above(report.resource.ref)
-        if world.reported.is_recent(since) or any(map(world.reported.is_refused, above)):
+        parents = world.reported.parents(report.resource.ref)
+        if world.reported.is_recent(since) or any(map(world.reported.is_refused, parents)):
             continue
-        state = f"{' and '.join(types)} {'have' if types[1:] else 'has'} been Unknown (Pending){report.where}"
+        state = f"{' and '.join(types)} {'have' if types[1:] else 'has'} been Unknown (Pending){report.part_phrase}"
         when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
         is_class = report.resource.ref.group_kind == GATEWAY_CLASS
-        who = f" that goes by {text_at(report.resource.raw, 'spec.controllerName')}" if is_class else ""
-        yield finding_about(world, report, f"{state}{when}: no controller{who} has taken it up")
+        class_controller = f" that goes by {text_at(report.resource.raw, 'spec.controllerName')}" if is_class else ""
+        yield finding_about(world, report, f"{state}{when}: no controller{class_controller} has taken it up")
 
 
 @lint_rule("GWP3010", "info", "status")
@@ -209,14 +211,14 @@ def ancestor_orphan(world: Linted) -> Iterator[Finding]:
 
     Source: PolicyStatus.Ancestors and RouteStatus.Parents (Gateway API, apis/v1/policy_types.go, shared_types.go).
     """
-    for reports in by_place(world.reported.orphaned):
+    for reports in by_location(world.reported.orphaned):
         report, at = reports[0], reports[0].comparison.at
         if at and at.object == report.resource.ref:
-            message = f"{report.who} reports on listener {at.section}, which there is none of"
+            message = f"{report.controller_name} reports on listener {at.section}, which there is none of"
         elif report.resource.ref.group_kind in ROUTES:
-            message = f"{report.who} reports{report.where}, which it does not name as its parent"
+            message = f"{report.controller_name} reports{report.part_phrase}, which it does not name as its parent"
         else:
-            message = f"{report.who} reports{report.where}, which does not exist"
+            message = f"{report.controller_name} reports{report.part_phrase}, which does not exist"
         yield finding_about(world, report, message)
 
 
@@ -232,7 +234,7 @@ def aggregated_status(world: Linted) -> Iterator[Finding]:
     for report in world.reported.current:
         if report.has(_AGGREGATED):
             unknown = "what holds for the others is not known from the status"
-            yield finding_about(world, report, f"{report.words}; {unknown}")
+            yield finding_about(world, report, f"{report.phrase}; {unknown}")
 
 
 @lint_rule("GWP3012", "warning", "status")
@@ -251,7 +253,7 @@ def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
         if not (comparison.is_count and reported and computed) or comparison.verdict == "Agrees":
             continue
         field, doubt = world.reported.written(report)[0], world.reported.doubt(comparison)
-        counted = f"{report.words}; {as_computed(comparison, computed)}"
+        counted = f"{report.phrase}; {as_computed(comparison, computed)}"
         if doubt:
             yield world.unknown(report.resource, field, f"{counted}; others may not have been read")
         else:
@@ -270,5 +272,7 @@ def partially_invalid_route(world: Linted) -> Iterator[Finding]:
     """
     for report in world.reported.current:
         if report.resource.ref.group_kind in ROUTES and report.has(_PARTLY):
-            serving = next((words for start, words in _SERVING.items() if report.message.startswith(f": {start}")), "")
-            yield finding_about(world, report, f"{report.words}{serving}")
+            serving = next(
+                (phrase for start, phrase in _SERVING.items() if report.message.startswith(f": {start}")), ""
+            )
+            yield finding_about(world, report, f"{report.phrase}{serving}")

@@ -1,4 +1,4 @@
-"""GWP8001 to GWP8009: definitions of policy kinds and of Gateway API, and versions of kinds that will go."""
+"""GWP8001 to GWP8009: definitions of policy kinds and of Gateway API, and deprecated versions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _UNSUPPORTED: Final = {"SupportedVersion": "False"}
 
 
 class _Defined(Struct, frozen=True, kw_only=True):
-    """A definition that counts, with the kind that it defines and the schema of it; empty where it has none."""
+    """A definition in effect, with its kind and its schema."""
 
     definition: Resource
     kind: GroupKind
@@ -63,7 +63,7 @@ class _Defined(Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str | None:
-        """The value of the label by which a definition says that it is one of a policy kind; None without it."""
+        """The value of the policy label, or None."""
         return labels_of(self.definition.raw).get(POLICY_LABEL)
 
     def finding(self, message: str, field: str = "", fix: Fix | None = None) -> Finding:
@@ -71,7 +71,7 @@ class _Defined(Struct, frozen=True, kw_only=True):
 
 
 def _defined(world: Linted) -> Iterator[_Defined]:
-    """The definitions that count; not those of kinds that policies target."""
+    """Yield the definitions in effect, except those of kinds that policies target."""
     for definition in world.of_kind(CRD):
         names = names_in_crd(definition)
         if (
@@ -86,10 +86,10 @@ def _defined(world: Linted) -> Iterator[_Defined]:
 
 
 def _policy_kinds(world: Linted) -> Iterator[_Defined]:
-    for each in _defined(world):
-        profile = world.registry.profile_of(each.kind)
-        if each.label is not None or (profile and profile.role == "policy" and refers_to_targets(each.schema)):
-            yield each
+    for defined in _defined(world):
+        profile = world.registry.profile_of(defined.kind)
+        if defined.label is not None or (profile and profile.role == "policy" and refers_to_targets(defined.schema)):
+            yield defined
 
 
 @lint_rule("GWP8001", "info")
@@ -102,10 +102,10 @@ def crd_label_missing(world: Linted) -> Iterator[Finding]:
 
     Source: PolicyLabelKey (Gateway API, apis/v1/policy_types.go).
     """
-    for each in _policy_kinds(world):
-        if each.label is None:
+    for defined in _policy_kinds(world):
+        if defined.label is None:
             fix = Fix(words=f"add the label {POLICY_LABEL}: Inherited, or Direct where it affects its targets alone")
-            yield each.finding(f"{each.kind.kind} has target references, and no label {POLICY_LABEL}", fix=fix)
+            yield defined.finding(f"{defined.kind.kind} has target references, and no label {POLICY_LABEL}", fix=fix)
 
 
 @lint_rule("GWP8002", "info")
@@ -118,14 +118,14 @@ def crd_label_value(world: Linted) -> Iterator[Finding]:
     Source: PolicyLabelKey (Gateway API, apis/v1/policy_types.go); GEP-2648 and GEP-2649, "Standard label on
     CRD objects".
     """
-    for each in _policy_kinds(world):
-        label = each.label
+    for defined in _policy_kinds(world):
+        label = defined.label
         if label is not None and label.lower() not in {"direct", "inherited"}:
-            said = f"is {label}" if label else "is empty"
-            message = f"{said}, which is neither {' nor '.join(_CLASSES)}"
+            state = f"is {label}" if label else "is empty"
+            message = f"{state}, which is neither {' nor '.join(_CLASSES)}"
             near = next((known for known in _CLASSES if label and known.lower().startswith(label.lower()[:3])), "")
             fix = Fix(words=f"did you mean {near}?", value=near) if near else None
-            yield each.finding(message, _LABEL_FIELD, fix)
+            yield defined.finding(message, _LABEL_FIELD, fix)
 
 
 @lint_rule("GWP8003", "warning")
@@ -137,9 +137,9 @@ def crd_no_targetrefs(world: Linted) -> Iterator[Finding]:
 
     Source: GEP-713, "The targetRefs stanza".
     """
-    for each in _defined(world):
-        if each.label is not None and each.properties and not any(references_to_targets(each.schema)):
-            yield each.finding(f"{each.kind.kind} is labelled as a policy kind, and its spec has no targetRefs")
+    for defined in _defined(world):
+        if defined.label is not None and defined.properties and not any(references_to_targets(defined.schema)):
+            yield defined.finding(f"{defined.kind.kind} is labelled as a policy kind, and its spec has no targetRefs")
 
 
 @lint_rule("GWP8004", "warning")
@@ -152,21 +152,22 @@ def crd_no_status_conditions(world: Linted) -> Iterator[Finding]:
 
     Source: GEP-713, "The status stanza of policy objects".
     """
-    for each in _policy_kinds(world):
-        status = mapping_at(each.schema, "properties.status")
-        if any(references_to_targets(each.schema)) and not _has_conditions(status, _DEEPEST):
+    for defined in _policy_kinds(world):
+        status = mapping_at(defined.schema, "properties.status")
+        if any(references_to_targets(defined.schema)) and not _has_conditions(status, _DEEPEST):
             lacking = "its status has no conditions" if status else "it has no status"
-            yield each.finding(f"{each.kind.kind} is a policy kind, and {lacking} in its schema")
+            yield defined.finding(f"{defined.kind.kind} is a policy kind, and {lacking} in its schema")
 
 
 def _has_conditions(schema: Mapping[str, Json], deep: int) -> bool:
-    """Whether values of a schema can have conditions, at any depth; also if they can have anything."""
+    """Whether a schema allows conditions at any depth."""
     if schema.get("x-kubernetes-preserve-unknown-fields") is True:
         return True
     properties = mapping_at(schema, "properties")
     inner = (*properties.values(), schema.get("items"), schema.get("additionalProperties"))
     return "conditions" in properties or (
-        deep > 0 and any(_has_conditions(each, deep - 1) for each in inner if isinstance(each, dict))
+        deep > 0
+        and any(_has_conditions(schema_part, deep - 1) for schema_part in inner if isinstance(schema_part, dict))
     )
 
 
@@ -180,21 +181,24 @@ def crd_cross_ns_no_handshake(world: Linted) -> Iterator[Finding]:
 
     Source: GEP-713, "Cross namespace references".
     """
-    for each in _policy_kinds(world):
-        profile = world.registry.profile_of(each.kind)
+    for defined in _policy_kinds(world):
+        profile = world.registry.profile_of(defined.kind)
         if profile is None or profile.known_by == "profile":
             continue
-        descriptions = (text_at(each.schema, "description"), *_descriptions(mapping_at(each.schema, "properties.spec")))
-        said = " ".join(" ".join(descriptions).lower().split())
-        for name, reference in references_to_targets(each.schema):
+        descriptions = (
+            text_at(defined.schema, "description"),
+            *_descriptions(mapping_at(defined.schema, "properties.spec")),
+        )
+        description = " ".join(" ".join(descriptions).lower().split())
+        for name, reference in references_to_targets(defined.schema):
             has_namespace = "namespace" in mapping_at(reference, "properties")
-            if has_namespace and said and not any(phrase in said for phrase in _HANDSHAKES):
-                where = f"{each.kind.kind} can target other namespaces by spec.{name}.namespace"
-                yield each.finding(f"{where}, and its descriptions name no ReferenceGrant or other agreement")
+            if has_namespace and description and not any(phrase in description for phrase in _HANDSHAKES):
+                where = f"{defined.kind.kind} can target other namespaces by spec.{name}.namespace"
+                yield defined.finding(f"{where}, and its descriptions name no ReferenceGrant or other agreement")
 
 
 def _descriptions(schema: Mapping[str, Json], deep: int = 3) -> Iterator[str]:
-    """What is said of a field, and of what is in it, as far down as to the fields of a reference in a list."""
+    """Yield the descriptions of a field and its descendants, down to the fields of a reference in a list."""
     yield text_at(schema, "description")
     for inner in (*mapping_at(schema, "properties").values(), schema.get("items")) if deep else ():
         if isinstance(inner, dict):
@@ -210,14 +214,14 @@ def crd_none_plus_other(world: Linted) -> Iterator[Finding]:
 
     Source: GEP-713, "Merge strategy: None" (MUST NOT be implemented in combination with any other merge strategy).
     """
-    for each in _policy_kinds(world):
+    for defined in _policy_kinds(world):
         for holder in ("", "defaults.properties.", "overrides.properties."):
             for field in _STRATEGY_FIELDS:
-                allowed = strings_at(each.properties, f"{holder}{field}.enum")
-                if len(allowed) > 1 and any(word.lower() == "none" for word in allowed):
-                    others = ", ".join(word for word in allowed if word.lower() != "none")
+                allowed = strings_at(defined.properties, f"{holder}{field}.enum")
+                if len(allowed) > 1 and any(strategy.lower() == "none" for strategy in allowed):
+                    rest = ", ".join(strategy for strategy in allowed if strategy.lower() != "none")
                     path = f"spec.{holder.replace('properties.', '')}{field}"
-                    yield each.finding(f"{path} of {each.kind.kind} can be None, and {others} as well")
+                    yield defined.finding(f"{path} of {defined.kind.kind} can be None, and {rest} as well")
 
 
 @lint_rule("GWP8007", "info")
@@ -230,25 +234,25 @@ def crd_direct_multi_kind(world: Linted) -> Iterator[Finding]:
 
     Source: GEP-713, "Classes of policies" and "Merge strategy: Atomic defaults".
     """
-    for each in _policy_kinds(world):
-        if (each.label or "").lower() != "direct":
+    for defined in _policy_kinds(world):
+        if (defined.label or "").lower() != "direct":
             continue
-        spec, references = mapping_at(each.schema, "properties.spec"), dict(references_to_targets(each.schema))
+        spec, references = mapping_at(defined.schema, "properties.spec"), dict(references_to_targets(defined.schema))
         lists = (mapping_at(spec, f"properties.{name}") for name in references)
         kinds = {kind for reference in references.values() for kind in strings_at(reference, "properties.kind.enum")}
         kinds.update(kind for schema in (*references.values(), *lists) for kind in _kinds_in_rules(schema, ".kind"))
         kinds = {kind for kind in kinds.union(_kinds_in_rules(spec, "targetRef")) if kind in _LEVELS}
         if len({_LEVELS[kind] for kind in kinds}) > 1:
-            *most, last = sorted(kinds, key=lambda kind: (_LEVELS[kind], kind))
-            policy, named = with_article(each.kind.kind), f"{', '.join(most)} and {last}"
-            message = f"is {each.label}, and {policy} can target {named}, which are not on one level"
-            yield each.finding(message, _LABEL_FIELD, Fix(words="label it Inherited", value="Inherited"))
+            *first, last = sorted(kinds, key=lambda kind: (_LEVELS[kind], kind))
+            policy, named = with_article(defined.kind.kind), f"{', '.join(first)} and {last}"
+            message = f"is {defined.label}, and {policy} can target {named}, which are not on one level"
+            yield defined.finding(message, _LABEL_FIELD, Fix(words="label it Inherited", value="Inherited"))
 
 
 def _kinds_in_rules(schema: Mapping[str, Json], about: str) -> Iterator[str]:
-    """The words that rules of a schema compare the kinds of targets with, in rules that are about these."""
-    for each in mappings_at(schema, "x-kubernetes-validations"):
-        rule = text_at(each, "rule")
+    """Yield the quoted words that validation rules of a schema compare target kinds with."""
+    for validation in mappings_at(schema, "x-kubernetes-validations"):
+        rule = text_at(validation, "rule")
         if ".kind" in rule and about in rule and "!=" not in rule:
             yield from _QUOTED.findall(rule)
 
@@ -285,12 +289,12 @@ def crd_version_skew(world: Linted) -> Iterator[Finding]:
         if report.resource.ref.group_kind == GATEWAY_CLASS and report.has(_UNSUPPORTED):
             field, reported = world.reported.written(report)[0], report.comparison.reported
             reason = reported.reason if reported else ""
-            yield Finding(subject=report.resource.ref, field=field, message=report.words, reason=reason)
+            yield Finding(subject=report.resource.ref, field=field, message=report.phrase, reason=reason)
 
 
 def _annotation(resource: Resource, name: str) -> str:
-    found = mapping_at(resource.raw, "metadata.annotations").get(name)
-    return found if isinstance(found, str) else ""
+    annotation = mapping_at(resource.raw, "metadata.annotations").get(name)
+    return annotation if isinstance(annotation, str) else ""
 
 
 @lint_rule("GWP8009", "info")
@@ -304,20 +308,20 @@ def served_version_deprecated(world: Linted) -> Iterator[Finding]:
     Source: CustomResourceDefinitionVersion.deprecated (Kubernetes, apiextensions.k8s.io/v1).
     """
     for kind, definition in world.index.definitions.items():
-        versions = {text_at(each, "name"): each for each in mappings_at(definition.raw, "spec.versions")}
-        deprecated = {name for name, each in versions.items() if each.get("deprecated") is True}
+        versions = {text_at(version, "name"): version for version in mappings_at(definition.raw, "spec.versions")}
+        deprecated = {name for name, version in versions.items() if version.get("deprecated") is True}
         if not deprecated:
             continue
-        fine = [name for name, each in versions.items() if each.get("served") is not False and name not in deprecated]
+        fine = [name for name, entry in versions.items() if entry.get("served") is not False and name not in deprecated]
         # The one that is stored, or else any that is served.
         current = max(fine, key=lambda name: versions[name].get("storage") is True, default="")
         for resource in world.of_kind(kind):
             group, _, version = text_at(resource.raw, "apiVersion").rpartition("/")
             if version in deprecated:
-                said = text_at(versions[version], "deprecationWarning")
+                warning = text_at(versions[version], "deprecationWarning")
                 yield Finding(
                     subject=resource.ref,
                     field="apiVersion",
-                    message=f"{version} of {kind.kind} is deprecated{f': {said}'.rstrip('.') if said else ''}",
+                    message=f"{version} of {kind.kind} is deprecated{f': {warning}'.rstrip('.') if warning else ''}",
                     fix=Fix(words=f"use {current}", value=f"{group}/{current}") if current else None,
                 )

@@ -1,4 +1,4 @@
-"""GWP0001 to GWP0017, but for suppressions: input that is not read, not valid, or ambiguous."""
+"""GWP0001 to GWP0017, except suppressions: input that could not be read or is not valid."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ _REFUSED: Final = "the API server would refuse it: "
 _FOUND_OTHERWISE: Final = frozenset({"schema", "schema-unchecked", "wrong-type"})
 
 
-def said_of(diagnostic: Diagnostic, *, certain: bool = True) -> Finding:
-    """A problem that was noted as a finding, which names neither its subject nor the field in its message."""
+def finding_of(diagnostic: Diagnostic, *, certain: bool = True) -> Finding:
+    """Return a diagnostic as a finding, without subject and field in the message."""
     message, subject = diagnostic.message, diagnostic.subject
     for prefix in (f"{subject}: ", f"{subject} ", f"{subject.name} ") if subject else ():
         message = message.removeprefix(prefix)
@@ -62,9 +62,9 @@ def said_of(diagnostic: Diagnostic, *, certain: bool = True) -> Finding:
     )
 
 
-def noted(world: Linted, names: Collection[str]) -> Iterator[Finding]:
-    """What reading has noted under some names."""
-    return (said_of(diagnostic) for diagnostic in world.snapshot.diagnostics if diagnostic.rule in names)
+def noted_findings(world: Linted, names: Collection[str]) -> Iterator[Finding]:
+    """Yield the diagnostics of reading with one of the given rules."""
+    return (finding_of(diagnostic) for diagnostic in world.snapshot.diagnostics if diagnostic.rule in names)
 
 
 @lint_rule("GWP0001", "info")
@@ -94,7 +94,7 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
 
 
 def _references(world: Linted) -> Iterator[tuple[Resource, str, NodeRef]]:
-    """The references that do not lead anywhere, or may not: what has each, its field, and what it names."""
+    """Yield the references that lead nowhere, or may: the referring object, the field and the target."""
     for policy, attachment in world.failed:
         if attachment.target:
             yield policy, attachment.declared.field, attachment.target
@@ -134,20 +134,23 @@ def not_answered(world: Linted) -> Iterator[Finding]:
     )
 
 
-def _unread(world: Linted, found: list[Gap]) -> Iterator[Finding]:
-    """What a cluster did not give out, all of a kind as one."""
-    for thing in describe_gaps(world.analysis, found):
-        needs = some(thing.needs)
-        message = f"{thing.what} could not be read: {thing.reason}"
+def _unread(world: Linted, unread: list[Gap]) -> Iterator[Finding]:
+    """Yield a finding for each kind that a cluster did not return."""
+    for blind_spot in describe_gaps(world.analysis, unread):
+        needs = some(blind_spot.needs)
+        message = f"{blind_spot.what} could not be read: {blind_spot.reason}"
         if needs:
-            message = f"{thing.what} may not be read: {thing.reason}; needed is: {needs}"
+            message = f"{blind_spot.what} may not be read: {blind_spot.reason}; needed is: {needs}"
         yield Finding(
-            subject=None, message=message, origin=thing.origin or where_all_is(world), fix=Fix(words=thing.remedy)
+            subject=None,
+            message=message,
+            origin=blind_spot.origin or input_origin(world),
+            fix=Fix(words=blind_spot.remedy),
         )
 
 
-def where_all_is(world: Linted) -> Origin | None:
-    """Where something is that has no place of its own: the cluster that objects are from, or the first file."""
+def input_origin(world: Linted) -> Origin | None:
+    """Return the origin of findings without one: the cluster, or the first file."""
     first = next(iter(world.resources), None)
     return Origin(first.origin.source) if first else None
 
@@ -166,8 +169,8 @@ def crd_absent(world: Linted) -> Iterator[Finding]:
         kind = profile.group_kind
         resources = world.of_kind(kind) if profile.known_by == "shape" else ()
         if resources and kind not in world.index.definitions:
-            others = f" (there are {len(resources):,} of the kind)" if resources[1:] else ""
-            message = f"{with_article(kind.kind)} is taken for a policy{others} as it has target references"
+            number = f" (there are {len(resources):,} of the kind)" if resources[1:] else ""
+            message = f"{with_article(kind.kind)} is taken for a policy{number} as it has target references"
             fix = Fix(words=f"add the definition of {kind}, or a profile: kubectl policy explain --draft-profile")
             yield Finding(subject=resources[0].ref, message=f"{message}; no definition was read that says so", fix=fix)
 
@@ -181,7 +184,7 @@ def parse_error(world: Linted) -> Iterator[Finding]:
 
     Source: YAML 1.1 as kubectl reads it (sigs.k8s.io/yaml).
     """
-    return noted(world, _NOT_PARSED)
+    return noted_findings(world, _NOT_PARSED)
 
 
 @lint_rule("GWP0005", "warning")
@@ -195,8 +198,8 @@ def template_leftover(world: Linted) -> Iterator[Finding]:
 
     Source: Helm, "The Chart Template Developer's Guide".
     """
-    yield from noted(world, _TEMPLATES)
-    found: dict[tuple[ObjectRef, str], str] = {}
+    yield from noted_findings(world, _TEMPLATES)
+    templates: dict[tuple[ObjectRef, str], str] = {}
     references = (
         (resource, field, text)
         for resource, field, node in _references(world)
@@ -205,14 +208,14 @@ def template_leftover(world: Linted) -> Iterator[Finding]:
     for resource, field, text in (*references, *_hostnames_and_classes(world)):
         # Of an object that is called so, that alone is said.
         if _BRACES in text and _BRACES not in f"{resource.ref.name} {resource.ref.namespace}":
-            found.setdefault((resource.ref, field), text)
-    for (ref, field), text in found.items():
+            templates.setdefault((resource.ref, field), text)
+    for (ref, field), text in templates.items():
         message = f"{text} is a template that was not rendered"
         yield Finding(subject=ref, field=field, message=message, fix=Fix(words="render it first: --render"))
 
 
 def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, str]]:
-    """The fields with other names, and what is written there."""
+    """Yield the hostnames and class names in routes and Gateways, with their fields."""
     for paths, resources in (_NAMES_IN_ROUTES, world.routes), (_NAMES_IN_GATEWAYS, world.with_listeners):
         for resource in resources:
             for path in paths:
@@ -229,7 +232,7 @@ def duplicate_object(world: Linted) -> Iterator[Finding]:
 
     Source: kustomize, "may not add resource with an already registered id".
     """
-    return noted(world, _DUPLICATES)
+    return noted_findings(world, _DUPLICATES)
 
 
 @lint_rule("GWP0009", "error")
@@ -252,19 +255,19 @@ def invalid_object(world: Linted) -> Iterator[Finding]:
 
 
 def _without_repetitions(problems: tuple[Diagnostic, ...]) -> Iterator[Finding]:
-    """Problems of one object, but for what a schema says of a field that is known to have a wrong type."""
+    """Yield findings for the problems of one object; a wrong type hides schema problems of the same field."""
     of_types = {problem.field for problem in problems if problem.rule == "wrong-type"}
     for problem in problems:
         if problem.rule == "wrong-type" or problem.field not in of_types:
-            found = said_of(problem, certain=problem.rule != "schema-unchecked")
-            message = found.message.removeprefix(_REFUSED)
-            yield replace(found, message=message.removeprefix(f"{found.field}: ").removeprefix(f"{found.field} "))
+            finding = finding_of(problem, certain=problem.rule != "schema-unchecked")
+            message = finding.message.removeprefix(_REFUSED)
+            yield replace(finding, message=message.removeprefix(f"{finding.field}: ").removeprefix(f"{finding.field} "))
 
 
 def _of_no_version(world: Linted, resource: Resource) -> Iterator[Finding]:
     definition = world.index.definitions.get(resource.ref.group_kind)
     versions = mappings_at(definition.raw, "spec.versions") if definition else ()
-    served = [text_at(each, "name") for each in versions if each.get("served") is not False]
+    served = [text_at(version, "name") for version in versions if version.get("served") is not False]
     group, _, version = text_at(resource.raw, "apiVersion").rpartition("/")
     if served and version not in served:
         message = f"{version} of {resource.ref.kind} is not served, only {' and '.join(served)}"
@@ -281,7 +284,7 @@ def not_rendered(world: Linted) -> Iterator[Finding]:
 
     Source: `helm template` and `kustomize build`.
     """
-    return noted(world, _NOT_RENDERED)
+    return noted_findings(world, _NOT_RENDERED)
 
 
 @lint_rule("GWP0011", "error")
@@ -293,7 +296,7 @@ def repeated_key(world: Linted) -> Iterator[Finding]:
 
     Source: kubectl's strict decoding (sigs.k8s.io/yaml, UnmarshalStrict).
     """
-    return noted(world, _REPEATED)
+    return noted_findings(world, _REPEATED)
 
 
 @lint_rule("GWP0013", "warning")
@@ -305,7 +308,7 @@ def unnamed_object(world: Linted) -> Iterator[Finding]:
 
     Source: Kubernetes API conventions, "Resources" and "Metadata".
     """
-    return noted(world, _UNNAMED)
+    return noted_findings(world, _UNNAMED)
 
 
 @lint_rule("GWP0014", "warning")
@@ -317,7 +320,7 @@ def definition_ignored(world: Linted) -> Iterator[Finding]:
 
     Source: k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/validation; GEP-713, "Policy CRD label".
     """
-    return noted(world, _IGNORED)
+    return noted_findings(world, _IGNORED)
 
 
 @lint_rule("GWP0015", "warning")
@@ -358,11 +361,11 @@ def _schema_around(world: Linted, kind: GroupKind, resource: Resource, field: Fi
 
 
 def _installed(world: Linted, kind: GroupKind) -> str:
-    """Which version and channel of Gateway API a kind is of, in words, if its definition says so."""
+    """Return the version and channel of Gateway API from the definition of a kind, as a phrase."""
     definition = world.index.definitions.get(kind)
     annotations = mapping_at(definition.raw if definition else None, "metadata.annotations")
-    words = [annotations.get(f"{GATEWAY_API}/{name}") for name in ("bundle-version", "channel")]
-    known = [word for word in words if isinstance(word, str)]
+    annotated = [annotations.get(f"{GATEWAY_API}/{name}") for name in ("bundle-version", "channel")]
+    known = [annotation for annotation in annotated if isinstance(annotation, str)]
     return f" in Gateway API {' '.join(known)}" if known else ""
 
 
@@ -378,5 +381,5 @@ def input_in_doubt(world: Linted) -> Iterator[Finding]:
     known = frozenset[str]().union(*NOTED, _NOT_RENDERED, _REPEATED, _UNNAMED, _IGNORED, _FOUND_OTHERWISE)
     for diagnostic in world.snapshot.diagnostics:
         if diagnostic.rule not in known:
-            found = said_of(diagnostic)
-            yield replace(found, origin=found.origin or (None if found.subject else where_all_is(world)))
+            finding = finding_of(diagnostic)
+            yield replace(finding, origin=finding.origin or (None if finding.subject else input_origin(world)))

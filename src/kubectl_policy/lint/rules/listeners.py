@@ -1,4 +1,4 @@
-"""GWP4009, GWP4016, GWP4019, GWP6001 to GWP6003, GWP6010 and GWP6011: Gateways, ListenerSets and their listeners."""
+"""GWP4009, GWP4016, GWP4019, and GWP60xx: Gateways, ListenerSets and their listeners."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
             field = f"{listener.field}.hostname" if listener.hostname else listener.field
             yield _conflicted(world, owner, conflict, field, f"{same}; {_outcome(world, listener, conflict)}")
         elif conflict is None:
-            other = world.gateways.possible_conflict(listener)
-            if other:
-                message = f"whether it can be told apart from {listener_label(other)} cannot be known yet"
+            rival = world.gateways.possible_conflict(listener)
+            if rival:
+                message = f"whether it can be told apart from {listener_label(rival)} cannot be known yet"
                 yield world.unknown(owner, listener.field, message)
 
 
@@ -61,16 +61,22 @@ def protocol_conflict(world: Linted) -> Iterator[Finding]:
     """
     for owner, listener, conflict in _conflicts(world):
         if conflict and conflict.reason == "ProtocolConflict":
-            other = world.gateways.listener(conflict.other)
-            rival = f"{other.protocol} of " if other and other.protocol != listener.protocol else ""
+            rival_listener = world.gateways.listener(conflict.other)
+            rival = (
+                f"{rival_listener.protocol} of "
+                if rival_listener and rival_listener.protocol != listener.protocol
+                else ""
+            )
             rival = "another TLS mode of " if listener.protocol == "TLS" and not rival else rival
-            what = f"{listener.protocol} cannot share port {listener.port} with {rival}{listener_label(conflict.other)}"
-            message = f"{what}; {_outcome(world, listener, conflict)}"
+            clash = (
+                f"{listener.protocol} cannot share port {listener.port} with {rival}{listener_label(conflict.other)}"
+            )
+            message = f"{clash}; {_outcome(world, listener, conflict)}"
             yield _conflicted(world, owner, conflict, f"{listener.field}.port", message)
 
 
 def _conflicts(world: Linted) -> Iterator[tuple[Resource, Listener, Conflict | None]]:
-    """Each listener with its conflict; of two listeners of one object, the conflict is that of the later one."""
+    """Yield each listener with its conflict; between two listeners of one object, only the later one has it."""
     for owner, listener in world.listeners:
         conflict = world.gateways.conflict(listener)
         names = world.topology.sections(owner.ref) if conflict and conflict.other.object == owner.ref else ()
@@ -79,12 +85,12 @@ def _conflicts(world: Linted) -> Iterator[tuple[Resource, Listener, Conflict | N
 
 
 def _outcome(world: Linted, listener: Listener, conflict: Conflict) -> str:
-    own, other = listener.node.object, conflict.other.object
-    if own == other:
+    owner, rival = listener.node.object, conflict.other.object
+    if owner == rival:
         return "neither is accepted"
-    if other.group_kind == GATEWAY:
+    if rival.group_kind == GATEWAY:
         return "that of the Gateway comes first, and this one is not accepted"
-    ages = [resource.created for resource in map(world.index.get, (own, other)) if resource]
+    ages = [resource.created for resource in map(world.index.get, (owner, rival)) if resource]
     if None in ages:
         return "only that of the ListenerSet that was created first is accepted"
     return "that ListenerSet comes first, and this one is not accepted"
@@ -117,22 +123,24 @@ def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
             continue
         if not world.gateways.hostnames_on_port_of(listener) or not world.is_served(listener):
             continue
-        place = (listener.gateway, listener.port)
-        if place not in known:
-            on_port = (each for each in world.gateways.on_port_of(listener) if each.has_tls)
-            known[place] = {comparable(each.hostname): each for each in on_port if world.is_served(each)}
+        key = (listener.gateway, listener.port)
+        if key not in known:
+            on_port = (neighbour for neighbour in world.gateways.on_port_of(listener) if neighbour.has_tls)
+            known[key] = {
+                comparable(neighbour.hostname): neighbour for neighbour in on_port if world.is_served(neighbour)
+            }
         names = dict.fromkeys((*covering_names(listener.hostname), ""))
-        wider = [known[place][name] for name in names if name in known[place]]
-        others = [each for each in wider if each.hostname != listener.hostname]
-        if others:
-            wide = others[0].hostname or "no hostname"
-            message = f"{others[0]} matches it too ({wide}): clients may reuse connections of that listener for it"
+        wider = [known[key][name] for name in names if name in known[key]]
+        rivals = [rival for rival in wider if rival.hostname != listener.hostname]
+        if rivals:
+            wide = rivals[0].hostname or "no hostname"
+            message = f"{rivals[0]} matches it too ({wide}): clients may reuse connections of that listener for it"
             yield Finding(
                 subject=owner.ref,
                 field=f"{listener.field}.hostname",
                 message=message,
                 reason="OverlappingHostnames",
-                related=tuple(world.related_listener(each.node, "the wider listener") for each in others),
+                related=tuple(world.related_listener(rival.node, "the wider listener") for rival in rivals),
             )
 
 
@@ -166,7 +174,7 @@ def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
 
     Source: istio IST0138; RFC 9113, section 9.1.1.
     """
-    told: set[tuple[NodeRef, ObjectRef]] = set()
+    reported: set[tuple[NodeRef, ObjectRef]] = set()
     for address, gateways in _shared_addresses(world).items():
         first: dict[tuple[object, object], Listener] = {}
         for gateway in gateways:
@@ -174,17 +182,17 @@ def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
                 if not listener.has_tls or not world.is_served(listener):
                     continue
                 for ref in certificate_refs(world.gateways, listener):
-                    other = first.setdefault((listener.port, ref.target), listener)
-                    is_told = (listener.node, ref.target) in told
-                    if other.gateway == gateway or other.hostname == listener.hostname or is_told:
+                    rival = first.setdefault((listener.port, ref.target), listener)
+                    is_reported = (listener.node, ref.target) in reported
+                    if rival.gateway == gateway or rival.hostname == listener.hostname or is_reported:
                         continue
-                    told.add((listener.node, ref.target))
+                    reported.add((listener.node, ref.target))
                     yield Finding(
                         subject=listener.node.object,
                         field=ref.field,
-                        message=f"{other} has {ref.target} as well, on the same port of {address}: requests for the "
+                        message=f"{rival} has {ref.target} as well, on the same port of {address}: requests for the "
                         "hostname of one may come in at the other, on a connection that is reused, and get 404",
-                        related=(world.related_listener(other.node, "the other listener"),),
+                        related=(world.related_listener(rival.node, "the other listener"),),
                     )
 
 
@@ -199,29 +207,29 @@ def gateway_host_port_overlap(world: Linted) -> Iterator[Finding]:
     Source: GatewaySpec.Listeners (Gateway API, apis/v1/gateway_types.go): "these rules also apply" to Gateways that are
     merged; kiali KIA0301.
     """
-    told: set[NodeRef] = set()
+    reported: set[NodeRef] = set()
     for address, gateways in _shared_addresses(world).items():
         # That one implementation cannot have both modes of TLS on one port is said of its own listeners.
-        conflicts = conflicts_among((_listeners(world, each) for each in gateways), mixed_modes=True)
+        conflicts = conflicts_among((_listeners(world, gateway) for gateway in gateways), mixed_modes=True)
         for node, conflict in conflicts.items():
-            listener, other = world.gateways.listener(node), world.gateways.listener(conflict.other)
-            if not listener or not other or listener.gateway == other.gateway or node in told:
+            listener, rival = world.gateways.listener(node), world.gateways.listener(conflict.other)
+            if not listener or not rival or listener.gateway == rival.gateway or node in reported:
                 continue
-            if world.is_served(listener) and world.is_served(other):
-                told.add(node)
+            if world.is_served(listener) and world.is_served(rival):
+                reported.add(node)
                 hostname = f" and hostname {listener.hostname}" if listener.hostname else ""
                 both = f"port {listener.port}{'' if conflict.reason == 'ProtocolConflict' else hostname}"
                 yield Finding(
                     subject=node.object,
                     field=listener.field,
-                    message=f"{other} claims {both} of {address} as well",
+                    message=f"{rival} claims {both} of {address} as well",
                     reason=conflict.reason,
-                    related=(world.related_listener(other.node, "the other listener"),),
+                    related=(world.related_listener(rival.node, "the other listener"),),
                 )
 
 
 def _shared_addresses(world: Linted) -> Mapping[str, Sequence[ObjectRef]]:
-    """The Gateways of each address that more than one asks for, or got; the oldest first."""
+    """Return the Gateways of each address that several of them request or have, the oldest first."""
     having = grouped(
         (address.lower(), gateway.ref)
         for gateway in sorted(world.index.of_kind(GATEWAY), key=lambda gateway: gateway.seniority)
@@ -293,7 +301,7 @@ def listener_kind_impossible(world: Linted) -> Iterator[Finding]:
     for owner, listener in world.listeners:
         for position, kind in enumerate(impossible_kinds(world, listener)):
             if kind:
-                served = [each.kind for each in world.gateways.kinds_by_protocol(listener)]
+                served = [served_kind.kind for served_kind in world.gateways.kinds_by_protocol(listener)]
                 known = f"; it serves {some(served)}" if served else ", nor any other kind here"
                 yield Finding(
                     subject=owner.ref,
@@ -304,7 +312,7 @@ def listener_kind_impossible(world: Linted) -> Iterator[Finding]:
 
 
 def impossible_kinds(world: Linted, listener: Listener) -> list[GroupKind | None]:
-    """Of the kinds that a listener allows those that it cannot serve, and None in the place of each other one."""
+    """Return the allowed kinds of a listener that it cannot serve, and None for each other allowed kind."""
     named = listener.named_kinds
     if not named or listener.protocol not in ROUTES_BY_PROTOCOL or listener.may_serve_more:
         return []

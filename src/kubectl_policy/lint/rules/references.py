@@ -47,17 +47,19 @@ def refgrant_unused(world: Linted) -> Iterator[Finding]:
     Source: least privilege; ReferenceGrantSpec (Gateway API, apis/v1/referencegrant_types.go).
     """
     for grant in world.of_kind(REFERENCE_GRANT):
-        sources, opened, words = _sources(grant), _opened(grant), _mentioned(world, grant)
+        sources, opened, mentioned = _sources(grant), _opened(grant), _mentioned(world, grant)
         # References may mean routes without naming one.
-        used = bool(words) and any(not name or name in words or kind in ROUTES for kind, name in opened)
+        used = bool(mentioned) and any(not name or name in mentioned or kind in ROUTES for kind, name in opened)
         if used or not sources or not opened:
             continue
         unread = _unread(world, grant)
         if unread:
             yield world.unknown(grant, "", f"whether anything uses it is not known: {unread}")
         else:
-            who = some([f"{plural(kind.kind)} of {home}" for kind, home in sources])
-            yield Finding(subject=grant.ref, message=f"nothing uses it: no reference of {who} is to what it opens")
+            referrers = some([f"{plural(kind.kind)} of {home}" for kind, home in sources])
+            yield Finding(
+                subject=grant.ref, message=f"nothing uses it: no reference of {referrers} is to what it opens"
+            )
 
 
 @lint_rule("GWP5006", "warning", "closed world", guards=True)
@@ -72,16 +74,16 @@ def refgrant_too_broad(world: Linted) -> Iterator[Finding]:
     """
     every = dict[_Source, AbstractSet[str]]()
     for grant in world.of_kind(REFERENCE_GRANT):
-        inside, words = grant.ref.namespace, _mentioned(world, grant)
+        inside, mentioned = grant.ref.namespace, _mentioned(world, grant)
         for position, (kind, name) in enumerate(_opened(grant)):
             if name or kind in ROUTES:
                 continue
-            there = every.get((kind, inside))
-            if there is None:
-                there = every[kind, inside] = {each.name for each in world.index.world.names_of(kind, inside)}
-            used = there & words
-            if len(used) == 1 and len(there) > 1:
-                yield _too_broad(world, grant, f"spec.to[{position}].name", ObjectRef(kind, inside, *used), len(there))
+            names = every.get((kind, inside))
+            if names is None:
+                names = every[kind, inside] = {ref.name for ref in world.index.world.names_of(kind, inside)}
+            used = names & mentioned
+            if len(used) == 1 and len(names) > 1:
+                yield _too_broad(world, grant, f"spec.to[{position}].name", ObjectRef(kind, inside, *used), len(names))
 
 
 def _too_broad(world: Linted, grant: Resource, field: str, used: ObjectRef, count: int) -> Finding:
@@ -113,7 +115,7 @@ def _kind(entry: Json) -> GroupKind:
 
 
 def _mentions(world: Linted) -> Mapping[tuple[_Source, str], AbstractSet[str]]:
-    """The words in the objects that grants let in, by the namespaces that these mention; every object is read once."""
+    """Return the strings in the objects that grants admit, by source and mentioned namespace."""
     inside = grouped(
         (source, grant.ref.namespace) for grant in world.index.of_kind(REFERENCE_GRANT) for source in _sources(grant)
     )
@@ -121,9 +123,9 @@ def _mentions(world: Linted) -> Mapping[tuple[_Source, str], AbstractSet[str]]:
     for source, namespaces in inside.items():
         is_policy = world.registry.profile_of(source[0]) is not None
         for resource in world.index.of_kind_in(*source):
-            words = set(strings_in(value_at(resource.raw, "spec")))
-            for namespace in words.intersection(namespaces):
-                mentions.setdefault((source, namespace), set()).update(words)
+            strings = set(strings_in(value_at(resource.raw, "spec")))
+            for namespace in strings.intersection(namespaces):
+                mentions.setdefault((source, namespace), set()).update(strings)
             # Policies may select their targets without naming them.
             for attachment in world.analysis.attachments[resource.ref] if is_policy else ():
                 target = attachment.target.object if attachment.target else None
@@ -133,13 +135,13 @@ def _mentions(world: Linted) -> Mapping[tuple[_Source, str], AbstractSet[str]]:
 
 
 def _mentioned(world: Linted, grant: Resource) -> AbstractSet[str]:
-    """The words in what a grant lets in, together."""
+    """Return the strings in the objects that a grant admits."""
     mentions = world.once(_mentions)
-    return {word for source in _sources(grant) for word in mentions.get((source, grant.ref.namespace), ())}
+    return {name for source in _sources(grant) for name in mentions.get((source, grant.ref.namespace), ())}
 
 
 def _unread(world: Linted, grant: Resource) -> str:
-    """Why it is not known what refers to something by way of a grant, in words; empty if it is known."""
+    """Return why references that use a grant may be missing, or ""."""
     for kind, home in _sources(grant):
         if world.index.presence(ObjectRef(kind, home, "")) == "unknown":
             return f"there may be {plural(kind.kind)} in namespace {home} that were not read"
@@ -176,11 +178,11 @@ def ca_and_wellknown(world: Linted) -> Iterator[Finding]:
     """
     for policy in world.of_kind(BACKEND_TLS_POLICY):
         validation = mapping_at(world.index.raw(policy.ref), "spec.validation")
-        own, known = items_at(validation, "caCertificateRefs"), value_at(validation, "wellKnownCACertificates")
+        references, known = items_at(validation, "caCertificateRefs"), value_at(validation, "wellKnownCACertificates")
         # Before its version v1alpha3, the kind had other fields.
         is_older = value_at(policy.raw, "spec.tls") is not None
-        if bool(own) == bool(known) and not is_older:
-            which = "both caCertificateRefs and" if own else "neither caCertificateRefs nor"
+        if bool(references) == bool(known) and not is_older:
+            which = "both caCertificateRefs and" if references else "neither caCertificateRefs nor"
             yield Finding(
                 subject=policy.ref,
                 field="spec.validation",
@@ -198,8 +200,8 @@ def extensionref_not_found(world: Linted) -> Iterator[Finding]:
     (Gateway API, apis/v1/httproute_types.go).
     """
     for route, named in _named_by_filters(world):
-        what = f"requests to {named.backend}" if named.backend else "requests to this rule"
-        yield from world.absent(route, named.object, f"{named.field}.name", f"; {what} get an error response")
+        requests = f"requests to {named.backend}" if named.backend else "requests to this rule"
+        yield from world.absent(route, named.object, f"{named.field}.name", f"; {requests} get an error response")
 
 
 def _named_by_filters(world: Linted) -> Iterator[tuple[Resource, RouteFilter]]:
@@ -219,10 +221,10 @@ def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
     Source: the needs in the profile of each kind, with their evidence; Kuadrant's reason MissingResource, Envoy
     Gateway's InvalidBackendRef.
     """
-    for each in world.once(_settings):
-        if each.permitted:
-            subject, field, harm = _subject(world, each, "" if each.is_name else ".name")
-            yield from world.absent(subject, each.ref, field, harm, severity=each.severity)
+    for setting in world.once(_settings):
+        if setting.permitted:
+            subject, field, harm = _subject(world, setting, "" if setting.is_name else ".name")
+            yield from world.absent(subject, setting.ref, field, harm, severity=setting.severity)
 
 
 @lint_rule("GWP5017", "error", "closed world", "profile")
@@ -235,22 +237,22 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
     Source: ReferenceGrant, "All cross-namespace references in Gateway API ... require a ReferenceGrant" (Gateway API,
     apis/v1/referencegrant_types.go); kgateway-dev/kgateway#11671.
     """
-    for each in world.once(_settings):
-        subject, field, harm = _subject(world, each, "" if each.is_name else ".namespace")
-        if each.permitted is None:
-            message = f"whether {each.ref} may be referred to is unknown: {world.index.grants.unsaid}"
+    for setting in world.once(_settings):
+        subject, field, harm = _subject(world, setting, "" if setting.is_name else ".namespace")
+        if setting.permitted is None:
+            message = f"whether {setting.ref} may be referred to is unknown: {world.index.grants.unsaid}"
             yield world.unknown(subject, field, message)
-        elif not each.permitted:
-            who = "it" if subject.ref == each.owner else str(each.owner)
-            message = f"no ReferenceGrant in namespace {each.ref.namespace} lets {who} refer to {each.ref}"
+        elif not setting.permitted:
+            referrer = "it" if subject.ref == setting.owner else str(setting.owner)
+            message = f"no ReferenceGrant in namespace {setting.ref.namespace} lets {referrer} refer to {setting.ref}"
             yield Finding(
                 subject=subject.ref,
                 field=field,
                 message=f"{message}{harm}",
                 reason="RefNotPermitted",
-                related=world.closed_grants(each.ref.namespace),
-                fix=world.grant_for(each.owner, each.ref),
-                severity=each.severity,
+                related=world.closed_grants(setting.ref.namespace),
+                fix=world.grant_for(setting.owner, setting.ref),
+                severity=setting.severity,
             )
 
 
@@ -314,10 +316,10 @@ def _not_a_certificate(world: Linted, policy: Resource, ref: CertificateRef, pro
 
 
 class _Setting(Struct, frozen=True, kw_only=True):
-    """A reference from the settings of a policy, of which is known what it is for; `harm` is what follows without it.
+    """A reference from the settings of a policy to an object that it needs; `harm` is the consequence of its absence.
 
-    It stands in the `owner`, the policy or another object that it needs, and may be no more than a name. Whether it is
-    `permitted` may be unknown.
+    It is in the `owner`, which is the policy or another needed object, and may be only a name. `permitted` is None if
+    unknown.
     """
 
     policy: Resource
@@ -331,17 +333,17 @@ class _Setting(Struct, frozen=True, kw_only=True):
 
 
 def _settings(world: Linted) -> Sequence[_Setting]:
-    found: dict[tuple[ObjectRef, str], _Setting] = {}
+    settings: dict[tuple[ObjectRef, str], _Setting] = {}
     for policy in world.attaching:
         profile = world.registry.profile(policy.ref.group_kind)
         if policy.ref.group_kind != BACKEND_TLS_POLICY and (profile.needs or profile.backend_fields):
-            for each in _settings_of(world, policy, profile):
-                found.setdefault((each.owner, each.field), each)
-    return tuple(found.values())
+            for setting in _settings_of(world, policy, profile):
+                settings.setdefault((setting.owner, setting.field), setting)
+    return tuple(settings.values())
 
 
 def _settings_of(world: Linted, policy: Resource, profile: PolicyKindProfile) -> Iterator[_Setting]:
-    """First what a policy needs, then the backends that it asks; each may be in both."""
+    """Yield the needs of a policy, then its other backends."""
     index, fields = world.index, set[str]()
     invalid = FAILING_REQUESTS if profile.when_invalid == "errors" else "; without it, the policy is not valid"
     for named in named_needs(index, index.filled(policy), profile.every_need):
@@ -371,12 +373,12 @@ def _settings_of(world: Linted, policy: Resource, profile: PolicyKindProfile) ->
             )
 
 
-def _subject(world: Linted, each: _Setting, part: str) -> tuple[Resource, str, str]:
-    """Where a reference can be put right, if that is linted, else the policy that needs it; and what follows.
+def _subject(world: Linted, setting: _Setting, part: str) -> tuple[Resource, str, str]:
+    """Return the object in scope in which a reference can be corrected, its field, and the harm.
 
-    The `part` of the reference is what is wrong with it.
+    `part` is the wrong member of the reference.
     """
-    owner = world.index.get(each.owner)
-    if owner and world.lints(owner):
-        return owner, f"{each.field}{part}", each.harm
-    return each.policy, "", f" ({each.field} of {each.owner}){each.harm}"
+    owner = world.index.get(setting.owner)
+    if owner and world.in_scope(owner):
+        return owner, f"{setting.field}{part}", setting.harm
+    return setting.policy, "", f" ({setting.field} of {setting.owner}){setting.harm}"

@@ -1,4 +1,4 @@
-"""GWP9001, GWP9002, and GWP9005 to GWP9007: what the config file requires, and owners of policies."""
+"""GWP9001, GWP9002, and GWP9005 to GWP9007: requirements of the config file, reach, and owners of policies."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def route_without_required_policy(world: Linted) -> Iterator[Finding]:
             unseen = ""
             for rule, paths in _ways(world, requirement, route):
                 entries = _in_force(world, rule, paths, kinds)
-                found = grouped((entry.path, entry.effective.resolution) for entry in entries)
-                bare = [path for place, path in enumerate(paths) if not _has(found.get(place, ()), requirement)]
+                by_path = grouped((entry.path, entry.effective.resolution) for entry in entries)
+                bare = [path for position, path in enumerate(paths) if not _has(by_path.get(position, ()), requirement)]
                 lacking += [(rule, path) for path in bare]
                 unseen = unseen or (_unseen(world, rule, kinds) if bare else "")
             if lacking:
@@ -68,9 +68,9 @@ def route_without_required_policy(world: Linted) -> Iterator[Finding]:
 
 def _kinds(world: Linted, requirement: Requirement) -> list[GroupKind]:
     registry = world.registry
-    known = {*registry.profiled(built_in_groups()), *(each.group_kind for each in registry.policy_kinds)}
+    known = {*registry.profiled(built_in_groups()), *(profile.group_kind for profile in registry.policy_kinds)}
     names = [(kind, registry.names_of(kind)) for kind in sorted(known)]
-    return [kind for kind, called in names if any(is_called(called, word) for word in requirement.policies)]
+    return [kind for kind, called in names if any(is_called(called, name) for name in requirement.policies)]
 
 
 def _ways(world: Linted, requirement: Requirement, route: Resource) -> Iterator[tuple[NodeRef, Sequence[Path]]]:
@@ -89,41 +89,41 @@ def _in_force(
         yield from effective_entries(world.analysis, rule, paths, kind)
 
 
-def _has(found: Sequence[Resolution], requirement: Requirement) -> bool:
+def _has(resolutions: Sequence[Resolution], requirement: Requirement) -> bool:
     return any(
         resolution.policies_in_force - resolution.policies_undecided
         and all(value_at(plain(resolution.spec), field) is not None for field in requirement.fields)
-        for resolution in found
+        for resolution in resolutions
     )
 
 
 def _unseen(world: Linted, rule: NodeRef, kinds: Sequence[GroupKind]) -> str:
-    """Why it may be in force all the same; empty if it is not."""
+    """Return the blind spot because of which the policy may be in force after all, or ""."""
     covered = covered_paths(world.analysis, rule)
     unseen = (
         *blind_spots_in_settings(world.analysis, rule, covered, frozenset(kinds)),
         *unknown_parents(world.analysis, [rule.object]),
     )
-    return next((f"{each.what} {each.reason}" for each in unseen), "")
+    return next((f"{blind_spot.what} {blind_spot.reason}" for blind_spot in unseen), "")
 
 
 def _not_covered(
     world: Linted, requirement: Requirement, route: Resource, lacking: Sequence[tuple[NodeRef, Path]], unseen: str
 ) -> Finding:
-    what = " or ".join(requirement.policies)
+    policies = " or ".join(requirement.policies)
     fields = f" with {' and '.join(requirement.fields)}" if requirement.fields else ""
     rules = list(dict.fromkeys(rule for rule, _ in lacking))
     every = world.topology.sections(route.ref)
     where = "" if len(rules) == len(every) else f" for {some([rule.section for rule in rules])}"
     through = sorted({_entrance(path) for _, path in lacking})
     gateways = {node.object for _, path in lacking for node in path if node.object.group_kind == GATEWAY}
-    message = f"no {what}{fields} is in force{where}, for requests through {some(through)}"
-    said = f"{requirement.name}: {requirement.message or message}"
+    message = f"no {policies}{fields} is in force{where}, for requests through {some(through)}"
+    text = f"{requirement.name}: {requirement.message or message}"
     first = every.index(rules[0].section)
     return Finding(
         subject=route.ref,
         field=f"spec.rules[{first}]" if where else "",
-        message=f"{said}; {unseen}" if unseen else said,
+        message=f"{text}; {unseen}" if unseen else text,
         certain=not unseen,
         severity=requirement.severity,
         related=tuple(map(world.related, sorted(gateways))),
@@ -157,8 +157,8 @@ def setting_out_of_bounds(world: Linted) -> Iterator[Finding]:
                         result = _checked(world, requirement, route, paths[entry.path], resolution, results)
                         if result.value is not True:
                             outside.setdefault(resolution, []).append((rule, result))
-            for resolution, places in outside.items():
-                yield _out_of_bounds(world, requirement, resolution, places)
+            for resolution, failed_checks in outside.items():
+                yield _out_of_bounds(world, requirement, resolution, failed_checks)
 
 
 def _checked(  # noqa: PLR0913, PLR0917 (all that decides on the result)
@@ -169,7 +169,7 @@ def _checked(  # noqa: PLR0913, PLR0917 (all that decides on the result)
     resolution: Resolution,
     known: dict[tuple[object, ...], Result],
 ) -> Result:
-    """What the check comes to; known wherever nothing else decides on it."""
+    """Evaluate the check of a requirement; results that depend on the resolution alone are shared."""
     local = bool(_SURROUNDINGS.search(requirement.check))
     key = (resolution, *((path,) if local else ()))
     if key not in known:
@@ -179,7 +179,7 @@ def _checked(  # noqa: PLR0913, PLR0917 (all that decides on the result)
 
 
 def _around(world: Linted, route: Resource, path: Path) -> dict[str, object]:
-    """What requests pass on a path, as expressions see it."""
+    """Return the route, Gateway and listener on a path as variables of expressions."""
     listener = world.topology.listener_on(path)
     gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
     return {
@@ -210,21 +210,21 @@ def _seen(resource: Resource | None) -> dict[str, object]:
 
 
 def _out_of_bounds(
-    world: Linted, requirement: Requirement, resolution: Resolution, places: Sequence[tuple[NodeRef, Result]]
+    world: Linted, requirement: Requirement, resolution: Resolution, failed_checks: Sequence[tuple[NodeRef, Result]]
 ) -> Finding:
-    """One finding wherever the same policies meet, at the most specific of them."""
+    """Return one finding for a resolution, about its most specific policy."""
     policies = [
         part.source.object for part in resolution.contributions if part.source.object in resolution.policies_in_force
     ]
     subject = policies[-1]
-    routes = sorted({rule.object for rule, _ in places})
-    problem = places[0][1].problem
-    said = requirement.message or f"not so: {requirement.check}"
+    routes = sorted({rule.object for rule, _ in failed_checks})
+    problem = failed_checks[0][1].problem
+    message = requirement.message or f"not so: {requirement.check}"
     why = f" (it cannot be evaluated: {problem})" if problem else ""
     undecided = bool(resolution.undecided)
     return Finding(
         subject=subject,
-        message=f"{requirement.name}: {said}{why}, in force on {some(routes)}",
+        message=f"{requirement.name}: {message}{why}, in force on {some(routes)}",
         certain=not undecided and not world.analysis.evaluator.obstacle,
         severity=requirement.severity,
         related=(
@@ -269,11 +269,11 @@ def cross_team_influence(world: Linted) -> Iterator[Finding]:
     owners: dict[ObjectRef, str] = {}
     for policy, enforcement in world.enforcements if key else ():
         ours = owner(world.index, policy.ref, key)
-        others = [route for route in _routes(world, enforcement) if ours]
-        for route in others:
+        routes = [route for route in _routes(world, enforcement) if ours]
+        for route in routes:
             if route not in owners:
                 owners[route] = owner(world.index, route, key)
-        theirs = [route for route in others if owners[route] not in {"", ours}]
+        theirs = [route for route in routes if owners[route] not in {"", ours}]
         if theirs:
             teams = sorted({owners[route] for route in theirs})
             yield Finding(
@@ -307,10 +307,12 @@ def owner_label_missing(world: Linted) -> Iterator[Finding]:
 
 
 def _routes(world: Linted, enforcement: Enforcement) -> list[ObjectRef]:
-    """The routes that a policy affects, sorted: on their own paths, or behind what it affects."""
+    """Return the routes that a policy affects, on its paths or behind its targets, sorted."""
     if not ENFORCEMENT[enforcement.state].in_force:
         return []
     outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
-    found = {node.object for effective in outcomes for node in effective.path if node.object.group_kind in ROUTES}
+    routes = {node.object for effective in outcomes for node in effective.path if node.object.group_kind in ROUTES}
     profile = world.registry.profile(enforcement.policy.group_kind)
-    return sorted(found or {each.route for each in routes_behind(world.analysis, affected_nodes(enforcement, profile))})
+    return sorted(
+        routes or {target.route for target in routes_behind(world.analysis, affected_nodes(enforcement, profile))}
+    )

@@ -1,4 +1,4 @@
-"""GWP3001 to GWP3005: what controllers reported on policies, where it is bad, late, or not as computed."""
+"""GWP3001 to GWP3005: reports on policies that are missing, stale, negative, or not as computed."""
 
 from __future__ import annotations
 
@@ -47,26 +47,26 @@ _NEXT_STEPS: Final[Mapping[str, str]] = {
 
 
 def is_about_policies(report: ReportedClaim) -> bool:
-    """Whether something was reported on a policy, and not on what policies are for."""
+    """Whether a report is on a policy, not on a target of policies."""
     return report.resource.ref.group_kind not in (GATEWAY_CLASS, *COMPARED)
 
 
-def by_place(reports: Iterable[ReportedClaim]) -> Iterable[Sequence[ReportedClaim]]:
-    """What was reported, together where it is about the same place, by the same controller."""
-    places: dict[tuple[ObjectRef, NodeRef | None, str], list[ReportedClaim]] = {}
+def by_location(reports: Iterable[ReportedClaim]) -> Iterable[Sequence[ReportedClaim]]:
+    """Group reports by object, section or parent, and controller."""
+    groups: dict[tuple[ObjectRef, NodeRef | None, str], list[ReportedClaim]] = {}
     for report in reports:
-        places.setdefault(report.place, []).append(report)
-    return places.values()
+        groups.setdefault(report.location, []).append(report)
+    return groups.values()
 
 
 def first_sign(reports: Sequence[ReportedClaim], signs: Mapping[str, str]) -> ReportedClaim | None:
-    """The report, of those about one place, with the first one of some signs; None if none has any."""
+    """Return the report with the first of the given signs, or None."""
     of_type = {report.comparison.type: report for report in reversed(reports) if report.has(signs)}
     return next((of_type[type_] for type_ in signs if type_ in of_type), None)
 
 
 def finding_about(world: Linted, report: ReportedClaim, message: str, *, severity: Severity | None = None) -> Finding:
-    """What is wrong with something that was reported, where that is written."""
+    """Return a finding about a report, at its path in the object."""
     at, comparison = report.comparison.at, report.comparison
     reported = comparison.reported or comparison.computed
     return Finding(
@@ -98,7 +98,7 @@ def stale_observed_generation(world: Linted) -> Iterator[Finding]:
     for report in first.values():
         if not world.reported.is_new(report.resource):
             now = integer_at(report.resource.raw, "metadata.generation")
-            seen = f"{report.who} has seen generation {report.comparison.observed_generation} of it"
+            seen = f"{report.controller_name} has seen generation {report.comparison.observed_generation} of it"
             unknown = "whether its last change is in force is not known"
             yield finding_about(world, report, f"{seen}, and it is at generation {now}: {unknown}")
 
@@ -121,42 +121,43 @@ def no_status(world: Linted) -> Iterator[Finding]:
 
 
 def _without_report(world: Linted, resource: Resource) -> Iterator[Finding]:
-    if any(map(world.reported.is_refused, world.reported.above(resource.ref))):
+    if any(map(world.reported.is_refused, world.reported.parents(resource.ref))):
         return
-    expected = [each for each in world.reported.unreported(resource) if not _is_silent_for(world, each.at)]
-    missing = [each for each in expected if each.disagrees and not each.policy_kind]
-    undecided = [each for each in expected if each.verdict == "Undecided"]
-    doubts = [world.reported.doubt(each) for each in missing or undecided[:1]]
+    expected = [
+        comparison for comparison in world.reported.unreported(resource) if not _is_silent_for(world, comparison.at)
+    ]
+    missing = [comparison for comparison in expected if comparison.disagrees and not comparison.policy_kind]
+    undecided = [comparison for comparison in expected if comparison.verdict == "Undecided"]
+    doubts = [world.reported.doubt(comparison) for comparison in missing or undecided[:1]]
     if all(doubts):
         for doubt in doubts[:1]:
             yield world.unknown(resource, "status", f"whether anything should be reported on it is unknown: {doubt}")
         return
     first = ReportedClaim(resource, missing[0])
-    types = " and ".join(dict.fromkeys(each.type for each in missing if each.at == missing[0].at))
-    message = (
-        f"no controller has reported anything on it, where {types} should be{first.where}{_why(resource, missing)}"
-    )
+    types = " and ".join(dict.fromkeys(comparison.type for comparison in missing if comparison.at == missing[0].at))
+    expectation = f"where {types} should be{first.part_phrase}{_why(resource, missing)}"
+    message = f"no controller has reported anything on it, {expectation}"
     yield Finding(subject=resource.ref, field="status", message=message)
 
 
 def _is_silent_for(world: Linted, at: NodeRef | None) -> bool:
-    """Whether nobody reports on a Gateway, or takes it, so that nobody would on what hangs on it."""
+    """Whether the Gateway is not accepted, or has no report, so that its dependents have none either."""
     gateway = world.gateways.gateway_of(at.object) if at else None
     resource = world.index.get(gateway) if gateway else None
     return bool(gateway and (_is_refused(world, at) or (resource and world.reported.lacks_report(resource))))
 
 
 def _is_refused(world: Linted, at: NodeRef | None) -> bool:
-    return bool(at and any(map(world.reported.is_refused, (at.object, *world.reported.above(at.object)))))
+    return bool(at and any(map(world.reported.is_refused, (at.object, *world.reported.parents(at.object)))))
 
 
 def _why(resource: Resource, missing: Iterable[Comparison]) -> str:
     kind = resource.ref.kind
-    words = {
+    reasons = {
         "silent controller": f": none has on any {kind}, so it may not be running, or not know the kind",
         "no class": ": no GatewayClass is one of its controllers",
     }
-    return next((words[each.explanation] for each in missing if each.explanation in words), "")
+    return next((reasons[comparison.explanation] for comparison in missing if comparison.explanation in reasons), "")
 
 
 @lint_rule("GWP3003", "error", "status")
@@ -173,12 +174,12 @@ def accepted_false(world: Linted) -> Iterator[Finding]:
         # What is as computed is found by its cause.
         if not report.has(_REFUSED) or not is_about_policies(report) or comparison.verdict == "Agrees":
             continue
-        message, computed = report.words, comparison.computed
+        message, computed = report.phrase, comparison.computed
         if comparison.verdict == "Differs" and computed:
             message = f"{message}; {as_computed(comparison, computed)}"
-        found = finding_about(world, report, message)
-        step = _NEXT_STEPS.get(found.reason)
-        yield replace(found, fix=Fix(words=step) if step else None)
+        finding = finding_about(world, report, message)
+        step = _NEXT_STEPS.get(finding.reason)
+        yield replace(finding, fix=Fix(words=step) if step else None)
 
 
 @lint_rule("GWP3004", "error", "status")
@@ -192,17 +193,17 @@ def programmed_false(world: Linted) -> Iterator[Finding]:
     Source: GEP-713, "Status conditions" (Programmed: Reconciling, Overridden); Enforced of Kuadrant, Attached of
     kgateway.
     """
-    for reports in by_place(filter(is_about_policies, world.reported.current)):
+    for reports in by_location(filter(is_about_policies, world.reported.current)):
         if any(report.has(_REFUSED) for report in reports):
             continue
         report = first_sign(reports, _NOT_IN_FORCE)
         if report is None or report.comparison.verdict == "Agrees":
             continue
-        found = finding_about(world, report, report.words)
+        finding = finding_about(world, report, report.phrase)
         since = time_at(world.reported.written(report)[1], "lastTransitionTime")
-        if found.reason != _IN_WORK or not world.reported.is_recent(since):
-            severity: Severity = "warning" if found.reason in _NO_MISTAKES else "error"
-            yield replace(found, severity=severity)
+        if finding.reason != _IN_WORK or not world.reported.is_recent(since):
+            severity: Severity = "warning" if finding.reason in _NO_MISTAKES else "error"
+            yield replace(finding, severity=severity)
 
 
 @lint_rule("GWP3005", "warning", "status")
@@ -217,13 +218,13 @@ def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
 
     Source: kgateway-dev/kgateway#14277, Kuadrant/kuadrant-operator#1421.
     """
-    for reports in by_place(world.reported.current):
+    for reports in by_location(world.reported.current):
         different = [report for report in reports if _is_to_compare(report)]
         doubtful = [report for report in different if world.reported.doubt(report.comparison)]
         known = [report for report in different if report not in doubtful]
         if doubtful:
             first, doubt = doubtful[0], world.reported.doubt(doubtful[0].comparison)
-            message = f"whether what is reported{first.where} is right is unknown: {doubt}"
+            message = f"whether what is reported{first.part_phrase} is right is unknown: {doubt}"
             yield world.unknown(first.resource, world.reported.written(first)[0], message)
         if any(report.comparison.reported for report in reports):
             yield from (_contradiction(world, report) for report in known)
@@ -232,12 +233,12 @@ def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
             severity: Severity = "warning" if known[0].is_about_another else "info"
             claims = [(report.comparison.type, report.comparison.computed) for report in known]
             expected = " and ".join(f"{type_}={worded(type_, computed)}" for type_, computed in claims if computed)
-            message = f"nothing is reported{known[0].where}, where {expected} should be"
+            message = f"nothing is reported{known[0].part_phrase}, where {expected} should be"
             yield finding_about(world, known[0], message, severity=severity)
 
 
 def _is_to_compare(report: ReportedClaim) -> bool:
-    """Whether a disagreement, or one that is not decided, is for no other rule."""
+    """Whether a disagreement is not left to another rule."""
     comparison = report.comparison
     if comparison.is_count or comparison.policy_kind or report.is_pending:
         return False
@@ -247,7 +248,7 @@ def _is_to_compare(report: ReportedClaim) -> bool:
 
 
 def as_computed(comparison: Comparison, computed: Claim) -> str:
-    """What is computed instead, in words that follow what was reported."""
+    """Return the computed status as a clause."""
     why = f": {computed.message}" if computed.message else ""
     return f"as computed, it is {worded(comparison.type, computed)}{why}"
 
@@ -258,11 +259,11 @@ def _contradiction(world: Linted, report: ReportedClaim) -> Finding:
     if computed is None:
         is_other = comparison.explanation == "other class"
         why = "the Gateway is another controller's, by its GatewayClass" if is_other else "there is no reason to"
-        message = f"{report.words}; as computed, {why}"
+        message = f"{report.phrase}; as computed, {why}"
     elif reported is None:
-        message = f"{comparison.type} is not reported{report.where}; {as_computed(comparison, computed)}"
+        message = f"{comparison.type} is not reported{report.part_phrase}; {as_computed(comparison, computed)}"
         severity = "info" if computed.status == "True" else "warning"
     else:
-        message = f"{report.words}; {as_computed(comparison, computed)}"
+        message = f"{report.phrase}; {as_computed(comparison, computed)}"
         severity = "info" if computed.status == reported.status else "warning"
     return finding_about(world, report, message, severity=severity)

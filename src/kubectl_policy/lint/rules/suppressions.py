@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.lint.report import How
+    from kubectl_policy.lint.report import SuppressionForm
     from kubectl_policy.model import ObjectRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment
 
@@ -42,7 +42,7 @@ _DIGITS: Final = str.maketrans("OIL", "011")
 
 
 class Suppression(Struct, frozen=True, kw_only=True):
-    """That what some rules find of one object, or on some lines of a file, is not to be reported."""
+    """A request not to report rules on one object, or on some lines of a file."""
 
     names: tuple[str, ...]
     """Rules as they are written: ids, names, or the beginnings of ids."""
@@ -60,16 +60,16 @@ class Suppression(Struct, frozen=True, kw_only=True):
     lines: range = range(0)
 
     @property
-    def how(self) -> How:
-        """How it is written."""
+    def how(self) -> SuppressionForm:
+        """The form of the suppression."""
         return "annotation" if self.subject else "comment"
 
     def holds(self, today: date | None) -> bool:
-        """Whether it counts on a day, or ever, where nobody says which day it is."""
+        """Whether it is in effect on a day; without a day, whether it can be."""
         return not self.undated and not (self.until and today and today > self.until)
 
     def covers(self, finding: Finding, lines: Iterable[int]) -> bool:
-        """Whether a finding on some lines is about the same object or lines, whatever the rule is."""
+        """Whether a finding is on the object or the lines of the suppression, whatever its rule."""
         if self.subject:
             return finding.subject == self.subject
         origin = finding.origin
@@ -77,26 +77,32 @@ class Suppression(Struct, frozen=True, kw_only=True):
 
 
 def suppressions_of(world: Linted) -> Sequence[Suppression]:
-    """What the annotations of objects that are linted say, and then the comments in the files that were read."""
-    said: list[Suppression] = []
-    sources = {each.origin.source for each in world.snapshot.diagnostics if each.origin and each.origin.line}
+    """Return the suppressions in annotations of objects in scope, then those in comments."""
+    suppressions: list[Suppression] = []
+    sources = {
+        diagnostic.origin.source
+        for diagnostic in world.snapshot.diagnostics
+        if diagnostic.origin and diagnostic.origin.line
+    }
     for resource in world.resources:
         if resource.origin.line:
             sources.add(resource.origin.source)
         annotations = mapping_at(resource.raw, "metadata.annotations")
         # Nearly all objects have none, or those of others.
         if annotations and any(_OURS in key for key in annotations):
-            said += _by_annotations(resource)
+            suppressions += _by_annotations(resource)
     for source in sorted(sources):
-        said += [each for comment in world.comments_of(source) for each in _by_comment(comment, source)]
-    return tuple(said)
+        suppressions += [
+            suppression for comment in world.comments_of(source) for suppression in _by_comment(comment, source)
+        ]
+    return tuple(suppressions)
 
 
 def _by_annotations(resource: Resource) -> Iterator[Suppression]:
     annotations = mapping_at(resource.raw, "metadata.annotations")
     why = annotations.get(REASON)
-    for key, said in annotations.items():
-        text = said if isinstance(said, str) else ""
+    for key, value in annotations.items():
+        text = value if isinstance(value, str) else ""
         if key == LISTED:
             rest, until, undated = _without_date(text)
             reason, later, unclear = _without_date(why if isinstance(why, str) else "")
@@ -126,11 +132,11 @@ def _by_comment(comment: Comment, source: str) -> Iterator[Suppression]:
     rest, until, undated = _without_date(comment.says[command.end() :].strip(_AROUND))
     names: list[str] = []
     at = 0
-    while found := _RULE.match(rest, at):
-        names.append(found[1])
-        at = found.end()
+    while rule := _RULE.match(rest, at):
+        names.append(rule[1])
+        at = rule.end()
         # Without anything that tells of another rule, this was the last one.
-        if found.end() == found.end(1):
+        if rule.end() == rule.end(1):
             break
     yield Suppression(
         names=tuple(dict.fromkeys(names)),
@@ -143,16 +149,16 @@ def _by_comment(comment: Comment, source: str) -> Iterator[Suppression]:
 
 
 def _without_date(text: str) -> tuple[str, date | None, str]:
-    """A text without `until=DATE`, with that date or what stands in its place."""
-    found = _UNTIL.search(text)
-    if found is None:
+    """Return a text without `until=DATE`, the date, and the text of an invalid date."""
+    match = _UNTIL.search(text)
+    if match is None:
         return text.strip(_AROUND), None, ""
-    rest = f"{text[: found.start()].rstrip(_AROUND)} {text[found.end() :].lstrip(_AROUND)}".strip(_AROUND)
+    rest = f"{text[: match.start()].rstrip(_AROUND)} {text[match.end() :].lstrip(_AROUND)}".strip(_AROUND)
     try:
-        until = date.fromisoformat(found[2]) if _DATE.fullmatch(found[2]) else None
+        until = date.fromisoformat(match[2]) if _DATE.fullmatch(match[2]) else None
     except ValueError:
         until = None
-    return rest, until, "" if until else f"until={found[2]}"
+    return rest, until, "" if until else f"until={match[2]}"
 
 
 @lint_rule("GWP0007", "info")
@@ -170,7 +176,9 @@ def suppression_unused(world: Linted) -> Iterator[Finding]:
         if suppression.names and not suppression.holds(world.settings.today):
             dated = f"was until {suppression.until}" if suppression.until else f"has no date in {suppression.undated}"
             remedy = "remove it, or give it a later date" if suppression.until else "write until=YYYY-MM-DD"
-            yield said_of(suppression, f"the suppression of {_names(suppression)} {dated}, and counts no more", remedy)
+            yield suppression_finding(
+                suppression, f"the suppression of {_names(suppression)} {dated}, and counts no more", remedy
+            )
 
 
 @lint_rule("GWP0008", "warning")
@@ -178,23 +186,25 @@ def unknown_rule_id(world: Linted) -> Iterator[Finding]:
     """A suppression, or the config file, names a rule that does not exist.
 
     What is meant is reported all the same or, if it was to be selected, is not checked: then this is an error. It is
-    found whichever rules are selected, as a name that is misspelt selects nothing.
+    found whichever rules are selected, as a name that is rule_hint selects nothing.
 
     Source: istioctl analyze, which warns of the codes of messages that it does not know.
     """
     settings = world.settings
     for name in dict.fromkeys((*settings.selected, *settings.ignored, *settings.severities)):
-        if instead := misspelt(name):
+        if instead := rule_hint(name):
             severity: Severity | None = "error" if name in settings.selected else None
             origin = settings.written.get(name)
             fix = Fix(words=instead)
             yield Finding(subject=None, message=_no_rule(name), fix=fix, severity=severity, origin=origin)
     for suppression in world.once(suppressions_of):
         for name in suppression.names:
-            if instead := misspelt(name):
-                yield said_of(suppression, _no_rule(name), instead)
+            if instead := rule_hint(name):
+                yield suppression_finding(suppression, _no_rule(name), instead)
         if not suppression.names:
-            yield said_of(suppression, "the suppression names no rule", "write the id of a rule, such as GWP1001")
+            yield suppression_finding(
+                suppression, "the suppression names no rule", "write the id of a rule, such as GWP1001"
+            )
 
 
 @lint_rule("GWP0012", "error", "configuration")
@@ -210,11 +220,13 @@ def suppression_without_reason(world: Linted) -> Iterator[Finding]:
         if suppression.names and not suppression.reason:
             listed = suppression.how == "annotation" and LISTED in suppression.field
             where = f"in the annotation {REASON}" if listed else "behind it"
-            yield said_of(suppression, f"{_names(suppression)} is suppressed without a reason", f"write it {where}")
+            yield suppression_finding(
+                suppression, f"{_names(suppression)} is suppressed without a reason", f"write it {where}"
+            )
 
 
-def said_of(suppression: Suppression, message: str, remedy: str) -> Finding:
-    """What is wrong with a suppression, where it is written."""
+def suppression_finding(suppression: Suppression, message: str, remedy: str) -> Finding:
+    """Return a finding about a suppression."""
     return Finding(
         subject=suppression.subject,
         message=message,
@@ -224,8 +236,8 @@ def said_of(suppression: Suppression, message: str, remedy: str) -> Finding:
     )
 
 
-def misspelt(name: str) -> str:
-    """Which rule may be meant by a name that no rule has, or where to look; empty if one is called so."""
+def rule_hint(name: str) -> str:
+    """Return a hint for the name of a rule that does not exist, or "" if it exists."""
     from kubectl_policy.lint.rules import RULES  # noqa: PLC0415 (the rule above is one of them)
 
     if any(rule.is_called(name) for rule in RULES):
@@ -233,7 +245,7 @@ def misspelt(name: str) -> str:
     names = [rule.name for rule in RULES]
     # Of letters that look like digits, an id has none; of two ids, neither is more like a third one.
     written = (name.upper().translate(_DIGITS), name.lower().replace("_", "-"))
-    near = next((each for each in written if each in {*names, *(rule.id for rule in RULES)}), "")
+    near = next((spelling for spelling in written if spelling in {*names, *(rule.id for rule in RULES)}), "")
     near = near or nearest(name, names)
     return f"did you mean {near}?" if near else "docs/rules.md lists all rules"
 

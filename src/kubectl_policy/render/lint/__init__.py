@@ -1,4 +1,4 @@
-"""`lint` for people, for programs, and for the pages of CI systems."""
+"""Lint rules, their findings, and the report on them."""
 
 from __future__ import annotations
 

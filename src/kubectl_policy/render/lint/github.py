@@ -1,14 +1,14 @@
-"""Findings as annotations of GitHub, by commands in the log of a step, and the summary of that step."""
+"""Findings as annotations in a GitHub workflow, and the summary of a step."""
 
 from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.render.lint.locations import path_of
 from kubectl_policy.render.lint.markdown import markdown
-from kubectl_policy.render.lint.places import path_of
 from kubectl_policy.render.lint.text import lint_body
-from kubectl_policy.render.lint.wording import lint_headline, notes, rule_words, sentence, worst_first
+from kubectl_policy.render.lint.wording import lint_headline, notes, rule_label, sentence, worst_first
 from kubectl_policy.render.output.escape import Commands, uncommanding, visible
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.wording.names import count
@@ -29,7 +29,7 @@ _WIDTH: Final = 10_000
 
 
 def lint_github(report: Report) -> Commands:
-    """As many annotations as GitHub shows, the worst of all findings; then the text of all, folded, and how many."""
+    """Return the worst findings as annotations, as many as GitHub shows, then the text of all in a group."""
     findings = worst_first(report.findings)
     shown = [
         finding
@@ -39,11 +39,13 @@ def lint_github(report: Report) -> Commands:
     if len(shown) < len(findings):
         notices = [finding for finding in shown if finding.severity_ == "info"]
         shown = [finding for finding in shown if finding.severity_ != "info"] + notices[: MOST - 1]
-        left = count(len(findings) - len(shown), "more finding")
-        more = [_command("notice", f"{left} in the log and the summary of this step", title="kubectl policy lint")]
+        remaining = count(len(findings) - len(shown), "more finding")
+        notes = [
+            _command("notice", f"{remaining} in the log and the summary of this step", title="kubectl policy lint")
+        ]
     else:
-        more = []
-    lines = [*(_annotation(finding, report) for finding in shown), *more, *_log(report)]
+        notes = []
+    lines = [*(_annotation(finding, report) for finding in shown), *notes, *_log(report)]
     return Commands("".join(f"{line}\n" for line in lines))
 
 
@@ -51,11 +53,11 @@ def _annotation(finding: Finding, report: Report) -> str:
     path = path_of(finding.origin, report)
     line = str(finding.origin.line) if path and finding.origin else ""
     message = "\n".join(map(visible, (sentence(finding), *notes(finding))))
-    return _command(_COMMANDS[finding.severity_], message, file=visible(path), line=line, title=rule_words(finding))
+    return _command(_COMMANDS[finding.severity_], message, file=visible(path), line=line, title=rule_label(finding))
 
 
 def _command(name: str, message: str, **properties: str) -> str:
-    """A command of the log: `::error file=shop.yaml,line=14::...`."""
+    """Return a workflow command: `::error file=shop.yaml,line=14::...`."""
     pairs = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
     return f"::{name} {pairs}::{_data(message)}"
 
@@ -69,7 +71,7 @@ def _property(text: str) -> str:
 
 
 def _log(report: Report) -> Iterator[str]:
-    """What people read in the log, without what would be a command there."""
+    """Yield the text for the log, without workflow commands in it."""
     text = to_text(lint_body(report, View(width=_WIDTH)), _WIDTH)
     if text:
         yield f"::group::{count(len(report.findings), 'finding')}"
@@ -79,5 +81,5 @@ def _log(report: Report) -> Iterator[str]:
 
 
 def github_summary(report: Report) -> str:
-    """What is to be appended to the file that `GITHUB_STEP_SUMMARY` names: the findings in Markdown."""
+    """Return the findings in Markdown for the file that `GITHUB_STEP_SUMMARY` names."""
     return markdown(report, SUMMARY_LIMIT, marked=False)

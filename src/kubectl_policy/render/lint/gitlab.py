@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.lint.places import place_of
-from kubectl_policy.render.lint.wording import notes, rule_words, sentence
+from kubectl_policy.render.lint.locations import path_or_name
+from kubectl_policy.render.lint.wording import notes, rule_label, sentence
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
@@ -19,27 +19,26 @@ _SEVERITIES: Final[Mapping[Severity, str]] = {"error": "major", "warning": "mino
 
 
 def lint_gitlab(report: Report) -> list[Json]:
-    """All findings, those that are known as well; an empty list where there is none.
+    """Return all findings, including known ones; an empty list is a report as well.
 
-    GitLab compares the reports of two branches itself: it says of what is only in that of the target that it is fixed,
-    and compares nothing if one of them is missing.
+    GitLab itself compares the reports of two branches, and compares nothing if one is missing.
     """
     guarding = {rule.id for rule in report.rules if rule.guards}
     return [_entry(finding, report, guards=finding.rule in guarding) for finding in (*report.findings, *report.known)]
 
 
 def _entry(finding: Finding, report: Report, *, guards: bool) -> Json:
-    words = (sentence(finding), *notes(finding))
+    sentences = (sentence(finding), *notes(finding))
     line = (finding.origin.line if finding.origin else 0) or 1
     return {
-        "description": "; ".join(map(visible, words)),
-        "check_name": rule_words(finding),
+        "description": "; ".join(map(visible, sentences)),
+        "check_name": rule_label(finding),
         # Of those that are the same, GitLab shows one.
         "fingerprint": finding.fingerprint,
         "severity": "critical" if guards and finding.severity_ == "error" else _SEVERITIES[finding.severity_],
         # An entry without a path and a line is not taken, and ends the list.
         "location": {
-            "path": visible(place_of(finding, report)),
+            "path": visible(path_or_name(finding, report)),
             "lines": {"begin": line},
         },
     }

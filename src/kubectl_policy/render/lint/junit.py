@@ -10,8 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from kubectl_policy.render.lint.places import path_of
-from kubectl_policy.render.lint.wording import notes, rule_words, sentence
+from kubectl_policy.render.lint.locations import path_of
+from kubectl_policy.render.lint.wording import notes, rule_label, sentence
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def lint_junit(report: Report) -> str:
-    """Every test fails of which the finding lets the run fail; others are passed or skipped."""
+    """Return a test suite in which the findings that fail the run are failures, and others are passed or skipped."""
     suite = _element(None, "testsuite", name=_NAME)
     names, summaries = _Names(), {rule.id: rule.summary for rule in report.rules}
     for finding in report.findings:
@@ -49,39 +49,39 @@ def lint_junit(report: Report) -> str:
 
 
 class _Names:
-    """The names of tests, no two of which are the same: readers drop all but one of those."""
+    """The unique names of test cases; readers drop cases with equal names."""
 
     def __init__(self) -> None:
         self._times = Counter[tuple[str, str]]()
         self.rules = set[str]()
 
     def test(self, suite: Element, finding: Finding, report: Report) -> Element:
-        """A test for a finding, called by what stays when lines move: so do readers know it again."""
+        """Add a test case for a finding, with a name that does not depend on lines."""
         self.rules.add(finding.rule)
         name = _name(finding, report)
-        self._times[rule_words(finding), name] += 1
-        times = self._times[rule_words(finding), name]
+        self._times[rule_label(finding), name] += 1
+        times = self._times[rule_label(finding), name]
         return _element(
-            suite, "testcase", classname=rule_words(finding), name=f"{name} #{times}" if times > 1 else name
+            suite, "testcase", classname=rule_label(finding), name=f"{name} #{times}" if times > 1 else name
         )
 
 
 def _name(finding: Finding, report: Report) -> str:
-    """`HTTPRoute shop/checkout, spec.parentRefs[0] (shop.yaml)`."""
+    """Return the name of a test case: `HTTPRoute shop/checkout, spec.parentRefs[0] (shop.yaml)`."""
     path, subject = path_of(finding.origin, report), finding.subject
-    words = ", ".join(filter(None, (str(subject), finding.field))) if subject else ""
-    return f"{words} ({path})" if words and path else words or path or finding.message
+    label = ", ".join(filter(None, (str(subject), finding.field))) if subject else ""
+    return f"{label} ({path})" if label and path else label or path or finding.message
 
 
 def _text(finding: Finding, summaries: Mapping[str, str]) -> str:
-    """What is wrong, and a line for each note and for the rule; escape what XML cannot hold."""
+    """Return the sentence, the notes and the summary of the rule of a finding, escaped for XML."""
     first = (f"{finding.origin}: " if finding.origin else "") + sentence(finding)
     summary = summaries.get(finding.rule, "")
     return "\n".join(map(visible, (first, *notes(finding), *([summary] if summary else []))))
 
 
 def _skipped(report: Report) -> Iterable[tuple[Finding, str]]:
-    """What does not count, and why."""
+    """Yield the findings that do not count, with the reason."""
     for finding in report.unknown:
         yield finding, "could not be decided, as not all that decides it was seen"
     for finding in report.known:
@@ -91,7 +91,7 @@ def _skipped(report: Report) -> Iterable[tuple[Finding, str]]:
 
 
 def _with_totals(suite: Element) -> Element:
-    """The document of a suite, with how many tests there are and what came of them."""
+    """Return the document of a suite with the numbers of test cases."""
     tests = suite.findall("testcase")
     numbers = {"tests": len(tests), "failures": len(suite.findall("testcase/failure")), "errors": 0}
     root = _element(None, "testsuites", name=_NAME, **numbers)

@@ -1,4 +1,4 @@
-"""Findings as a comment on a pull request, in GitHub Flavored Markdown, as GitLab has it too."""
+"""Findings as a comment on a pull request, in GitHub Flavored Markdown, which GitLab understands."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.lint.places import path_of
+from kubectl_policy.render.lint.locations import path_of
 from kubectl_policy.render.lint.wording import (
     lint_headline,
-    message_words,
+    message_text,
     notes,
-    rule_words,
-    subject_words,
+    rule_label,
+    subject_label,
     worst_first,
 )
 from kubectl_policy.render.output.escape import code, inert
@@ -41,21 +41,22 @@ _END: Final = "\n</details>\n"
 
 
 def mark(report: Report) -> str:
-    """What a comment about the same worlds begins with."""
+    """Return the invisible first line of comments about the same worlds."""
     worlds = "".join(f" {re.sub('[^A-Za-z0-9._]+', '-', world)}" for world in report.scope.worlds)
     return f"<!-- kubectl-policy lint{cut(worlds, _NOTE)} -->\n"
 
 
 def markdown(report: Report, limit: int, *, marked: bool) -> str:
-    """A title, how much is wrong, what could not be seen, and the findings, the worst first, in at most so many bytes.
+    """Return a title, the headline, blind spots and the findings, the worst first, in at most `limit` bytes.
 
-    It begins with a mark that nobody sees if it is `marked`: by it a later run finds the comment that it replaces.
-    Whole lines are left out where there is no room; the last line then says how many of what. Nothing from the input
-    is markup, a link, a mention or a reference.
+    A `marked` text begins with a mark by which a later run finds the comment to replace. Lines without room are left
+    out, and the last line says how many. Input is escaped: no markup, links, mentions or references.
     """
     headline = inert(cut(lint_headline(report), _LONGEST_HEADLINE))
-    text = _Text(f"{mark(report) if marked else ''}### Gateway API policies and routes\n\n**{headline}**\n", limit)
-    fixed = (f"- {_object(finding)} {inert(message_words(finding))}\n" for finding in report.fixed)
+    text = _LimitedText(
+        f"{mark(report) if marked else ''}### Gateway API policies and routes\n\n**{headline}**\n", limit
+    )
+    fixed = (f"- {_object(finding)} {inert(message_text(finding))}\n" for finding in report.fixed)
     if report.unseen:
         text.add("unseen thing", map(_unseen, report.unseen), _WARNING)
     text.add("finding", (_row(finding, report) for finding in worst_first(report.findings)), _HEAD)
@@ -63,17 +64,17 @@ def markdown(report: Report, limit: int, *, marked: bool) -> str:
     return text.ended()
 
 
-class _Text:
-    """Markdown that is no longer than it may be."""
+class _LimitedText:
+    """Markdown text of limited size."""
 
     def __init__(self, opening: str, limit: int) -> None:
-        """What it begins with."""
+        """Begin with an opening."""
         self._pieces, self._left_out = [opening], list[str]()
         self._longest = limit // _SHARE
         self._room = limit - _size(opening) - _NOTE
 
     def add(self, noun: str, lines: Iterable[str], head: str, end: str = "") -> None:
-        """Lines between a head and an end, as many as there is room for; nothing if there is none."""
+        """Add lines between a head and an end, as many as there is room for."""
         room, shown, left_out = self._room - _size(head + end), list[str](), 0
         for line in lines:
             size = _size(line)
@@ -90,28 +91,28 @@ class _Text:
         self._left_out += [count(left_out, noun)] if left_out else []
 
     def ended(self) -> str:
-        """All of it, with what was left out."""
-        left = f"\nNot shown for lack of room: {listed(self._left_out)}.\n" if self._left_out else ""
-        return "".join((*self._pieces, left))
+        """Return the text, with a note on what was left out."""
+        note = f"\nNot shown for lack of room: {listed(self._left_out)}.\n" if self._left_out else ""
+        return "".join((*self._pieces, note))
 
 
 def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _unseen(thing: BlindSpot) -> str:
-    return f"> - {inert(f'{thing.what}: {thing.reason}. {what_to_do(thing)}')}\n"
+def _unseen(blind_spot: BlindSpot) -> str:
+    return f"> - {inert(f'{blind_spot.what}: {blind_spot.reason}. {what_to_do(blind_spot)}')}\n"
 
 
 def _row(finding: Finding, report: Report) -> str:
     origin = finding.origin
     path = path_of(origin, report)
     where = code(f"{path}:{origin.line}") if origin and path else code(str(origin)) if origin else ""
-    problem = "<br>".join(map(inert, (message_words(finding), *notes(finding))))
+    problem = "<br>".join(map(inert, (message_text(finding), *notes(finding))))
     severity = f"**{finding.severity_}**" if report.settings.fails(finding.severity_) else finding.severity_
-    return f"| {severity} | {where} | {_object(finding)} | {problem} | {inert(rule_words(finding))} |\n"
+    return f"| {severity} | {where} | {_object(finding)} | {problem} | {inert(rule_label(finding))} |\n"
 
 
 def _object(finding: Finding) -> str:
-    subject = subject_words(finding)
+    subject = subject_label(finding)
     return code(subject) if subject else ""

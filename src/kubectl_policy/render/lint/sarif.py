@@ -1,12 +1,12 @@
-"""Findings as SARIF 2.1.0, with what GitHub's code scanning asks for, and no more than it takes."""
+"""Findings as SARIF 2.1.0, within the limits and with the members of GitHub code scanning."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 import kubectl_policy
-from kubectl_policy.render.lint.places import path_of, region_of, replaced, uri_of
-from kubectl_policy.render.lint.wording import sentence, world_words, worst_first
+from kubectl_policy.render.lint.locations import path_of, region_of, replaced_region, uri_of
+from kubectl_policy.render.lint.wording import sentence, world_label, worst_first
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import cut
 from kubectl_policy.render.wording.blind_spots import what_to_do
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.report import Report
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Json, ObjectRef, Origin, Severity
-    from kubectl_policy.render.lint.places import Region
+    from kubectl_policy.render.lint.locations import Region
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 # What GitHub takes ("SARIF support for code scanning"): a file with more results is refused, more locations of a result
@@ -49,7 +49,7 @@ _SUBJECTS: Final = (
 
 
 def lint_sarif(report: Report) -> dict[str, Json]:
-    """All findings that count as one run; of more than GitHub takes the worst."""
+    """Return the findings as one run; the worst ones if there are more than GitHub accepts."""
     findings = report.findings
     if len(findings) > MOST_RESULTS:
         findings = tuple(worst_first(findings)[:MOST_RESULTS])
@@ -96,14 +96,16 @@ def _rule(rule: Rule) -> Json:
 
 def _result(finding: Finding, positions: Mapping[str, int], report: Report) -> Json:
     related = finding.related[:MOST_LOCATIONS]
-    region = replaced(finding, report)
+    region = replaced_region(finding, report)
     return {
         "ruleId": finding.rule,
         **({"ruleIndex": positions[finding.rule]} if finding.rule in positions else {}),
         "level": _LEVELS[finding.severity_],
         "message": {"text": _message(finding)},
         "locations": [_location(finding.origin, finding.subject, finding.field, report)],
-        "relatedLocations": [_related(place, other, report) for place, other in enumerate(related, 1)],
+        "relatedLocations": [
+            _related(number, related_object, report) for number, related_object in enumerate(related, 1)
+        ],
         "partialFingerprints": _fingerprints(finding, report),
         **({"baselineState": "new"} if report.scope.since else {}),
         **({"fixes": [_fix(finding, region, report)]} if region else {}),
@@ -111,9 +113,9 @@ def _result(finding: Finding, positions: Mapping[str, int], report: Report) -> J
 
 
 def _fingerprints(finding: Finding, report: Report) -> Json:
-    """What the finding is known by in other runs; what GitHub goes by only where there is no file.
+    """Return the fingerprints: GitHub's own member only for findings without a file.
 
-    Of files the action that uploads them makes that of its own, and warns of every one that is another.
+    For files, the action that uploads the report computes it, and warns about different ones.
     https://github.com/github/codeql-action/issues/4052
     """
     names = ["finding/v1", *([] if path_of(finding.origin, report) else ["primaryLocationLineHash"])]
@@ -121,24 +123,24 @@ def _fingerprints(finding: Finding, report: Report) -> Json:
 
 
 def _message(finding: Finding) -> str:
-    """The first sentence is a title; the others lead to what else it is about."""
+    """Return a sentence, which GitHub shows as the title, then the fix and links to related locations."""
     # All that can be linked is what was read.
-    links = (_mention(place, related) for place, related in enumerate(finding.related[:MOST_LOCATIONS], 1))
+    links = (_mention(number, related) for number, related in enumerate(finding.related[:MOST_LOCATIONS], 1))
     fix = _text(finding.fix.words) if finding.fix else ""
-    parts = (_text(sentence(finding)), fix, *links, _text(world_words(finding)))
+    parts = (_text(sentence(finding)), fix, *links, _text(world_label(finding)))
     return " ".join(_ended(part) for part in parts if part)
 
 
-def _mention(place: int, related: Related) -> str:
+def _mention(number: int, related: Related) -> str:
     name = _text(str(related.object))
     # A bracket in the text of a link is not its end.
-    linked = f"[{name.replace('[', chr(92) + '[').replace(']', chr(92) + ']')}]({place})" if related.origin else name
+    linked = f"[{name.replace('[', chr(92) + '[').replace(']', chr(92) + ']')}]({number})" if related.origin else name
     field = f", {_text(related.field)}" if related.field else ""
     return f"See {linked}{field}{f': {_text(related.words)}' if related.words else ''}"
 
 
 def _text(text: str) -> str:
-    """A text from the input, in which nothing is taken for a link."""
+    """Return text from the input in which nothing is taken for a link."""
     return cut(visible(text), MOST_SAID).replace("](", "] (")
 
 
@@ -147,7 +149,7 @@ def _ended(text: str) -> str:
 
 
 def _location(origin: Origin | None, subject: ObjectRef | None, field: str, report: Report) -> dict[str, Json]:
-    """A place in a file, even of what is in none, as results without one are not shown; and the object and field."""
+    """Return a location in a file, a made-up one if there is none, and the object and field."""
     location: dict[str, Json] = {
         "artifactLocation": {"uri": uri_of(origin, subject, report)},
         "region": _region(region_of(origin, report)),
@@ -162,16 +164,16 @@ def _logical(subject: ObjectRef, field: str) -> Json:
     return {"name": subject.name, "fullyQualifiedName": "/".join(filter(None, parts)), "kind": "resource"}
 
 
-def _related(place: int, related: Related, report: Report) -> Json:
-    words = {"message": {"text": _text(related.words)}} if related.words else {}
-    found: dict[str, Json] = {"id": place, **words}
+def _related(number: int, related: Related, report: Report) -> Json:
+    message = {"message": {"text": _text(related.words)}} if related.words else {}
+    location: dict[str, Json] = {"id": number, **message}
     if related.origin is None:
-        return {**found, "logicalLocations": [_logical(related.object, related.field)]}
-    return {**found, **_location(related.origin, related.object, related.field, report)}
+        return {**location, "logicalLocations": [_logical(related.object, related.field)]}
+    return {**location, **_location(related.origin, related.object, related.field, report)}
 
 
 def _region(region: Region) -> dict[str, Json]:
-    """One line, as GitHub annotates nothing of which not every line is in the difference."""
+    """Return a region of one line, as GitHub annotates only regions inside the difference."""
     return {
         "startLine": region.line,
         "startColumn": region.start,
@@ -181,9 +183,9 @@ def _region(region: Region) -> dict[str, Json]:
 
 
 def _fix(finding: Finding, region: Region, report: Report) -> Json:
-    words, value = (finding.fix.words, finding.fix.value) if finding.fix else ("", "")
+    description, value = (finding.fix.words, finding.fix.value) if finding.fix else ("", "")
     return {
-        "description": {"text": _text(words)},
+        "description": {"text": _text(description)},
         "artifactChanges": [
             {
                 "artifactLocation": {"uri": uri_of(finding.origin, finding.subject, report)},
@@ -194,13 +196,13 @@ def _fix(finding: Finding, region: Region, report: Report) -> Json:
 
 
 def _notifications(report: Report) -> Iterator[Json]:
-    """What is no finding: what could not be seen or decided, and how many findings there is no room for."""
+    """Yield blind spots, undecided checks, and the number of findings left out."""
     left_out = len(report.findings) - MOST_RESULTS
     if left_out > 0:
         text = f"Left out, as GitHub takes {MOST_RESULTS:,} results: {count(left_out, 'finding')}"
         yield {"level": "error", "message": {"text": text}}
-    for thing in report.unseen:
-        text = f"Could not be seen: {thing.what}: {thing.reason}. {what_to_do(thing)}"
+    for blind_spot in report.unseen:
+        text = f"Could not be seen: {blind_spot.what}: {blind_spot.reason}. {what_to_do(blind_spot)}"
         yield {"level": "warning", "message": {"text": _text(text)}}
     for finding in report.unknown:
         yield {

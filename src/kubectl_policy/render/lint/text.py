@@ -1,4 +1,4 @@
-"""Findings as text: a line each, the worst first, what there is to say of each below it, and at the end how many."""
+"""Findings as text: a line each, the worst first, with notes, and a headline at the end."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from kubectl_policy.render.lint.wording import (
     lint_headline,
-    message_words,
+    message_text,
     notes,
-    rule_words,
-    subject_words,
-    world_words,
+    rule_label,
+    subject_label,
+    world_label,
     worst_first,
 )
 from kubectl_policy.render.output.encoding import as_yaml
@@ -39,7 +39,7 @@ _NOTE: Final = 4
 
 
 def lint_text(report: Report, view: View) -> Document:
-    """All findings; at a terminal, those of many objects together and the first ones, unless all are asked for."""
+    """Return the findings; a terminal gets similar ones grouped and the first groups only, unless all are requested."""
     body = lint_body(report, view)
     style: Style = "title" if report.findings or not report.complete else ""
     last = Line((Segment(lint_headline(report, hints=not view.everything), style, prose=True),), 0, 2)
@@ -47,27 +47,27 @@ def lint_text(report: Report, view: View) -> Document:
 
 
 def lint_body(report: Report, view: View) -> Document:
-    """The same without the sentence at the end."""
-    found = worst_first(report.findings)
+    """Return the text without the headline."""
+    findings = worst_first(report.findings)
     manifests: set[str] = set()
-    groups = _alike(found) if view.cuts else [[finding] for finding in found]
+    groups = _alike(findings) if view.cuts else [[finding] for finding in findings]
     shown = groups[:_SHOWN] if view.cuts else groups
     lines = [line for group in shown for line in _block(group, manifests, view)]
-    left = sum(map(len, groups[len(shown) :]))
-    if left:
-        lines.append(_aside(f"and {count(left, 'more finding')}: --show-all shows them", 0, view))
+    number = sum(map(len, groups[len(shown) :]))
+    if number:
+        lines.append(_aside(f"and {count(number, 'more finding')}: --show-all shows them", 0, view))
     parts = (lines, *(_withheld(report, view) if view.everything else ()), unseen_section(report.unseen))
     body = tuple(chain.from_iterable(parts))
     # A part that has a title begins with an empty line.
     return body[1:] if body[:1] == (BLANK,) else body
 
 
-def _alike(found: Iterable[Finding]) -> list[list[Finding]]:
-    """Findings in groups of which each says the same of several objects; of too few to be told together, alone."""
+def _alike(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Group findings that report the same problem of several objects; small groups are split."""
     groups: dict[object, list[Finding]] = {}
-    for finding in found:
+    for finding in findings:
         fix = (finding.fix.words, repr(finding.fix.manifest)) if finding.fix else ()
-        key = (finding.severity_, finding.rule, message_words(finding), fix, finding.related, finding.worlds)
+        key = (finding.severity_, finding.rule, message_text(finding), fix, finding.related, finding.worlds)
         groups.setdefault(key, []).append(finding)
     return [
         part
@@ -81,37 +81,37 @@ def _block(group: Sequence[Finding], manifests: set[str], view: View) -> Iterato
     if len(group) == 1:
         yield _line(first, view)
     else:
-        said = Segment(message_words(first), prose=True)
-        yield Line(_words([*_lead(first, first.severity_), said], view), 0, _NOTE)
+        message = Segment(message_text(first), prose=True)
+        yield Line(_words([*_lead(first, first.severity_), message], view), 0, _NOTE)
     for note in notes(first):
         yield _aside(note, _NOTE, view)
         if note.startswith("fix: "):
             yield from _manifest(first, manifests, view)
     if len(group) > 1:
         for finding in group[:_SHOWN_ALIKE]:
-            spans = [*_where(finding), Segment(subject_words(finding), "subject")]
+            spans = [*_where(finding), Segment(subject_label(finding), "subject")]
             yield Line(_words(spans, view), _NOTE, _NOTE + 2)
-        left = len(group) - _SHOWN_ALIKE
-        if left > 0:
-            yield _aside(f"and {count(left, 'more object')}: --show-all shows them", _NOTE, view)
+        number = len(group) - _SHOWN_ALIKE
+        if number > 0:
+            yield _aside(f"and {count(number, 'more object')}: --show-all shows them", _NOTE, view)
 
 
-def _line(finding: Finding, view: View, word: str = "", more: str = "") -> Line:
-    """`shop.yaml:14: error GWP1001 target-not-found: BackendTLSPolicy shop/checkout: Service shop/checkot ...`.
+def _line(finding: Finding, view: View, label: str = "", suffix: str = "") -> Line:
+    """Return the line of a finding, below a title if a label replaces the severity.
 
-    With another `word` than the severity it stands below a title.
+    `shop.yaml:14: error GWP1001 target-not-found: BackendTLSPolicy shop/checkout: Service shop/checkot ...`
     """
-    subject = subject_words(finding)
-    spans = [*_where(finding), *_lead(finding, word or finding.severity_)]
+    subject = subject_label(finding)
+    spans = [*_where(finding), *_lead(finding, label or finding.severity_)]
     spans += [Segment(f"{subject}:", "subject")] if subject else []
-    spans.append(Segment(message_words(finding), prose=True))
-    spans += [Segment(more, "aside", prose=True)] if more else []
-    indent = _TITLED if word else 0
+    spans.append(Segment(message_text(finding), prose=True))
+    spans += [Segment(suffix, "aside", prose=True)] if suffix else []
+    indent = _TITLED if label else 0
     return Line(_words(spans, view), indent, indent + _NOTE)
 
 
-def _lead(finding: Finding, word: str) -> tuple[Segment, Segment]:
-    return Segment(word, _STYLES.get(word, "aside")), Segment(f"{rule_words(finding)}:", "aside")
+def _lead(finding: Finding, label: str) -> tuple[Segment, Segment]:
+    return Segment(label, _STYLES.get(label, "aside")), Segment(f"{rule_label(finding)}:", "aside")
 
 
 def _where(finding: Finding) -> tuple[Segment, ...]:
@@ -119,7 +119,7 @@ def _where(finding: Finding) -> tuple[Segment, ...]:
 
 
 def _words(spans: Sequence[Segment], view: View) -> tuple[Segment, ...]:
-    """Spans with spaces between them; a line for programs, which look for the beginning of each, is never continued."""
+    """Return segments separated by spaces; lines for programs are never wrapped."""
     if view.terminal:
         return (*spans[:1], *(replace(span, text=f" {span.text}") for span in spans[1:]))
     return (*(replace(span, text=f"{span.text} ", prose=False) for span in spans[:-1]), replace(spans[-1], prose=False))
@@ -130,7 +130,7 @@ def _aside(text: str, indent: int, view: View) -> Line:
 
 
 def _manifest(finding: Finding, known: set[str], view: View) -> Iterator[Line]:
-    """What is to be added, if it is an object, once for all that need it."""
+    """Yield the lines of a manifest to add, once for all findings that need it."""
     manifest = finding.fix.manifest if finding.fix else None
     text = as_yaml(dict(manifest), unicode=view.unicode) if manifest else ""
     if text and text not in known:
@@ -139,8 +139,8 @@ def _manifest(finding: Finding, known: set[str], view: View) -> Iterator[Line]:
 
 
 def _withheld(report: Report, view: View) -> Iterator[tuple[Line, ...]]:
-    """What does not count, for those who ask for everything."""
-    unknown = (_line(finding, view, "unknown", world_words(finding)) for finding in report.unknown)
+    """Yield the sections of findings that do not count."""
+    unknown = (_line(finding, view, "unknown", world_label(finding)) for finding in report.unknown)
     yield section("Could not be decided", unknown)
     yield section("Known", (_line(finding, view, "known") for finding in report.known))
     yield section("Fixed", (_line(finding, view, "fixed") for finding in report.fixed))

@@ -1,4 +1,4 @@
-"""GWP2001 to GWP2007: policies that conflict with others, or are overridden."""
+"""GWP2001 to GWP2007: policies that conflict, and settings that are overridden."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.losses import by_winner, sort_of
+from kubectl_policy.lint.losses import by_winner, field_group
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import plural
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.lint.losses import How, Loss, Losses
+    from kubectl_policy.lint.losses import Loss, LossCause, Losses
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Resolution, Source
@@ -45,21 +45,21 @@ def same_target_conflict(world: Linted) -> Iterator[Finding]:
     apis/v1/policy_types.go).
     """
     for policy, enforcement in world.enforcements:
-        for holder, places in grouped(_kept_out(world, policy.ref)).items():
-            yield _refused(world, policy, holder, places)
+        for holder, meetings in grouped(_keeping_out(world, policy.ref)).items():
+            yield _refused(world, policy, holder, meetings)
         if enforcement.state in {"Conflicted", "PartiallyEnforced", "Overridden"}:
-            rejected = grouped(_rejected(policy.ref, enforcement))
+            rejected = grouped(_rejecting(policy.ref, enforcement))
             profile = world.registry.profile(policy.ref.group_kind)
-            for holder, places in rejected.items():
+            for holder, meetings in rejected.items():
                 if assumed_of(profile, enforcement.resolutions):
                     message = f"{holder} is there as well, and how {plural(policy.ref.kind)} combine is not known"
                     yield world.unknown(policy, "spec", message)
                 else:
-                    yield _refused(world, policy, holder, places)
+                    yield _refused(world, policy, holder, meetings)
 
 
-def _kept_out(world: Linted, policy: ObjectRef) -> Iterator[tuple[ObjectRef, _Meeting]]:
-    """Who keeps a policy out of targets that take one alone, or one for each field; also where no requests come."""
+def _keeping_out(world: Linted, policy: ObjectRef) -> Iterator[tuple[ObjectRef, _Meeting]]:
+    """Yield the policies that keep a policy out of targets that accept one, in total or for each field."""
     if world.registry.profile(policy.group_kind).same_level in {"one-applies", "disjoint"}:
         for attachment in world.analysis.attachments[policy]:
             target = attachment.target if attachment.state == "attached" else None
@@ -68,47 +68,49 @@ def _kept_out(world: Linted, policy: ObjectRef) -> Iterator[tuple[ObjectRef, _Me
                 yield refusal.holder, _Meeting(target, refusal.target, refusal.field)
 
 
-def _rejected(policy: ObjectRef, enforcement: Enforcement) -> Iterator[tuple[ObjectRef, _Meeting]]:
-    """Who else rejects it, as policies of the kind never combine."""
+def _rejecting(policy: ObjectRef, enforcement: Enforcement) -> Iterator[tuple[ObjectRef, _Meeting]]:
+    """Yield the policies that reject a policy of a kind whose policies never combine."""
     for resolution in enforcement.resolutions:
         parts = resolution.contributions_of.get(policy, ()) if resolution.rejected else ()
         # There may be thousands of policies, of which all but one are refused.
         sources = (part.source for part in parts)
-        for source in [each for each in sources if each in resolution.rejected and each not in resolution.refusals]:
-            first = next(each.source for each in resolution.contributions if each.source in resolution.members)
+        for source in [
+            source for source in sources if source in resolution.rejected and source not in resolution.refusals
+        ]:
+            first = next(part.source for part in resolution.contributions if part.source in resolution.members)
             yield first.object, _Meeting(source.target, first.target, "")
 
 
 class _Meeting(Struct, frozen=True, gc=False):
-    """A target of a policy, the one on which it meets another one, and the field that both set, if that matters."""
+    """A target of a policy, the target on which it meets another one, and the contested field if it matters."""
 
-    own: NodeRef
+    target: NodeRef
     at: NodeRef
     field: str
 
 
-def _refused(world: Linted, policy: Resource, holder: ObjectRef, places: Sequence[_Meeting]) -> Finding:
-    kind, other = policy.ref.kind, world.index.get(holder)
+def _refused(world: Linted, policy: Resource, holder: ObjectRef, meetings: Sequence[_Meeting]) -> Finding:
+    kind, rival = policy.ref.kind, world.index.get(holder)
     profile = world.registry.profile(policy.ref.group_kind)
-    meeting = list(dict.fromkeys(each.at for each in places))
-    fields = sorted({each.field for each in places if each.field})
+    meeting = list(dict.fromkeys(meeting.at for meeting in meetings))
+    fields = sorted({meeting.field for meeting in meetings if meeting.field})
     where = some([node_phrase(at) for at in meeting])
     if fields:
-        what = f"{holder} sets {some(fields)} on {where} as well, where one {kind} may do that"
-    elif any(each.own == each.at for each in places):
-        what = f"{holder} targets {where} as well, which {'takes' if len(meeting) == 1 else 'take'} one {kind}"
+        clash = f"{holder} sets {some(fields)} on {where} as well, where one {kind} may do that"
+    elif any(meeting.target == meeting.at for meeting in meetings):
+        clash = f"{holder} targets {where} as well, which {'takes' if len(meeting) == 1 else 'take'} one {kind}"
     else:
-        what = f"{holder} on {where} leaves no room for another {kind} below"
-    if other and order_unknown([policy, other], profile):
+        clash = f"{holder} on {where} leaves no room for another {kind} below"
+    if rival and order_unknown([policy, rival], profile):
         result = "the older one counts, and the other one is refused (manifests do not say which that is)"
     else:
         scope = "everywhere" if profile.refusal == "everywhere" else "there"
         result = f"that one comes first, and this one is refused {scope}"
-    targets = {each.own for each in places}
+    targets = {meeting.target for meeting in meetings}
     return Finding(
         subject=policy.ref,
         field=_reference_to(world, policy.ref, targets),
-        message=f"{what}: {result}",
+        message=f"{clash}: {result}",
         reason="Conflicted",
         related=(world.related(holder, "the other one", _reference_to(world, holder, {*meeting})),),
         fix=Fix(words="put both into one policy, or give them different targets"),
@@ -116,10 +118,14 @@ def _refused(world: Linted, policy: Resource, holder: ObjectRef, places: Sequenc
 
 
 def _reference_to(world: Linted, policy: ObjectRef, targets: Collection[NodeRef]) -> str:
-    """The reference of a policy to the first of some targets; its spec if other objects name it."""
+    """Return the field of a policy that refers to one of some targets, or `spec` if other objects name it."""
     every = world.analysis.attachments.get(policy, ())
-    own = (each.declared.field for each in every if each.target in targets and not each.declared.named_by)
-    return next(own, "spec")
+    fields = (
+        attachment.declared.field
+        for attachment in every
+        if attachment.target in targets and not attachment.declared.named_by
+    )
+    return next(fields, "spec")
 
 
 @lint_rule("GWP2002", "warning", "profile")
@@ -137,26 +143,26 @@ def conflict_decided_by_age(world: Linted) -> Iterator[Finding]:
     for losses in world.losses:
         profile = losses.profile
         if losses.are_certain:
-            there = [loss for loss in losses.all if loss.how == "on the same target" and loss.instead != "the same"]
-            for (winner, target), lost in by_winner(there).items():
-                other = world.index.get(winner)
-                if other and numbers_of(losses.policy, profile) == numbers_of(other, profile):
-                    yield _by_age(world, losses, other, target, lost)
+            contested = [loss for loss in losses.all if loss.how == "on the same target" and loss.instead != "the same"]
+            for (winner, target), lost in by_winner(contested).items():
+                rival = world.index.get(winner)
+                if rival and numbers_of(losses.policy, profile) == numbers_of(rival, profile):
+                    yield _by_age(world, losses, rival, target, lost)
 
 
-def _by_age(world: Linted, losses: Losses, other: Resource, target: NodeRef, lost: Sequence[Loss]) -> Finding:
+def _by_age(world: Linted, losses: Losses, rival: Resource, target: NodeRef, lost: Sequence[Loss]) -> Finding:
     policy, fields = losses.policy, some(losses.names(lost))
-    if order_unknown([policy, other], losses.profile):
+    if order_unknown([policy, rival], losses.profile):
         result = "which of the two counts is decided by their age, and manifests do not say that"
     else:
-        older, newer = (policy, other) if policy.seniority < other.seniority else (other, policy)
-        reason = "its name" if older.created == newer.created else "being newer" if other is newer else "being older"
+        older, newer = (policy, rival) if policy.seniority < rival.seniority else (rival, policy)
+        reason = "its name" if older.created == newer.created else "being newer" if rival is newer else "being older"
         result = f"it counts for nothing but {reason}"
     return Finding(
         subject=policy.ref,
-        field=losses.place(lost),
-        message=f"{other.ref} sets {fields} on {node_phrase(target)} too: {result}",
-        related=(world.related(other.ref, "the other one", "spec"),),
+        field=losses.field_of(lost),
+        message=f"{rival.ref} sets {fields} on {node_phrase(target)} too: {result}",
+        related=(world.related(rival.ref, "the other one", "spec"),),
     )
 
 
@@ -179,11 +185,11 @@ def fully_overridden(world: Linted) -> Iterator[Finding]:
                 by, kinds = some(losses.enforcement.by), plural(losses.policy.ref.kind)
                 message = f"{by} may beat it: how {kinds} combine is not known"
                 yield world.unknown(losses.policy, "spec", message)
-            elif not _hows(losses) <= {"on the same target"} and _hows(losses) != {"overridden"}:
+            elif not _causes(losses) <= {"on the same target"} and _causes(losses) != {"overridden"}:
                 yield _overridden(world, losses)
 
 
-def _hows(losses: Losses) -> set[How]:
+def _causes(losses: Losses) -> set[LossCause]:
     return {loss.how for loss in losses.all if loss.instead != "the same"}
 
 
@@ -196,14 +202,14 @@ def _overridden(world: Linted, losses: Losses) -> Finding:
     return Finding(
         subject=policy,
         message=f"nothing of it is in force: {why}",
-        certain=world.has_all(*ROUTES) or _is_seen_from_above(world, policy),
+        certain=world.has_all(*ROUTES) or _knows_all_paths(world, policy),
         related=world.related_to(by, "is in force instead"),
     )
 
 
-def _is_seen_from_above(world: Linted, policy: ObjectRef) -> bool:
-    """Whether all paths to the targets of a policy are known, whatever else there may be: those of its own routes."""
-    targets = [each.target.object for each in world.analysis.attachments[policy] if each.target]
+def _knows_all_paths(world: Linted, policy: ObjectRef) -> bool:
+    """Whether all paths to the targets of a policy are known, even in an open world."""
+    targets = [attachment.target.object for attachment in world.analysis.attachments[policy] if attachment.target]
     bindings = (binding for target in targets for binding in world.relations.bindings(target))
     return world.registry.profile(policy.group_kind).policy_class == "direct" or (
         all(target.group_kind in ROUTES for target in targets)
@@ -235,12 +241,12 @@ def partially_overridden(world: Linted) -> Iterator[Finding]:
             if not lost:
                 continue
             objects, by, names = losses.objects(lost), sorted({loss.by.object for loss in lost}), losses.names(lost)
-            takes = "their own settings take" if {*by} <= {*objects} else f"{some(by)} {_is(by, 'takes', 'take')}"
-            instead = f"{takes} {_is(names, 'its', 'their')} place"
+            takes = "their own settings take" if {*by} <= {*objects} else f"{some(by)} {_verb(by, 'takes', 'take')}"
+            instead = f"{takes} {_verb(names, 'its', 'their')} place"
             yield Finding(
                 subject=losses.policy.ref,
-                field=losses.place(lost),
-                message=f"{some(names)} {_is(names)} not in force for {some(objects)}: {instead}",
+                field=losses.field_of(lost),
+                message=f"{some(names)} {_verb(names)} not in force for {some(objects)}: {instead}",
                 related=world.related_to(by, "is in force instead"),
             )
 
@@ -267,33 +273,33 @@ def silent_field_drop(world: Linted) -> Iterator[Finding]:
             ]
             for (winner, _), lost in by_winner(dropped).items():
                 policy = losses.policy.ref
-                parts = list(dict.fromkeys(field_name(sort_of(loss.field, losses.profile)) for loss in lost))
-                names, verb = some(parts), _is(parts)
+                parts = list(dict.fromkeys(field_name(field_group(loss.field, losses.profile)) for loss in lost))
+                names, verb = some(parts), _verb(parts)
                 where = some([*map(str, losses.objects(lost))])
                 yield Finding(
                     subject=winner,
                     field="spec",
                     message=f"replaces {policy} as a whole, so that its {names} {verb} lost for {where}",
-                    related=(world.related(policy, "sets it", losses.place(lost)),),
+                    related=(world.related(policy, "sets it", losses.field_of(lost)),),
                     fix=_merging(losses, lost),
                 )
 
 
 def _merging(losses: Losses, lost: Sequence[Loss]) -> Fix | None:
-    """By which words the two would merge; None where the kind has none."""
+    """Return the fix that makes two policies merge, or None if the kind has none."""
     profile = losses.profile
-    words = {strategy: word for word, strategy in sorted(profile.strategy_values.items()) if strategy.patches_above}
-    if profile.chooser == "challenger" and words and all(_merges_at(profile, loss) for loss in lost):
-        word = words.get(MergeStrategy.STRATEGIC_MERGE) or next(iter(words.values()))
-        return Fix(words=f"{profile.strategy_field}: {word} lets it add to {losses.policy.ref}")
+    values = {strategy: value for value, strategy in sorted(profile.strategy_values.items()) if strategy.patches_above}
+    if profile.chooser == "challenger" and values and all(_merges_at(profile, loss) for loss in lost):
+        value = values.get(MergeStrategy.STRATEGIC_MERGE) or next(iter(values.values()))
+        return Fix(words=f"{profile.strategy_field}: {value} lets it add to {losses.policy.ref}")
     if profile.chooser == "established" and profile.stanzas == "plural":
-        word = profile.stanza_merge or "patch"
-        return Fix(words=f"defaults with strategy: {word} in {losses.policy.ref} let others add to it")
+        value = profile.stanza_merge or "patch"
+        return Fix(words=f"defaults with strategy: {value} in {losses.policy.ref} let others add to it")
     return None
 
 
 def _merges_at(profile: PolicyKindProfile, loss: Loss) -> bool:
-    """Whether the nearer one of two policies may merge with the one that it replaces."""
+    """Whether the nearer of two policies may merge with the one that it replaces."""
     levels = profile.merge_parents
     return not levels or (
         any(level.includes(loss.leaf.source.target) for level in levels)
@@ -324,22 +330,22 @@ def default_taken_away(world: Linted) -> Iterator[Finding]:
                 removed = first.instead == "removed"
                 fields = dict.fromkeys(field_name(loss.field) for loss in lost)
                 does = f"sets {some(fields)} to null" if removed else "sets nothing"
-                what = "what" if removed else f"{some(losses.names(lost))}, which"
+                settings = "what" if removed else f"{some(losses.names(lost))}, which"
                 where = some([*map(str, losses.objects(lost))])
                 parts = (part for part in first.resolution.contributions if part.source == first.by and part.spec)
                 spec = next((part.field for part in parts), "spec")
                 yield Finding(
                     subject=winner,
                     field=f"{spec}.{field_name(first.field)}" if removed else "spec",
-                    message=f"{does}, and so takes away {what} {policy} sets for {where}",
-                    related=(world.related(policy, "sets it", losses.place(lost)),),
+                    message=f"{does}, and so takes away {settings} {policy} sets for {where}",
+                    related=(world.related(policy, "sets it", losses.field_of(lost)),),
                 )
 
 
 def _says_nothing(resolution: Resolution, source: Source) -> bool:
     """Whether a source takes part without declaring any field."""
-    own = [part.spec for part in resolution.contributions if part.source == source]
-    return bool(own) and not any(own)
+    specs = [part.spec for part in resolution.contributions if part.source == source]
+    return bool(specs) and not any(specs)
 
 
 @lint_rule("GWP2007", "warning", "profile")
@@ -355,24 +361,24 @@ def override_shadows_lower(world: Linted) -> Iterator[Finding]:
     for losses in world.losses:
         dead = _overridden_everywhere(losses) if losses.are_certain else []
         all_of_it = losses.enforcement.state == "Overridden"
-        if dead and not (all_of_it and _hows(losses) != {"overridden"}):
+        if dead and not (all_of_it and _causes(losses) != {"overridden"}):
             by = sorted({loss.by.object for loss in dead})
             names = losses.names(dead)
-            what = "nothing of it is" if all_of_it else f"{some(names)} {_is(names)} nowhere"
+            dead_part = "nothing of it is" if all_of_it else f"{some(names)} {_verb(names)} nowhere"
             yield Finding(
                 subject=losses.policy.ref,
-                field=losses.place(dead),
-                message=f"{what} in force: {some(by)} {_is(by, 'overrides', 'override')} that from above",
-                certain=world.has_all(*ROUTES) or _is_seen_from_above(world, losses.policy.ref),
+                field=losses.field_of(dead),
+                message=f"{dead_part} in force: {some(by)} {_verb(by, 'overrides', 'override')} that from above",
+                certain=world.has_all(*ROUTES) or _knows_all_paths(world, losses.policy.ref),
                 related=world.related_to(by, "overrides it"),
             )
 
 
 def _overridden_everywhere(losses: Losses) -> list[Loss]:
-    """What is lost on every path, to overrides alone."""
+    """Return the losses of fields that are overridden on every path."""
     by_override = [loss for loss in losses.all if loss.how == "overridden" and loss.instead != "the same"]
     return losses.of_dead_fields(by_override) if by_override else []
 
 
-def _is(what: Sequence[object], one: str = "is", several: str = "are") -> str:
-    return one if len(what) == 1 else several
+def _verb(subjects: Sequence[object], singular: str = "is", plural: str = "are") -> str:
+    return singular if len(subjects) == 1 else plural

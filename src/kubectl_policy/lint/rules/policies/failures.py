@@ -1,4 +1,4 @@
-"""Attachments of policies that fail, or may: each is the concern of one rule, which is told here."""
+"""Attachments of policies that fail, or may fail, each assigned to the rule that reports it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _KNOWN_GROUPS: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL})
 
 
 class Failure(Struct, frozen=True, gc=False):
-    """An attachment that fails or, where it is not `certain`, may; and what it is that attaches."""
+    """An attachment that fails or, unless it is `certain`, may fail."""
 
     policy: Resource
     attachment: Attachment
@@ -68,33 +68,33 @@ class Failure(Struct, frozen=True, gc=False):
 
     @property
     def target(self) -> NodeRef:
-        """What it names; asked for only where it names something."""
+        """The target; only for failures that have one."""
         assert self.attachment.target is not None  # noqa: S101 (the concerns for which it is asked have one)
         return self.attachment.target
 
     @property
     def field(self) -> str:
-        """Where the reference stands."""
+        """The path of the reference."""
         return self.attachment.declared.field
 
     @property
     def doubt(self) -> Finding:
-        """That it may fail, as a finding of what attaches."""
+        """The failure as an uncertain finding."""
         return Finding(subject=self.policy.ref, field=self.field, message=self.message, certain=False)
 
     @property
     def problem(self) -> Problem:
-        """What is wrong with it."""
+        """The failure as a problem."""
         return Problem(message=self.message, certain=self.certain)
 
     @property
     def message(self) -> str:
-        """Why it fails, in words that follow the name of what attaches."""
+        """The message, without the path of the reference."""
         return self.attachment.message.removeprefix(f"{self.attachment.declared.field} ")
 
 
 def finding_about(world: Linted, policy: Resource, attachment: Attachment, problem: Problem) -> Finding:
-    """A finding of what makes an attachment: the policy itself, or what names it."""
+    """Return a finding about the policy of an attachment, or about the object that names it."""
     holder, target = attachment.declared.named_by, attachment.target
     related = policy.ref if holder else target.object if target else None
     return Finding(
@@ -107,7 +107,7 @@ def finding_about(world: Linted, policy: Resource, attachment: Attachment, probl
 
 
 def failures(world: Linted, concern: Concern) -> Sequence[Failure]:
-    """The attachments with which something is wrong, in their order."""
+    """Return the attachments with a concern, in order."""
     return world.once(_by_concern).get(concern, ())
 
 
@@ -118,7 +118,7 @@ def _by_concern(world: Linted) -> Mapping[Concern, Sequence[Failure]]:
         if attachment.state != "not computed":
             concern = _concern(world, policy, attachment)
             is_known = attachment.state != "target unknown"
-            certain = _says_group(world, attachment) if concern == "group wrong" else is_known
+            certain = _is_group_known(world, attachment) if concern == "group wrong" else is_known
             failures_of.setdefault(concern, []).append(Failure(policy, attachment, certain))
     return failures_of
 
@@ -133,26 +133,26 @@ def _concern(world: Linted, policy: Resource, attachment: Attachment) -> Concern
             is_need = attachment_reason(world.analysis, attachment).rule == "need-not-permitted"
             return "need not met" if is_need else "namespace"
         case "not managed":
-            return _of_controllers(world, attachment)
+            return _controller_concern(world, attachment)
         case "target missing" | "target unknown" | "attached" | "not computed":
-            return _of_absence(world, attachment)
+            return _absence_concern(world, attachment)
         case concern:
             return concern
 
 
 def _lacks_need(world: Linted, policy: Resource, attachment: Attachment) -> bool:
-    """Whether a policy is not valid because an object is not there that it names, and not by what it says itself."""
+    """Whether a policy is invalid because an object that it refers to is missing, not because of its own settings."""
     if policy.ref.group_kind == BACKEND_TLS_POLICY:
         return True
     index, profile = world.index, world.registry.profile(policy.ref.group_kind)
     need = missing_need(index, index.filled(policy), profile)
     named = named_needs(index, index.filled(policy), profile.every_need)
-    wrong = {each.message for each in named if isinstance(each, NotAttached)}
+    wrong = {need.message for need in named if isinstance(need, NotAttached)}
     return need is not None and need.message not in wrong and attachment.message.startswith(need.message)
 
 
-def _of_absence(world: Linted, attachment: Attachment) -> Concern:
-    """What is wrong where something is not there, or in doubt."""
+def _absence_concern(world: Linted, attachment: Attachment) -> Concern:
+    """Return the concern of an attachment whose target is missing or unknown."""
     declared, target, is_unknown = attachment.declared, attachment.target, attachment.state == "target unknown"
     if target is None and not declared.field:
         return "not named"
@@ -164,21 +164,21 @@ def _of_absence(world: Linted, attachment: Attachment) -> Concern:
         return "nothing selected"
     if target is None:
         return "target missing" if is_unknown else "nothing named"
-    return _of_name(world, attachment, target)
+    return _name_concern(world, attachment, target)
 
 
-def _of_name(world: Linted, attachment: Attachment, target: NodeRef) -> Concern:
+def _name_concern(world: Linted, attachment: Attachment, target: NodeRef) -> Concern:
     profile = world.registry.profile(attachment.policy.group_kind)
     if why_absent(target.object, profile, world.topology) is None:
         is_there = not target.section or target.section in world.topology.sections(target.object)
         return "target overlaps" if is_there else "section missing"
     if profile.targets_exist == "whenReferred" and world.index.get(target.object):
         return "not referred to"
-    return "some targets missing" if holding(world, attachment.policy) else "target missing"
+    return "some targets missing" if working_attachments(world, attachment.policy) else "target missing"
 
 
 def _may_not_cross(world: Linted, attachment: Attachment, target: ObjectRef) -> bool:
-    """Whether it is not known that a reference may leave its namespace."""
+    """Whether a reference is not known to be allowed into another namespace."""
     policy = attachment.policy
     if not policy.namespace or target.namespace in {"", policy.namespace}:
         return False
@@ -188,8 +188,8 @@ def _may_not_cross(world: Linted, attachment: Attachment, target: ObjectRef) -> 
     return profile.grant_required and world.index.grants.permit(policy.group_kind, policy.namespace, target) is None
 
 
-def _of_controllers(world: Linted, attachment: Attachment) -> Concern:
-    """What is wrong with a target on which the controllers of a policy do not act."""
+def _controller_concern(world: Linted, attachment: Attachment) -> Concern:
+    """Return the concern of a target that the controllers of the policy do not handle."""
     owners = set(_owners(world, attachment.target.object)) if attachment.target else set[str]()
     if not owners.isdisjoint(world.registry.profile(attachment.policy.group_kind).controllers):
         # They would act on it, and ignore it.
@@ -198,7 +198,7 @@ def _of_controllers(world: Linted, attachment: Attachment) -> Concern:
 
 
 def _owners(world: Linted, target: ObjectRef) -> Iterator[str]:
-    """The controllers that act on a Gateway, on what belongs to one, or on a route; that of the mesh has no name."""
+    """Yield the controllers of a Gateway, its parts, or a route; the mesh has the name ""."""
     if target.group_kind not in ROUTES:
         yield from filter(None, [world.gateways.controller_of(target)])
         return
@@ -207,33 +207,35 @@ def _owners(world: Linted, target: ObjectRef) -> Iterator[str]:
             if parent.object.group_kind in LISTENER_HOLDERS:
                 yield from filter(None, [world.gateways.controller_of(parent.object)])
     bindings = world.relations.bindings(target)
-    if any(each.state == "attached" and each.parent.group_kind in PORT_HOLDERS for each in bindings):
+    if any(binding.state == "attached" and binding.parent.group_kind in PORT_HOLDERS for binding in bindings):
         yield ""
 
 
-def holding(world: Linted, policy: ObjectRef) -> list[Attachment]:
-    """The attachments of a policy by references of its own."""
+def working_attachments(world: Linted, policy: ObjectRef) -> list[Attachment]:
+    """Return the working attachments of a policy by its own references."""
     attachments = world.analysis.attachments[policy]
-    return [each for each in attachments if each.state == "attached" and not each.declared.named_by]
+    return [
+        attachment for attachment in attachments if attachment.state == "attached" and not attachment.declared.named_by
+    ]
 
 
 def right_groups(world: Linted, attachment: Attachment) -> list[str]:
-    """The groups that have a kind of which a reference says another one that has not; none if it may have it."""
+    """Return the groups that have the kind of a reference whose group is wrong, or [] if it is right."""
     kind, profile = attachment.declared.group_kind, world.registry.profile(attachment.policy.group_kind)
     takes = profile.declared_targets
     if "/" in kind.group:
         return [kind.group.partition("/")[0]]
     if takes:
         may_be = kind in takes or kind in profile.virtual_targets
-        return [] if may_be else [each.group for each in sorted(takes) if each.kind == kind.kind]
+        return [] if may_be else [target.group for target in sorted(takes) if target.kind == kind.kind]
     is_known = kind.group in _KNOWN_GROUPS or is_kubernetes_own(kind) or "." not in kind.group
     if not is_known or kind in {*HIERARCHY, *world.index.kinds, *world.index.group_kinds}:
         return []
-    return [each.group for each in HIERARCHY if each.kind == kind.kind]
+    return [hierarchy_kind.group for hierarchy_kind in HIERARCHY if hierarchy_kind.kind == kind.kind]
 
 
-def _says_group(world: Linted, attachment: Attachment) -> bool:
-    """Whether the group that a reference has is its own, or known; an API that was not read may have a default."""
+def _is_group_known(world: Linted, attachment: Attachment) -> bool:
+    """Whether the group of a reference is written or known; the API may have a default for it."""
     kind = attachment.policy.group_kind
     entry = value_at(world.index.raw(attachment.policy), attachment.declared.field)
     is_written = isinstance(entry, Mapping) and "group" in entry

@@ -1,11 +1,11 @@
-"""GWP2008 to GWP2015: how policies say that they merge, and what they say twice or not everywhere."""
+"""GWP2008 to GWP2015: merge strategies of policies, and settings that are repeated or incomplete."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, some
-from kubectl_policy.lint.losses import sort_of, there
+from kubectl_policy.lint.losses import effective_at, field_group
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, same_json, value_at
@@ -66,9 +66,9 @@ def nothing_to_merge_with(world: Linted) -> Iterator[Finding]:
 
 
 def _meets_another(world: Linted, enforcement: Enforcement) -> bool:
-    """Whether a policy merges with another one anywhere, or would, were that valid."""
+    """Whether a policy merges with another one anywhere, or would if that one were valid."""
     policy = enforcement.policy
-    merged = any(source.object != policy for each in enforcement.resolutions for source in each.members)
+    merged = any(source.object != policy for resolution in enforcement.resolutions for source in resolution.members)
     failed = world.analysis.resolver.failed
     return merged or any(
         failed(node, policy.group_kind) for effective in enforcement.outcomes for node in effective.path
@@ -118,19 +118,19 @@ def context_dependent_backend(world: Linted) -> Iterator[Finding]:
     backends = sorted(world.relations.kinds_of_backends - {*ROUTES}) if protecting else ()
     for backend in world.of_kind(*backends):
         routes = world.relations.routes_forwarding_to(backend.ref)
-        for kind, found in protecting.items() if len(routes) > 1 else ():
-            parts = [found.get(route, _NOTHING) for route in routes]
-            if parts[0] is _SEVERAL or any(each != parts[0] for each in parts):
+        for kind, protection_of in protecting.items() if len(routes) > 1 else ():
+            parts = [protection_of.get(route, _NOTHING) for route in routes]
+            if parts[0] is _SEVERAL or any(protection != parts[0] for protection in parts):
                 yield from _protected_by_some(world, backend.ref, kind)
 
 
 def _protected_by_some(world: Linted, backend: ObjectRef, kind: GroupKind) -> Iterator[Finding]:
     protected = _protection(world, backend, kind)
-    parts = {part for found in protected.values() for part in found}
-    differing = sorted(part for part in parts if not all(part in found for found in protected.values()))
+    parts = {part for route_parts in protected.values() for part in route_parts}
+    differing = sorted(part for part in parts if not all(part in route_parts for route_parts in protected.values()))
     if differing:
-        having = [str(route) for route, found in protected.items() if not found.isdisjoint(differing)]
-        lacking = [route for route, found in protected.items() if not found.issuperset(differing)]
+        having = [str(route) for route, route_parts in protected.items() if not route_parts.isdisjoint(differing)]
+        lacking = [route for route, route_parts in protected.items() if not route_parts.issuperset(differing)]
         yield Finding(
             subject=backend,
             message=f"{kind.kind} sets {some(differing)} for requests by way of {some(having)}, and not by way of "
@@ -140,8 +140,8 @@ def _protected_by_some(world: Linted, backend: ObjectRef, kind: GroupKind) -> It
 
 
 def _protected_routes(world: Linted) -> Mapping[GroupKind, Mapping[ObjectRef, frozenset[str]]]:
-    """By kind, what protects the requests of each route for which a policy is in force; to see whom to look at."""
-    places: dict[GroupKind, dict[NodeRef, set[frozenset[str]]]] = {}
+    """Return the security settings in force for each route, by kind."""
+    protection_at: dict[GroupKind, dict[NodeRef, set[frozenset[str]]]] = {}
     known: dict[Resolution, frozenset[str]] = {}
     for policy, enforcement in world.enforcements:
         kind = policy.ref.group_kind
@@ -151,43 +151,47 @@ def _protected_routes(world: Linted) -> Mapping[GroupKind, Mapping[ObjectRef, fr
                 if resolution not in known:
                     known[resolution] = frozenset(_parts(resolution, profile))
             # Where none of the policy's paths has anything that protects, others may have.
-            for effective in enforcement.outcomes if any(known[each] for each in enforcement.resolutions) else ():
+            for effective in (
+                enforcement.outcomes if any(known[resolution] for resolution in enforcement.resolutions) else ()
+            ):
                 parts = known[effective.resolution]
-                place = next((node for node in reversed(effective.path) if node.object.group_kind in ROUTES), None)
-                if place:
-                    places.setdefault(kind, {}).setdefault(place, set()).add(parts)
-    return {kind: _by_route(world, found) for kind, found in places.items()}
+                rule = next((node for node in reversed(effective.path) if node.object.group_kind in ROUTES), None)
+                if rule:
+                    protection_at.setdefault(kind, {}).setdefault(rule, set()).add(parts)
+    return {kind: _by_route(world, protection) for kind, protection in protection_at.items()}
 
 
 def _by_route(
-    world: Linted, places: Mapping[NodeRef, Collection[frozenset[str]]]
+    world: Linted, protection_at: Mapping[NodeRef, Collection[frozenset[str]]]
 ) -> Mapping[ObjectRef, frozenset[str]]:
-    """The same by route; of one whose rules, or the ways to them, differ it is not told."""
+    """Return the settings of each route; `_SEVERAL` if they differ between its rules or paths."""
     sections: dict[ObjectRef, set[str]] = {}
-    found: dict[ObjectRef, set[frozenset[str]]] = {}
-    for place, parts in places.items():
-        sections.setdefault(place.object, set()).add(place.section)
-        found.setdefault(place.object, set()).update(parts)
+    protection_of: dict[ObjectRef, set[frozenset[str]]] = {}
+    for rule, parts in protection_at.items():
+        sections.setdefault(rule.object, set()).add(rule.section)
+        protection_of.setdefault(rule.object, set()).update(parts)
     whole = {route for route, names in sections.items() if "" in names or names == {*world.topology.sections(route)}}
-    return {route: min(parts) if len(parts) == 1 and route in whole else _SEVERAL for route, parts in found.items()}
+    return {
+        route: min(parts) if len(parts) == 1 and route in whole else _SEVERAL for route, parts in protection_of.items()
+    }
 
 
 def _protection(world: Linted, backend: ObjectRef, kind: GroupKind) -> Mapping[ObjectRef, set[str]]:
-    """By each route to a backend, what of the settings of a kind that protect is in force on some way of it."""
+    """Return the security settings of a kind in force on the way to a backend, by route."""
     node, profile = NodeRef(backend), world.registry.profile(kind)
     paths = [path for path in world.topology.paths(node) if world.topology.carries_traffic(path)]
     routes = [first_route(path) for path in paths]
-    found: dict[ObjectRef | None, set[str]] = {route: set() for route in routes}
+    parts_of: dict[ObjectRef | None, set[str]] = {route: set() for route in routes}
     for entry in effective_entries(world.analysis, node, paths, kind):
-        found[routes[entry.path]].update(_parts(entry.effective.resolution, profile))
-    return {route: parts for route, parts in found.items() if route}
+        parts_of[routes[entry.path]].update(_parts(entry.effective.resolution, profile))
+    return {route: parts for route, parts in parts_of.items() if route}
 
 
 def _parts(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[str]:
     for field, leaf in leaves(resolution.spec):
         name = field[1:] if profile.all_apply else field
         if leaf.value and profile.is_security(name):
-            yield field_name(sort_of(name, profile))
+            yield field_name(field_group(name, profile))
 
 
 @lint_rule("GWP2014", "info")
@@ -203,13 +207,12 @@ def duplicate_spec(world: Linted) -> Iterator[Finding]:
     """
     groups: dict[tuple[object, ...], list[Resource]] = {}
     for policy, enforcement in world.enforcements:
-        profile, said = world.registry.profile(policy.ref.group_kind), mapping_at(policy.raw, "spec")
-        is_fit = profile.policy_class == "inherited" and ("targetRefs" in said or "targetSelectors" in said)
+        profile, spec = world.registry.profile(policy.ref.group_kind), mapping_at(policy.raw, "spec")
+        is_fit = profile.policy_class == "inherited" and ("targetRefs" in spec or "targetSelectors" in spec)
         if is_fit and ENFORCEMENT[enforcement.state].in_force:
-            left_out = profile.references[0]
-            spec = {key: held for key, held in said.items() if key not in left_out}
-            if spec:
-                key = (policy.ref.group_kind, policy.ref.namespace, str(spec))
+            settings = {key: held for key, held in spec.items() if key not in profile.references[0]}
+            if settings:
+                key = (policy.ref.group_kind, policy.ref.namespace, str(settings))
                 groups.setdefault(key, []).append(policy)
     for alike in groups.values():
         if len(alike) >= _REPEATED:
@@ -219,16 +222,21 @@ def duplicate_spec(world: Linted) -> Iterator[Finding]:
 def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
     attachments = world.analysis.attachments
     by_targets = grouped(
-        (frozenset(each.target.object.group_kind for each in attachments[policy.ref] if each.target), policy.ref)
+        (
+            frozenset(
+                attachment.target.object.group_kind for attachment in attachments[policy.ref] if attachment.target
+            ),
+            policy.ref,
+        )
         for policy in alike
     )
-    for first, *others in by_targets.values():
-        if len(others) >= _REPEATED - 1:
+    for first, *repeating in by_targets.values():
+        if len(repeating) >= _REPEATED - 1:
             yield Finding(
                 subject=first,
                 field="spec",
-                message=f"says the same as {some(others)}: one policy with several targets could say it",
-                related=world.related_to(others, "says the same"),
+                message=f"says the same as {some(repeating)}: one policy with several targets could say it",
+                related=world.related_to(repeating, "says the same"),
             )
 
 
@@ -249,7 +257,7 @@ def redundant_policy(world: Linted) -> Iterator[Finding]:
             # Whether it is known what comes of policies together, and nothing else decides on that.
             by_more = profile.by_listener or profile.route_choice or profile.strategy_from_above
             is_foldable = not (profile.all_apply or profile.assumed or by_more)
-            same = _others_alike(policy.ref, enforcement, profile) if is_foldable else ()
+            same = _equivalent_policies(policy.ref, enforcement, profile) if is_foldable else ()
             if same:
                 yield _redundant(world, policy.ref, same)
     for losses in world.losses:
@@ -259,40 +267,44 @@ def redundant_policy(world: Linted) -> Iterator[Finding]:
                 yield _redundant(world, losses.policy.ref, sorted({loss.by.object for loss in losses.all}))
 
 
-def _others_alike(policy: ObjectRef, enforcement: Enforcement, profile: PolicyKindProfile) -> Sequence[ObjectRef]:
-    """The policies without which this one would be needed; none if it is needed, or may be."""
+def _equivalent_policies(
+    policy: ObjectRef, enforcement: Enforcement, profile: PolicyKindProfile
+) -> Sequence[ObjectRef]:
+    """Return the policies that make this one redundant; none if it is needed, or may be."""
     resolutions = enforcement.resolutions
     if any(len(resolution.contributions_of) == 1 for resolution in resolutions):
         return ()
-    others: set[ObjectRef] = set()
+    policies: set[ObjectRef] = set()
     ends = {effective.resolution: effective.target.object.group_kind for effective in enforcement.outcomes}
     for resolution in resolutions:
-        rest = _as_without(policy, resolution, profile.at(ends[resolution]))
+        rest = _contributions_without(policy, resolution, profile.at(ends[resolution]))
         if not rest:
             return ()
-        others.update(part.source.object for part in rest)
-    return sorted(others)
+        policies.update(part.source.object for part in rest)
+    return sorted(policies)
 
 
-def _as_without(policy: ObjectRef, resolution: Resolution, profile: PolicyKindProfile) -> Sequence[Contribution]:
-    """What others bring to an outcome, if it is the same without a policy; nothing if that is not so, or not known."""
-    own = resolution.contributions_of[policy]
+def _contributions_without(
+    policy: ObjectRef, resolution: Resolution, profile: PolicyKindProfile
+) -> Sequence[Contribution]:
+    """Return the contributions of other policies if they alone give the same result, else nothing."""
+    contributions = resolution.contributions_of[policy]
     rest = [part for part in resolution.contributions if part.source.object != policy]
-    targets = {part.source.target for part in own}
+    targets = {part.source.target for part in contributions}
     in_doubt = resolution.doubts or resolution.rejected or resolution.ignored_sources
     further_up = [*resolution.contributions[: len(rest)]] == rest and not any(
         part.source.target in targets for part in rest
     )
-    if in_doubt or not further_up or any(part.strategy.overrides for part in own):
+    if in_doubt or not further_up or any(part.strategy.overrides for part in contributions):
         return ()
-    found = resolution.without_object_values or resolution
+    effective = resolution.without_object_values or resolution
     # To merge them takes much longer than to see that they do not say the same.
-    for field, leaf in leaves(found.spec):
-        said = (there(part.spec, field) for part in rest) if leaf.source.object == policy else ()
-        if said and not any(isinstance(each, Leaf) and same_json(each.value, leaf.value) for each in said):
+    for field, leaf in leaves(effective.spec):
+        values = (effective_at(part.spec, field) for part in rest) if leaf.source.object == policy else ()
+        if values and not any(isinstance(value, Leaf) and same_json(value.value, leaf.value) for value in values):
             return ()
     without = resolve(profile, tuple(rest), PathContext())
-    return rest if same_json(plain(without.spec), plain(found.spec)) else ()
+    return rest if same_json(plain(without.spec), plain(effective.spec)) else ()
 
 
 def _redundant(world: Linted, policy: ObjectRef, same: Sequence[ObjectRef]) -> Finding:

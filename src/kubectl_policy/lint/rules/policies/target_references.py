@@ -1,4 +1,4 @@
-"""GWP1006, GWP1007 and more: how references of policies are written, by labels, several of them, or with mistakes."""
+"""GWP1006, GWP1007, GWP1009 to GWP1011, GWP1020 and GWP1021: the form of target references."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.rules.policies.failures import failures, holding
+from kubectl_policy.lint.rules.policies.failures import failures, working_attachments
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
 from kubectl_policy.profiles.load import built_in_profiles
 from kubectl_policy.profiles.profile import TARGET_FIELDS
@@ -40,7 +40,9 @@ def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
     """
     for failure in failures(world, "nothing selected"):
         # What is in doubt may be one object of several.
-        if any(attachment.declared.field == failure.field for attachment in holding(world, failure.policy.ref)):
+        if any(
+            attachment.declared.field == failure.field for attachment in working_attachments(world, failure.policy.ref)
+        ):
             continue
         if not failure.certain:
             yield failure.doubt
@@ -52,29 +54,29 @@ def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
 
 
 def _may_be_global(world: Linted, failure: Failure) -> bool:
-    """Whether a policy may select in all namespaces: where it is depends on a setting that nobody has told."""
+    """Whether the policy may select in all namespaces, which depends on a setting that is not given."""
     kind, declared, index = failure.policy.ref.group_kind, failure.attachment.declared, world.index
-    said = built_in_profiles(kind.group).get(kind)
-    if said is None or not said.global_namespace or world.registry.profile(kind).global_namespace:
+    built_in = built_in_profiles(kind.group).get(kind)
+    if built_in is None or not built_in.global_namespace or world.registry.profile(kind).global_namespace:
         return False
     target = declared.group_kind
     return any(index.selected(target, home, declared.selector or {}) for home in index.namespaces_of(target))
 
 
 def _similar_label(world: Linted, failure: Failure) -> Fix | None:
-    """A label that is there, and much like one that is asked for and that nothing has."""
+    """Return a label in use that is similar to a selected one that is not, as a fix."""
     declared, index = failure.attachment.declared, world.index
     home = declared.namespace or failure.policy.ref.namespace
     inside = index.of_kind(declared.group_kind) if declared.namespaces else index.of_kind_in(declared.group_kind, home)
-    labels = [labels_of(each.raw) for each in inside]
+    labels = [labels_of(resource.raw) for resource in inside]
     for key, wanted in mapping_at(declared.selector or {}, "matchLabels").items():
-        values = {found[key] for found in labels if key in found}
+        values = {object_labels[key] for object_labels in labels if key in object_labels}
         near = nearest(str(wanted), values)
         if near and wanted not in values:
             return Fix(words=f"did you mean {key}: {near}?")
-        other = "" if values else nearest(key, (name for found in labels for name in found))
-        if other:
-            return Fix(words=f"did you mean the label {other}?")
+        near_key = "" if values else nearest(key, (name for object_labels in labels for name in object_labels))
+        if near_key:
+            return Fix(words=f"did you mean the label {near_key}?")
     return None
 
 
@@ -87,12 +89,12 @@ def selector_matches_all(world: Linted) -> Iterator[Finding]:
 
     Source: envoyproxy/gateway#6899; LabelSelector (Kubernetes), "An empty label selector matches all objects".
     """
-    told: set[tuple[Resource, str]] = set()
+    reported: set[tuple[Resource, str]] = set()
     for policy, attachment in world.attachments:
         selector, key = attachment.declared.selector, (policy, attachment.declared.field)
-        if selector is None or selector.get("matchLabels") or selector.get("matchExpressions") or key in told:
+        if selector is None or selector.get("matchLabels") or selector.get("matchExpressions") or key in reported:
             continue
-        told.add(key)
+        reported.add(key)
         # Where there is nothing to select, selector-matches-nothing says so.
         takes_all = world.registry.profile(policy.ref.group_kind).empty_selector == "everything"
         if takes_all and attachment.declared.kind and attachment.state != "target missing":
@@ -170,7 +172,7 @@ def deprecated_targetref_singular(world: Linted) -> Iterator[Finding]:
 
 
 def _has_both(world: Linted, profile: PolicyKindProfile) -> bool:
-    """Whether a kind has both spellings, as far as is known; what a profile does not say may be any of them."""
+    """Whether a kind is known to have both spellings of target references."""
     fields: Collection[str] = ()
     if profile.group_kind in world.index.definitions:
         schema = world.index.defaults.schema_of(profile.group_kind)

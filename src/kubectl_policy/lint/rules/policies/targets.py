@@ -1,4 +1,4 @@
-"""GWP1001 to GWP1005, and GWP1008: what references of policies name, and may not, or is not there."""
+"""GWP1001 to GWP1005, and GWP1008: targets that do not exist or are not permitted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.linted import nearest, similar
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.rules.policies.failures import failures, holding, right_groups
+from kubectl_policy.lint.rules.policies.failures import failures, right_groups, working_attachments
 from kubectl_policy.model.fields import strings_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.model.kinds import with_article
@@ -53,20 +53,28 @@ def partial_target_resolution(world: Linted) -> Iterator[Finding]:
     """
     for failure in failures(world, "some targets missing"):
         if failure.certain:
-            others = list(dict.fromkeys(each.target for each in holding(world, failure.policy.ref) if each.target))
-            where = some([node_phrase(each) for each in others])
-            found = _missing(world, failure, f"does not exist, so that the policy holds for {where} alone")
-            yield replace(found, related=tuple(world.related(each.object, "a target that exists") for each in others))
+            existing = list(
+                dict.fromkeys(
+                    attachment.target
+                    for attachment in working_attachments(world, failure.policy.ref)
+                    if attachment.target
+                )
+            )
+            where = some([node_phrase(target) for target in existing])
+            finding = _missing(world, failure, f"does not exist, so that the policy holds for {where} alone")
+            yield replace(
+                finding, related=tuple(world.related(target.object, "a target that exists") for target in existing)
+            )
         else:
             yield failure.doubt
 
 
-def _missing(world: Linted, failure: Failure, what: str) -> Finding:
+def _missing(world: Linted, failure: Failure, problem: str) -> Finding:
     target = failure.target.object
     return Finding(
         subject=failure.policy.ref,
         field=f"{failure.field}.name",
-        message=f"{target} {what}",
+        message=f"{target} {problem}",
         reason=_NOT_FOUND,
         fix=world.did_you_mean(target),
     )
@@ -103,7 +111,7 @@ def target_section_not_found(world: Linted) -> Iterator[Finding]:
 
 
 def _may_be_number(world: Linted, failure: Failure) -> bool:
-    """Whether a section may be a port, or a rule without a name, by its number, as some implementations have it."""
+    """Whether a section may be the number of a port or of an unnamed rule, which some implementations accept."""
     target, section = failure.target.object, failure.attachment.declared.section
     number = re.fullmatch(r"(rule-)?([1-9][0-9]{0,8})", section)
     if number is None or world.registry.profile(failure.policy.ref.group_kind).known_by == "profile":
@@ -117,7 +125,9 @@ def _may_be_number(world: Linted, failure: Failure) -> bool:
 
 def _of_listener_set(world: Linted, target: NodeRef) -> Fix | None:
     sets = world.gateways.admitted(target.object) if target.object.group_kind == GATEWAY else ()
-    owner = next((each for each in sets if target.section in world.topology.sections(each)), None)
+    owner = next(
+        (listener_set for listener_set in sets if target.section in world.topology.sections(listener_set)), None
+    )
     return Fix(words=f"{target.section} is a listener of {owner}, which can be targeted itself") if owner else None
 
 
@@ -139,7 +149,7 @@ def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
             field=f"{failure.field}.kind",
             message=failure.message,
             reason="Invalid",
-            fix=None if is_kind else similar(failure.attachment.declared.kind, (each.kind for each in kinds)),
+            fix=None if is_kind else similar(failure.attachment.declared.kind, (kind.kind for kind in kinds)),
         )
 
 
@@ -164,7 +174,7 @@ def target_group_wrong(world: Linted) -> Iterator[Finding]:
         # In a closed world, nothing has such a group, unless it is known to be one that no API serves.
         meant = attachment.declared.group_kind
         if attachment.virtual and meant not in world.registry.profile(policy.ref.group_kind).virtual_targets:
-            near = nearest(meant.group, (each.group for each in world.index.kinds if each.kind == meant.kind))
+            near = nearest(meant.group, (kind.group for kind in world.index.kinds if kind.kind == meant.kind))
             groups = right_groups(world, attachment) or ([near] if near else [])
             if groups:
                 yield _other_group(world, policy, attachment, groups)
@@ -175,8 +185,8 @@ def _other_group(world: Linted, policy: Resource, attachment: Attachment, groups
     if "/" in declared.group:
         wrong = f"group {declared.group} has a version in it"
     elif world.registry.profile(policy.ref.group_kind).declared_targets:
-        what = f"{with_article(declared.kind)} of {_group(declared.group)}"
-        wrong = f"{with_article(policy.ref.kind)} cannot target {what}"
+        target_kind = f"{with_article(declared.kind)} of {_group(declared.group)}"
+        wrong = f"{with_article(policy.ref.kind)} cannot target {target_kind}"
     else:
         wrong = f"{_group(declared.group)} has no {declared.kind}"
     return Finding(
@@ -205,17 +215,20 @@ def target_cross_namespace(world: Linted) -> Iterator[Finding]:
 
     Source: GEP-713, "Cross namespace references"; ReferenceGrant (Gateway API, apis/v1beta1/referencegrant_types.go).
     """
-    told: set[tuple[ObjectRef, str, str]] = set()
+    reported: set[tuple[ObjectRef, str, str]] = set()
     for failure in failures(world, "namespace"):
         target, is_selected = failure.target.object, failure.attachment.declared.selector is not None
         # A selector may reach many objects there, and what is wrong with it is said once.
         key = (failure.policy.ref, failure.field, target.namespace)
-        if key in told:
+        if key in reported:
             continue
-        told.add(key)
+        reported.add(key)
         severity: Severity | None = None
         if is_selected:
-            holds = any(each.declared.field == failure.field for each in holding(world, failure.policy.ref))
+            holds = any(
+                attachment.declared.field == failure.field
+                for attachment in working_attachments(world, failure.policy.ref)
+            )
             severity = "info" if holds else "warning"
         yield (
             Finding(
@@ -232,7 +245,7 @@ def target_cross_namespace(world: Linted) -> Iterator[Finding]:
 
 
 def _permitting(world: Linted, failure: Failure) -> Fix:
-    """A ReferenceGrant where that would do, else what to do with the policy."""
+    """Return a fix: a ReferenceGrant where that helps, else a change of the policy."""
     policy, target = failure.policy.ref, failure.target.object
     is_selected = failure.attachment.declared.selector is not None
     if is_selected or world.registry.profile(policy.group_kind).cross_namespace is not False:

@@ -1,4 +1,4 @@
-"""GWP1012, GWP1013, GWP1014 and GWP1016: policies whose targets are there, and get no requests, or not theirs."""
+"""GWP1012 to GWP1014, and GWP1016: policies on targets that get no requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_TOLD: Final = 2
 
 
 def _attached(world: Linted) -> Sequence[_Attached]:
-    """What policies are attached to by references of their own."""
+    """Return the working attachments by references of policies."""
     every = world.analysis.attachments
     return [
         (policy, attachment, attachment.target)
@@ -53,15 +53,15 @@ def target_unattached(world: Linted) -> Iterator[Finding]:
 
     Source: envoyproxy/gateway#9837, a policy on a route whose parent does not exist.
     """
-    failed = [(each.policy, each.attachment, each.target) for each in failures(world, "target unattached")]
-    found: dict[tuple[Resource, str, Problem], dict[ObjectRef, None]] = {}
+    failed = [(failure.policy, failure.attachment, failure.target) for failure in failures(world, "target unattached")]
+    unattached: dict[tuple[Resource, str, Problem], dict[ObjectRef, None]] = {}
     for policy, attachment, node in (*failed, *world.once(_attached)):
         is_route = node.object.group_kind in ROUTES
         problem = _why_unattached(world, node.object) if is_route else world.once(_unserved).get(node.object)
         if problem:
             field = "" if attachment.declared.named_by else attachment.declared.field
-            found.setdefault((policy, field, problem), {})[node.object] = None
-    for (policy, field, problem), targets in found.items():
+            unattached.setdefault((policy, field, problem), {})[node.object] = None
+    for (policy, field, problem), targets in unattached.items():
         verb = "get" if len(targets) > 1 else "gets"
         yield Finding(
             subject=policy.ref,
@@ -73,49 +73,49 @@ def target_unattached(world: Linted) -> Iterator[Finding]:
 
 
 def _some(targets: Iterable[NodeRef | ObjectRef]) -> str:
-    return some([node_phrase(each) if isinstance(each, NodeRef) else str(each) for each in targets])
+    return some([node_phrase(target) if isinstance(target, NodeRef) else str(target) for target in targets])
 
 
 def _why_unattached(world: Linted, route: ObjectRef) -> Problem | None:
-    """Why no request comes to a route, be it attached as it may; None if any does."""
+    """Return the problem because of which no request reaches a route, or None."""
     bindings = world.relations.bindings(route)
-    attached = [each for each in bindings if each.state == "attached"]
+    attached = [binding for binding in bindings if binding.state == "attached"]
     if attached:
         unserved = world.once(_unserved)
-        return unserved.get(attached[0].parent) if all(each.parent in unserved for each in attached) else None
+        return unserved.get(attached[0].parent) if all(binding.parent in unserved for binding in attached) else None
     if world.relations.is_unattached(route):
-        refusals = list(dict.fromkeys(each.message for each in bindings))
+        refusals = list(dict.fromkeys(binding.message for binding in bindings))
         return Problem(message="; ".join(refusals[:_MOST_TOLD])) if refusals else _why_alone(world, route)
-    doubts = [each.message for each in bindings if each.state == "unknown" and not each.is_delegated]
+    doubts = [binding.message for binding in bindings if binding.state == "unknown" and not binding.is_delegated]
     return Problem(message=doubts[0], certain=False) if doubts else None
 
 
 def _why_alone(world: Linted, route: ObjectRef) -> Problem | None:
-    """That a route names no parent, unless it has that of everybody (GEP-3793)."""
+    """Return the problem that a route names no parent, unless it uses the default Gateways (GEP-3793)."""
     if value_at(world.index.raw(route), "spec.useDefaultGateways") is not None:
         return None
     relations = world.relations
     # Another implementation may have its own way to let routes delegate to routes.
-    others = [kind for kind in relations.kinds_of_backends if kind in ROUTES or not relations.has_ports(kind)]
-    certain = world.has_all(*ROUTES) and not others
+    delegating_kinds = [kind for kind in relations.kinds_of_backends if kind in ROUTES or not relations.has_ports(kind)]
+    certain = world.has_all(*ROUTES) and not delegating_kinds
     return Problem(message="it names no parent, and no route delegates to it", certain=certain)
 
 
 def _unserved(world: Linted) -> Mapping[ObjectRef, Problem]:
-    """The Gateways and ListenerSets on which nobody acts, and why."""
-    found: dict[ObjectRef, Problem] = {}
+    """Return the Gateways and ListenerSets that no controller serves, with the problem."""
+    problems: dict[ObjectRef, Problem] = {}
     for kind in LISTENER_HOLDERS:
         for ref in world.index.world.names_of(kind):
-            above = world.gateways.class_of(ref) if kind == GATEWAY else world.gateways.gateway_of(ref)
-            if above is None:
-                found[ref] = Problem(message=f"it names no {'GatewayClass' if kind == GATEWAY else 'Gateway'}")
-            elif world.index.presence(above) == "missing":
-                found[ref] = Problem(message=f"{above} does not exist")
-            elif kind != GATEWAY and world.index.get(above) and world.gateways.admits(above, ref) is False:
-                found[ref] = Problem(message=f"{above} does not let it in (spec.allowedListeners)")
-            elif above in found:
-                found[ref] = found[above]
-    return found
+            parent = world.gateways.class_of(ref) if kind == GATEWAY else world.gateways.gateway_of(ref)
+            if parent is None:
+                problems[ref] = Problem(message=f"it names no {'GatewayClass' if kind == GATEWAY else 'Gateway'}")
+            elif world.index.presence(parent) == "missing":
+                problems[ref] = Problem(message=f"{parent} does not exist")
+            elif kind != GATEWAY and world.index.get(parent) and world.gateways.admits(parent, ref) is False:
+                problems[ref] = Problem(message=f"{parent} does not let it in (spec.allowedListeners)")
+            elif parent in problems:
+                problems[ref] = problems[parent]
+    return problems
 
 
 @lint_rule("GWP1013", "info", "closed world")
@@ -128,7 +128,7 @@ def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
     Source: envoyproxy/gateway#9896, a condition with the reason NoAttachedRoutes.
     """
     known: dict[NodeRef, bool | None] = {}
-    found: dict[tuple[Resource, str, bool], dict[NodeRef, None]] = {}
+    without_routes: dict[tuple[Resource, str, bool], dict[NodeRef, None]] = {}
     for policy, attachment, target in world.once(_attached):
         is_inherited = world.registry.profile(policy.ref.group_kind).policy_class == "inherited"
         if is_inherited and target.object.group_kind in LISTENER_HOLDERS:
@@ -136,8 +136,8 @@ def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
                 known[target] = _is_without_routes(world, target)
             if known[target] is not False:
                 certain = known[target] is True
-                found.setdefault((policy, attachment.declared.field, certain), {})[target] = None
-    for (policy, field, certain), targets in found.items():
+                without_routes.setdefault((policy, attachment.declared.field, certain), {})[target] = None
+    for (policy, field, certain), targets in without_routes.items():
         yield Finding(
             subject=policy.ref,
             field=field,
@@ -148,21 +148,29 @@ def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
 
 
 def _is_without_routes(world: Linted, target: NodeRef) -> bool | None:
-    """Whether no route is attached to a Gateway or listener and none was meant to be; None if that is not known."""
+    """Whether no route is, or was meant to be, attached to a Gateway or listener; None if unknown."""
     gateways, relations, owner = world.gateways, world.relations, target.object
     is_whole = owner.group_kind == GATEWAY and not target.section
     owners = [owner, *(gateways.admitted(owner) if is_whole else ())]
-    listeners = [each for it in owners for each in gateways.listeners(it) if not target.section or each.node == target]
-    if owner in world.once(_unserved) or any(relations.has_attached_routes(each.node) for each in listeners):
+    listeners = [
+        listener
+        for holder in owners
+        for listener in gateways.listeners(holder)
+        if not target.section or listener.node == target
+    ]
+    if owner in world.once(_unserved) or any(relations.has_attached_routes(listener.node) for listener in listeners):
         return False
     # What else a listener may serve is not known, as on the Gateways of a mesh.
-    if any(each.protocol not in ROUTES_BY_PROTOCOL or not ROUTES.keys() >= {*each.named_kinds} for each in listeners):
+    if any(
+        listener.protocol not in ROUTES_BY_PROTOCOL or not ROUTES.keys() >= {*listener.named_kinds}
+        for listener in listeners
+    ):
         return False
     bindings = [
         binding
-        for each in (owner, *(gateways.listener_sets(owner) if is_whole else ()))
-        for route in relations.routes_naming(each)
-        for binding in relations.bindings_at(route, each)
+        for parent in (owner, *(gateways.listener_sets(owner) if is_whole else ()))
+        for route in relations.routes_naming(parent)
+        for binding in relations.bindings_at(route, parent)
     ]
     # A route that is attached to nothing is a finding of its own.
     if any(relations.is_unattached(binding.route) for binding in bindings):
@@ -198,13 +206,13 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
 
 
 def _is_of_gateways(profile: PolicyKindProfile) -> bool:
-    """Whether policies of a kind are known to be for requests that come through Gateways."""
+    """Whether policies of a kind are known to act on requests through Gateways."""
     is_known = profile.known_by == "profile" and profile.attachment == "references"
     return is_known and bool(profile.controllers or profile.group_kind.group == GATEWAY_API)
 
 
 def _is_named_otherwise(world: Linted, backend: ObjectRef) -> bool:
-    """Whether anything else than a rule of a route refers to a backend, or may do so from another cluster."""
+    """Whether anything but a rule of a route refers, or may refer, to a backend."""
     exports = (kind for kind in world.index.group_kinds if kind.kind == _EXPORT)
     return (
         backend in world.once(_in_filters)
@@ -222,7 +230,7 @@ def _is_any_in_mesh(world: Linted) -> bool:
 
 
 def _in_filters(world: Linted) -> AbstractSet[ObjectRef]:
-    """What filters of routes send requests to: mirrors, and external authorization."""
+    """Return the backends in filters of routes: mirrors and external authorization."""
     routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
     return {ref.object for route in routes for ref in backend_refs(world.index, route) if not ref.forwards}
 
@@ -237,11 +245,11 @@ def foreign_controller(world: Linted) -> Iterator[Finding]:
 
     Source: envoyproxy/gateway#2520; GatewayClass.spec.controllerName (Gateway API, apis/v1/gatewayclass_types.go).
     """
-    found: dict[tuple[Resource, str, ObjectRef | None], dict[ObjectRef, Failure]] = {}
+    foreign: dict[tuple[Resource, str, ObjectRef | None], dict[ObjectRef, Failure]] = {}
     for failure in failures(world, "other controller"):
         key = (failure.policy, failure.field, failure.attachment.declared.named_by)
-        found.setdefault(key, {}).setdefault(failure.target.object, failure)
-    for (policy, _, _), targets in found.items():
-        first, *others = targets.values()
-        more = f", nor {some([str(each.target.object) for each in others])}" if others else ""
-        yield finding_about(world, policy, first.attachment, Problem(message=f"{first.message}{more}"))
+        foreign.setdefault(key, {}).setdefault(failure.target.object, failure)
+    for (policy, _, _), targets in foreign.items():
+        first, *remaining = targets.values()
+        others_named = f", nor {some([str(failure.target.object) for failure in remaining])}" if remaining else ""
+        yield finding_about(world, policy, first.attachment, Problem(message=f"{first.message}{others_named}"))

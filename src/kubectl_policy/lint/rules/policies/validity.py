@@ -1,4 +1,4 @@
-"""GWP1017, GWP1018, GWP1022 to GWP1029, and GWP7012: policies that are refused, unused, or limited."""
+"""GWP1017, GWP1018, GWP1022 to GWP1029, and GWP7012: policies without effect, refused, or at a limit."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def policy_invalid(world: Linted) -> Iterator[Finding]:
     for (policy, message), targets in reports.items():
         wrong, failing, _ = message.partition(FAILING_REQUESTS)
         field = _field_in(wrong, world.registry.profile(policy.ref.group_kind))
-        where = some([node_phrase(each) for each in targets])
+        where = some([node_phrase(target) for target in targets])
         so = f"until that is fixed, requests to {where} fail" if failing else f"it has no effect on {where}"
         yield Finding(
             subject=policy.ref,
@@ -107,18 +107,18 @@ def policy_invalid(world: Linted) -> Iterator[Finding]:
 
 
 def _field_in(message: str, profile: PolicyKindProfile) -> str:
-    """The field of a policy that a message is about: that with which it begins, or the annotation that it names."""
+    """Return the field or annotation of a policy that a message is about."""
     annotation = profile.weight_annotation
     if annotation and annotation in message:
         return str(FieldPath(("metadata", "annotations", annotation)))
-    return next((word for word in message.split() if word.startswith("spec.")), "")
+    return next((token for token in message.split() if token.startswith("spec.")), "")
 
 
 def _without(message: str, field: str, policy: Resource) -> str:
-    said = message.removeprefix(f"{field} ").replace(f" of {policy.ref} ", " ")
+    problem = message.removeprefix(f"{field} ").replace(f" of {policy.ref} ", " ")
     # As in `(4k) is less than`.
-    value, _, rest = said.removeprefix("(").partition(") ")
-    return f"{value} {rest}" if said.startswith("(") else said
+    value, _, rest = problem.removeprefix("(").partition(") ")
+    return f"{value} {rest}" if problem.startswith("(") else problem
 
 
 @lint_rule("GWP1025", "error", "profile")
@@ -158,10 +158,10 @@ def policy_overlap_same_host_path(world: Linted) -> Iterator[Finding]:
 
 
 def _refused(world: Linted, concern: Concern) -> Iterator[Finding]:
-    told: set[tuple[Resource, NodeRef]] = set()
+    reported: set[tuple[Resource, NodeRef]] = set()
     for failure in failures(world, concern):
-        if (failure.policy, failure.target) not in told:
-            told.add((failure.policy, failure.target))
+        if (failure.policy, failure.target) not in reported:
+            reported.add((failure.policy, failure.target))
             yield finding_about(world, failure.policy, failure.attachment, failure.problem)
 
 
@@ -192,12 +192,14 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
     for policy in world.policies:
         profile = world.registry.profile(policy.ref.group_kind)
         is_known = profile.known_by == "profile" and profile.status.placement != "policy"
-        targets = (each.target for each in world.analysis.attachments[policy.ref] if is_known and each.target)
+        targets = (
+            attachment.target for attachment in world.analysis.attachments[policy.ref] if is_known and attachment.target
+        )
         # It takes long to say what is reported, and hardly any policy has so many.
         if sum(_max_ancestors(world, target.object) for target in targets) >= _MANY:
-            ancestors = [each.ancestor for each in statuses.of(policy.ref) if each.ancestor]
+            ancestors = [status.ancestor for status in statuses.of(policy.ref) if status.ancestor]
             if len(ancestors) >= _MANY:
-                names = some([node_phrase(each) for each in ancestors])
+                names = some([node_phrase(ancestor) for ancestor in ancestors])
                 yield Finding(
                     subject=policy.ref,
                     message=f"has {len(ancestors)} ancestors ({names}), and a status has room for {_MOST}",
@@ -206,7 +208,7 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
 
 
 def _max_ancestors(world: Linted, target: ObjectRef) -> int:
-    """A number that the ancestors of a policy on a target do not exceed."""
+    """Return an upper bound for the number of ancestors of a policy on a target."""
     if target.group_kind in ROUTES:
         return _parents_of(world, target)
     if target.group_kind in LISTENER_HOLDERS:
@@ -228,14 +230,14 @@ def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
     Source: envoyproxy/gateway internal/xds/translator/route.go, "gateway-api timeout takes precedence"; kgateway, where
     the order is ExtensionRef, section, route.
     """
-    for losses in world.losses if any(each.has_object_fields for each in world.registry.policy_kinds) else ():
+    for losses in world.losses if any(profile.has_object_fields for profile in world.registry.policy_kinds) else ():
         doubled: dict[tuple[ObjectRef, str], list[Loss]] = {}
         for loss in losses.all:
             # A policy further up is there for those who say nothing.
             if loss.how == "by the object" and loss.leaf.source.target.object == loss.by.object:
-                for own in loss.resolution.object_values:
-                    if loss.field[: len(own.field)] == own.field:
-                        doubled.setdefault((loss.by.object, own.object_field), []).append(loss)
+                for setting in loss.resolution.object_values:
+                    if loss.field[: len(setting.field)] == setting.field:
+                        doubled.setdefault((loss.by.object, setting.object_field), []).append(loss)
         for (route, field), lost in doubled.items():
             yield _doubled(world, losses, route, field, lost)
 
@@ -243,13 +245,13 @@ def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
 def _doubled(world: Linted, losses: Losses, route: ObjectRef, field: str, lost: Sequence[Loss]) -> Finding:
     rules = list(dict.fromkeys(loss.by.target for loss in lost))
     inside = field.removeprefix(OF_RULE)
-    place = world.analysis.resolver.rules.place(rules[0], tuple(inside.split("."))) if field != inside else field
-    where = some([node_phrase(each) for each in rules])
+    rule_field = world.analysis.resolver.rules.place(rules[0], tuple(inside.split("."))) if field != inside else field
+    where = some([node_phrase(rule) for rule in rules])
     return Finding(
         subject=losses.policy.ref,
-        field=losses.place(lost),
+        field=losses.field_of(lost),
         message=f"has no effect on {where}, which says {inside} itself",
-        related=(world.related(route, "says it itself", str(place)),),
+        related=(world.related(route, "says it itself", str(rule_field)),),
     )
 
 
@@ -263,23 +265,23 @@ def target_contended(world: Linted) -> Iterator[Finding]:
     Source: kuadrant/kuadrant-operator, TLSPolicy; the field that must not be shared is in the profile of the kind.
     """
     for policy in world.policies:
-        told: set[frozenset[NodeRef]] = set()
+        reported: set[frozenset[NodeRef]] = set()
         for contention in world.analysis.contentions(policy.ref):
-            section, other, holder = contention.section, contention.other, world.index.get(contention.holder)
-            pair = frozenset({section, other})
-            if pair in told:
+            section, rival, holder = contention.section, contention.other, world.index.get(contention.holder)
+            pair = frozenset({section, rival})
+            if pair in reported:
                 continue
-            told.add(pair)
+            reported.add(pair)
             by = ""
             if holder and holder.ref != policy.ref:
                 is_guess = order_unknown((holder, policy), world.registry.profile(policy.ref.group_kind))
                 by = f", for which {holder.ref} came first"
                 by += ", by name because creationTimestamp is missing" if is_guess else ""
-            use = f"{node_phrase(section)} uses {contention.entry} like {node_phrase(other)}"
+            use = f"{node_phrase(section)} uses {contention.entry} like {node_phrase(rival)}"
             yield Finding(
                 subject=policy.ref,
                 message=f"{use}{by}; each needs its own",
-                related=tuple(world.related(each.object) for each in dict.fromkeys((section, other))),
+                related=tuple(world.related(node.object) for node in dict.fromkeys((section, rival))),
             )
 
 

@@ -1,4 +1,4 @@
-"""GWP4xxx: hostnames of routes, and which requests they get by them at their listeners."""
+"""GWP4006, GWP4007, GWP4011 and GWP4014: hostnames of routes at their listeners."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.lint.refusals import Refusal
+    from kubectl_policy.lint.refusals import ParentRefusal
     from kubectl_policy.model import GroupKind, NodeRef, Resource
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.gateway.listeners import Listener
@@ -35,9 +35,9 @@ def hostname_no_intersection(world: Linted) -> Iterator[Finding]:
 
     Source: HTTPRouteSpec.Hostnames and RouteReasonNoMatchingListenerHostname (Gateway API, apis/v1/httproute_types.go).
     """
-    for each in world.refusals:
-        if each.sort == "listener-hostname":
-            yield _without_common_hostname(world, each)
+    for refusal in world.refusals:
+        if refusal.sort == "listener-hostname":
+            yield _without_common_hostname(world, refusal)
 
 
 @lint_rule("GWP4007", "warning")
@@ -92,10 +92,16 @@ def attaches_everywhere(world: Linted) -> Iterator[Finding]:
             if parent.section or parent.port is not None or parent.object.group_kind not in LISTENER_HOLDERS:
                 continue
             bindings = world.relations.bindings(route.ref)
-            mine = [each for each in bindings if each.parent_index == parent.position and each.state == "attached"]
-            listeners = [*filter(None, (world.gateways.listener(each.listener) for each in mine if each.listener))]
+            attached = [
+                binding
+                for binding in bindings
+                if binding.parent_index == parent.position and binding.state == "attached"
+            ]
+            listeners = [
+                *filter(None, (world.gateways.listener(binding.listener) for binding in attached if binding.listener))
+            ]
             if len(listeners) > 1:
-                protocols = {each.protocol for each in listeners}
+                protocols = {listener.protocol for listener in listeners}
                 plain = ", over plain HTTP as well" if protocols == {"HTTP", "HTTPS"} else ""
                 yield Finding(
                     subject=route.ref,
@@ -105,19 +111,19 @@ def attaches_everywhere(world: Linted) -> Iterator[Finding]:
                 )
 
 
-def _without_common_hostname(world: Linted, each: Refusal) -> Finding:
-    own = hostnames_of(world.index, each.route.ref)
-    field = "spec.hostnames[0]" if len(own) == 1 else "spec.hostnames"
-    if not each.certain:
-        return world.unknown(each.route, field, each.message)
-    listeners = list(filter(None, map(world.gateways.listener, each.listeners)))
-    what = f"hostname {own[0]}" if len(own) == 1 else f"none of its {len(own)} hostnames"
-    verb = "matches" if len(own) > 1 else "does not match"
+def _without_common_hostname(world: Linted, refusal: ParentRefusal) -> Finding:
+    hostnames = hostnames_of(world.index, refusal.route.ref)
+    field = "spec.hostnames[0]" if len(hostnames) == 1 else "spec.hostnames"
+    if not refusal.certain:
+        return world.unknown(refusal.route, field, refusal.message)
+    listeners = list(filter(None, map(world.gateways.listener, refusal.listeners)))
+    subject = f"hostname {hostnames[0]}" if len(hostnames) == 1 else f"none of its {len(hostnames)} hostnames"
+    verb = "matches" if len(hostnames) > 1 else "does not match"
     return Finding(
-        subject=each.route.ref,
+        subject=refusal.route.ref,
         field=field,
-        message=f"{what} {verb} {_hostnames_of(listeners)}",
-        reason=each.reason,
+        message=f"{subject} {verb} {_hostnames_of(listeners)}",
+        reason=refusal.reason,
         related=tuple(_related(world, listener) for listener in listeners[:MOST_RELATED]),
     )
 
@@ -125,7 +131,7 @@ def _without_common_hostname(world: Linted, each: Refusal) -> Finding:
 def _hostnames_of(listeners: Sequence[Listener]) -> str:
     if len(listeners) == 1:
         return f"{listeners[0].hostname} of {listeners[0]}"
-    every = some([f"{each.hostname} ({each.node.section})" for each in listeners])
+    every = some([f"{listener.hostname} ({listener.node.section})" for listener in listeners])
     return f"{every} of the listeners of {listeners[0].node.object}"
 
 
@@ -135,12 +141,12 @@ def _related(world: Linted, listener: Listener) -> Related:
 
 def _ignored_hostnames(world: Linted, route: Resource) -> Iterator[Finding]:
     bindings = world.relations.bindings(route.ref)
-    attached = [each for each in bindings if each.state == "attached"]
-    at = [world.gateways.listener(each.listener) if each.listener else None for each in attached]
+    attached = [binding for binding in bindings if binding.state == "attached"]
+    at = [world.gateways.listener(binding.listener) if binding.listener else None for binding in attached]
     if not all(at) or all(listener and not listener.hostname for listener in at):
         return
     listeners = [*filter(None, at), *_that_would_take_it(world, bindings)]
-    doubt = next((each for each in bindings if each.state == "unknown"), None)
+    doubt = next((binding for binding in bindings if binding.state == "unknown"), None)
     for position, hostname in enumerate(items_at(world.index.raw(route.ref), "spec.hostnames")):
         if not isinstance(hostname, str) or not listeners:
             continue
@@ -163,11 +169,13 @@ def _ignored_hostnames(world: Linted, route: Resource) -> Iterator[Finding]:
 
 
 def _that_would_take_it(world: Linted, bindings: Iterable[Binding]) -> Iterator[Listener]:
-    """The listeners by which a route would be attached, were it not for what other rules find."""
-    accepted = {each.parent_index for each in bindings if each.state == "attached"}
-    for each in bindings:
-        listener = world.gateways.listener(each.listener) if each.listener and each.state == "refused" else None
-        if listener and (each.counts_as_attached or each.parent_index not in accepted):
+    """Yield the listeners that would accept a route but for problems that other rules report."""
+    accepted = {binding.parent_index for binding in bindings if binding.state == "attached"}
+    for binding in bindings:
+        listener = (
+            world.gateways.listener(binding.listener) if binding.listener and binding.state == "refused" else None
+        )
+        if listener and (binding.counts_as_attached or binding.parent_index not in accepted):
             yield listener
 
 
@@ -183,14 +191,16 @@ def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Re
 def _refused_for_others(
     world: Linted, listener: NodeRef, routes: Iterable[Resource]
 ) -> Iterator[tuple[Resource, Resource, str]]:
-    """The routes at a listener that are not accepted, each with the accepted one, and a hostname that both have."""
+    """Yield the refused routes at a listener, each with the accepted one and a common hostname."""
     at = world.gateways.listener(listener)
     accepted = {kind: _Hostnames() for kind in _BOTH_KINDS}
-    for route in sorted(routes, key=lambda each: (each.seniority, _BOTH_KINDS.index(each.ref.group_kind))):
-        own = hostnames_of(world.index, route.ref) or ("",)
-        names = [name for each in own if at and (name := intersection(each, at.hostname)) is not None]
-        other = accepted[GRPC_ROUTE if route.ref.group_kind == HTTP_ROUTE else HTTP_ROUTE]
-        met = ((other.meeting(name), name) for name in names)
+    for route in sorted(
+        routes, key=lambda candidate: (candidate.seniority, _BOTH_KINDS.index(candidate.ref.group_kind))
+    ):
+        hostnames = hostnames_of(world.index, route.ref) or ("",)
+        names = [name for hostname in hostnames if at and (name := intersection(hostname, at.hostname)) is not None]
+        rivals = accepted[GRPC_ROUTE if route.ref.group_kind == HTTP_ROUTE else HTTP_ROUTE]
+        met = ((rivals.meeting(name), name) for name in names)
         first = next(((holder, name) for holder, name in met if holder), None)
         if first:
             yield route, *first
@@ -199,7 +209,7 @@ def _refused_for_others(
 
 
 class _Hostnames:
-    """Hostnames of routes, by which those are found that have one in common with another route."""
+    """An index of hostnames of routes by which overlapping ones are found."""
 
     def __init__(self) -> None:
         self._names: dict[str, Resource] = {}
@@ -212,13 +222,13 @@ class _Hostnames:
                 self._inside.setdefault(wider, route)
 
     def meeting(self, name: str) -> Resource | None:
-        """The first route that was added with a name that covers another one, or is covered by it."""
+        """Return the first route with a hostname that covers a name or is covered by it."""
         covering = next((self._names[wider] for wider in _wider(name) if wider in self._names), None)
         return covering or self._inside.get(comparable(name))
 
 
 def _wider(name: str) -> Iterator[str]:
-    """A name and those that cover it; every one is covered by the empty one."""
+    """Yield a hostname and all that cover it; "" covers every one."""
     yield from covering_names(name)
     yield ""
 
@@ -226,10 +236,10 @@ def _wider(name: str) -> Iterator[str]:
 def _taken_by_other(world: Linted, refused: Resource, accepted: Resource, hostname: str, listener: NodeRef) -> Finding:
     known = refused.created is not None and accepted.created is not None
     which = f"{accepted.ref}" if known else "the older one, and their ages are not known here"
-    what = f"hostname {hostname}" if hostname else "hostnames"
+    hostnames = f"hostname {hostname}" if hostname else "hostnames"
     return Finding(
         subject=refused.ref,
         field="spec.hostnames",
-        message=f"{accepted.ref} has {what} of {listener_label(listener)}: one of the two is accepted, {which}",
+        message=f"{accepted.ref} has {hostnames} of {listener_label(listener)}: one of the two is accepted, {which}",
         related=(world.related(accepted.ref, "", "spec.hostnames"), world.related(listener.object)),
     )

@@ -1,4 +1,4 @@
-"""GWP7004, GWP7006, GWP7011 and GWP7014: matches that are not what they seem, and listeners without any."""
+"""GWP7004, GWP7006, GWP7011 and GWP7014: misleading matches, and listeners without routes."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def header_name_duplicate(world: Linted) -> Iterator[Finding]:
             yield from _ignored(match, "query parameter", "queryParams", len(match.conditions.parameters))
 
 
-def _ignored(match: RouteMatch, what: str, field: str, counted: int) -> Iterator[Finding]:
-    """The entries for what an entry before is for as well, given how many count."""
+def _ignored(match: RouteMatch, noun: str, field: str, counted: int) -> Iterator[Finding]:
+    """Yield the entries for a name that an earlier entry has; `counted` is the number of names."""
     entries, first = items_at(match.written, field), dict[str, int]()
     for position, entry in enumerate(entries if len(entries) > counted else ()):
         name = text_at(entry, "name")
@@ -50,7 +50,7 @@ def _ignored(match: RouteMatch, what: str, field: str, counted: int) -> Iterator
             yield Finding(
                 subject=match.route.ref,
                 field=f"{match.field}.{field}[{position}]",
-                message=f"{what} {name} is in {field}[{before}] already, and this one is ignored",
+                message=f"{noun} {name} is in {field}[{before}] already, and this one is ignored",
             )
 
 
@@ -73,19 +73,19 @@ def trailing_slash_trap(world: Linted) -> Iterator[Finding]:
                 message = f"it takes {conditions.path} and what is below {conditions.path}/, and not {example}"
                 yield Finding(subject=route.ref, field=f"{match.field}.path.value", message=message)
             elif conditions.sort == EXACT and len(conditions.path) > 1 and len(matches) <= _MOST_COMPARED:
-                other = _other_spelling(match, matches)
-                if other:
-                    message = f"it takes {conditions.path} alone, and no match of the route takes {other}"
+                spelling = _other_spelling(match, matches)
+                if spelling:
+                    message = f"it takes {conditions.path} alone, and no match of the route takes {spelling}"
                     yield Finding(subject=route.ref, field=f"{match.field}.path.value", message=message)
 
 
 def _other_spelling(match: RouteMatch, matches: Sequence[RouteMatch]) -> str:
-    """The path of an exact match with or without a slash at its end, if people may mean that, and it is not taken."""
+    """Return an exact path with the trailing slash added or removed if users may expect it to match, or ""."""
     path = match.conditions.path
-    other = path[:-1] if path.endswith("/") else f"{path}/"
-    others = [each.conditions for each in matches if each is not match]
-    is_meant = path.endswith("/") or any(each.path.startswith(other) for each in others)
-    return other if is_meant and all(each.has_path(other) is False for each in others) else ""
+    spelling = path[:-1] if path.endswith("/") else f"{path}/"
+    siblings = [sibling.conditions for sibling in matches if sibling is not match]
+    is_meant = path.endswith("/") or any(conditions.path.startswith(spelling) for conditions in siblings)
+    return spelling if is_meant and all(conditions.has_path(spelling) is False for conditions in siblings) else ""
 
 
 @lint_rule("GWP7014", "warning")
@@ -131,8 +131,8 @@ def no_rule_for_listener_host(world: Linted) -> Iterator[Finding]:
             continue
         if relations.attached_to(listener.node):
             continue
-        bindings = (each for route in relations.routes_naming(owner.ref) for each in relations.bindings(route))
-        may_be = any(each.state == "unknown" and each.listener in {listener.node, None} for each in bindings)
+        bindings = (binding for route in relations.routes_naming(owner.ref) for binding in relations.bindings(route))
+        may_be = any(binding.state == "unknown" and binding.listener in {listener.node, None} for binding in bindings)
         hosts = f" for {listener.hostname}" if listener.hostname else ""
         lost = f"requests{hosts} get 404" if listener.protocol in {"HTTP", "HTTPS"} else "connections are closed"
         yield Finding(
@@ -144,7 +144,7 @@ def no_rule_for_listener_host(world: Linted) -> Iterator[Finding]:
 
 
 def _takes_routes(world: Linted, listener: Listener) -> bool:
-    """Whether a listener is served, as far as is known, and takes routes of known kinds, which have to name it."""
+    """Whether a listener is known to be served and to accept routes that name it."""
     gateways, gateway = world.gateways, listener.gateway
     if gateway is None or text_at(world.index.raw(gateway), "spec.defaultScope", "None") != "None":
         return False

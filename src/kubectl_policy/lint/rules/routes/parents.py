@@ -1,4 +1,4 @@
-"""GWP4001 to GWP4005, GWP4008, GWP4012 to GWP4015, GWP4017 and GWP4018: routes and their parents."""
+"""GWP4001 to GWP4005, GWP4008, GWP4012, GWP4013, GWP4015, GWP4017 and GWP4018: routes and their parents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.lint.refusals import Refusal
+    from kubectl_policy.lint.refusals import ParentRefusal
     from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.topology.references import ParentRef
 
@@ -42,9 +42,9 @@ def parent_not_found(world: Linted) -> Iterator[Finding]:
 
     Source: RouteReasonNoMatchingParent (Gateway API, apis/v1/shared_types.go); kubernetes-sigs/gateway-api#4272.
     """
-    for each in world.refusals:
-        if not each.listeners:
-            yield from world.absent(each.route, each.parent, f"{each.field}.name", reason=NO_PARENT)
+    for refusal in world.refusals:
+        if not refusal.listeners:
+            yield from world.absent(refusal.route, refusal.parent, f"{refusal.field}.name", reason=NO_PARENT)
     for listener_set in world.of_kind(*LISTENER_SETS):
         gateway = world.gateways.gateway_of(listener_set.ref)
         if gateway:
@@ -62,13 +62,13 @@ def parent_section_not_found(world: Linted) -> Iterator[Finding]:
 
     Source: ParentReference.SectionName and RouteReasonNoMatchingParent (Gateway API, apis/v1/shared_types.go).
     """
-    for each in _refused_as(world, "listener-missing"):
-        parents = parent_refs(world.index, each.route.ref)
-        parent = next(parent for parent in parents if parent.position == each.position)
+    for refusal in _refused_as(world, "listener-missing"):
+        parents = parent_refs(world.index, refusal.route.ref)
+        parent = next(parent for parent in parents if parent.position == refusal.position)
         if parent.section:
-            yield _refused(world, each, field=f"{each.field}.sectionName", fix=_other_section(world, parent))
+            yield _refused(world, refusal, field=f"{refusal.field}.sectionName", fix=_other_section(world, parent))
         else:
-            yield _refused(world, each, field=each.field)
+            yield _refused(world, refusal, field=refusal.field)
 
 
 @lint_rule("GWP4003", "error")
@@ -80,8 +80,8 @@ def parent_port_no_listener(world: Linted) -> Iterator[Finding]:
 
     Source: ParentReference.Port (Gateway API, apis/v1/shared_types.go).
     """
-    for each in _refused_as(world, "listener-port"):
-        yield _refused(world, each, field=f"{each.field}.port")
+    for refusal in _refused_as(world, "listener-port"):
+        yield _refused(world, refusal, field=f"{refusal.field}.port")
 
 
 @lint_rule("GWP4004", "error")
@@ -94,11 +94,11 @@ def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
 
     Source: AllowedRoutes.Namespaces (Gateway API, apis/v1/gateway_types.go); RouteReasonNotAllowedByListeners.
     """
-    for each in _refused_as(world, "listener-namespace"):
-        namespace = each.route.ref.namespace
-        where = " or ".join(map(listener_label, each.listeners[:MOST_RELATED]))
+    for refusal in _refused_as(world, "listener-namespace"):
+        namespace = refusal.route.ref.namespace
+        where = " or ".join(map(listener_label, refusal.listeners[:MOST_RELATED]))
         fix = Fix(words=f"let namespace {namespace} in, by allowedRoutes.namespaces of {where}")
-        yield _refused(world, each, field=each.field, fix=fix)
+        yield _refused(world, refusal, field=refusal.field, fix=fix)
 
 
 @lint_rule("GWP4005", "error")
@@ -145,14 +145,14 @@ def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
         for parent in parents if len(parents) > 1 else ():
             earlier = first.setdefault(parent.object, parent)
             same = seen.setdefault((parent.object, parent.section, parent.port), parent)
-            field, other = f"spec.parentRefs[{parent.position}]", f"spec.parentRefs[{earlier.position}]"
+            field, earlier_field = f"spec.parentRefs[{parent.position}]", f"spec.parentRefs[{earlier.position}]"
             lone = "sectionName" if bool(parent.section) != bool(earlier.section) else ""
             lone = lone or ("port" if (parent.port is None) != (earlier.port is None) else "")
             if same is not parent:
                 message = f"it is the same reference to {parent.object} as spec.parentRefs[{same.position}]"
                 yield Finding(subject=route.ref, field=field, message=message)
             elif lone:
-                message = f"it names {parent.object} as {other} does, and only one of them has a {lone}"
+                message = f"it names {parent.object} as {earlier_field} does, and only one of them has a {lone}"
                 yield Finding(subject=route.ref, field=field, message=message)
 
 
@@ -178,37 +178,39 @@ def mesh_consumer_route(world: Linted) -> Iterator[Finding]:
 
 
 def _refused_kinds(world: Linted, *, of_tls: bool) -> Iterator[Finding]:
-    """The routes of a kind that a listener does not take; of a listener that can serve none, that is found there."""
-    for each in _refused_as(world, "listener-kind"):
-        listeners = filter(None, map(world.gateways.listener, each.listeners))
-        kinds = (impossible_kinds(world, listener) for listener in listeners if world.is_linted(listener.node.object))
-        if (each.route.ref.group_kind == TLS_ROUTE) is of_tls and not any(named and all(named) for named in kinds):
-            yield _refused(world, each, field=each.field)
+    """Yield findings for routes whose kind a listener refuses, unless the listener can serve none."""
+    for refusal in _refused_as(world, "listener-kind"):
+        listeners = filter(None, map(world.gateways.listener, refusal.listeners))
+        kinds = (
+            impossible_kinds(world, listener) for listener in listeners if world.ref_in_scope(listener.node.object)
+        )
+        if (refusal.route.ref.group_kind == TLS_ROUTE) is of_tls and not any(named and all(named) for named in kinds):
+            yield _refused(world, refusal, field=refusal.field)
 
 
-def _refused_as(world: Linted, sort: str) -> Iterator[Refusal]:
-    return (each for each in world.refusals if each.sort == sort)
+def _refused_as(world: Linted, sort: str) -> Iterator[ParentRefusal]:
+    return (refusal for refusal in world.refusals if refusal.sort == sort)
 
 
-def _refused(world: Linted, each: Refusal, *, field: str, fix: Fix | None = None) -> Finding:
-    if not each.certain:
-        return world.unknown(each.route, field, each.message)
-    others = [node.section for node in each.listeners[1:]]
-    also = f"; so it is at listener{'s' if len(others) > 1 else ''} {some(others)}" if others else ""
+def _refused(world: Linted, refusal: ParentRefusal, *, field: str, fix: Fix | None = None) -> Finding:
+    if not refusal.certain:
+        return world.unknown(refusal.route, field, refusal.message)
+    sections = [node.section for node in refusal.listeners[1:]]
+    also = f"; so it is at listener{'s' if len(sections) > 1 else ''} {some(sections)}" if sections else ""
     return Finding(
-        subject=each.route.ref,
+        subject=refusal.route.ref,
         field=field,
-        message=f"{each.message}{also}",
-        reason=each.reason,
-        related=_related(world, each),
+        message=f"{refusal.message}{also}",
+        reason=refusal.reason,
+        related=_related(world, refusal),
         fix=fix,
     )
 
 
-def _related(world: Linted, each: Refusal) -> tuple[Related, ...]:
-    if not each.listeners:
-        return (world.related(each.parent),)
-    named = zip(each.listeners[:MOST_RELATED], each.reasons, strict=False)
+def _related(world: Linted, refusal: ParentRefusal) -> tuple[Related, ...]:
+    if not refusal.listeners:
+        return (world.related(refusal.parent),)
+    named = zip(refusal.listeners[:MOST_RELATED], refusal.reasons, strict=False)
     return tuple(
         world.related(node.object, f"listener {node.section}", reason.field if reason.object == node.object else "")
         for node, reason in named
@@ -216,7 +218,7 @@ def _related(world: Linted, each: Refusal) -> tuple[Related, ...]:
 
 
 def _other_section(world: Linted, parent: ParentRef) -> Fix | None:
-    """What a name may mean that no listener of a parent has: a listener of a ListenerSet, or one of a name like it."""
+    """Return a listener of a ListenerSet, or one with a similar name, as a fix for an unknown section."""
     for listener_set in world.gateways.listener_sets(parent.object):
         if parent.section in world.topology.sections(listener_set):
             return Fix(words=f"{listener_set} has that listener: name it as the parent")
@@ -256,8 +258,10 @@ def route_cycle(world: Linted) -> Iterator[Finding]:
         fields = (
             (route, field) for route, field in sorted(world.relations.delegations.circular_refs) if route in routes
         )
-        own = ((route, "") for route in routes)
-        subject, field = next((each for each in (*fields, *own) if world.is_linted(each[0])), (routes[0], ""))
+        whole = ((route, "") for route in routes)
+        subject, field = next(
+            (candidate for candidate in (*fields, *whole) if world.ref_in_scope(candidate[0])), (routes[0], "")
+        )
         yield Finding(
             subject=subject,
             field=field,
@@ -266,14 +270,14 @@ def route_cycle(world: Linted) -> Iterator[Finding]:
         )
 
 
-def _nowhere(world: Linted, route: Resource, refused: Sequence[Refusal]) -> Iterator[Finding]:
+def _nowhere(world: Linted, route: Resource, refused: Sequence[ParentRefusal]) -> Iterator[Finding]:
     circles = world.relations.delegations.order.circles
     if any(route.ref in circle for circle in circles.values()):
         return
     if not refused and not world.relations.bindings(route.ref):
         yield from _without_parents(world, route)
-    for each in refused:
-        if each.sort in _FOUND_THERE or world.index.presence(each.parent) != "present":
+    for refusal in refused:
+        if refusal.sort in _FOUND_THERE or world.index.presence(refusal.parent) != "present":
             return
     for binding in world.relations.bindings(route.ref):
         why = binding_reason(world.analysis, binding)
@@ -283,7 +287,7 @@ def _nowhere(world: Linted, route: Resource, refused: Sequence[Refusal]) -> Iter
             world.relations.is_unattached(binding.parent) or _is_found_above(world, route, binding.parent)
         ):
             continue
-        if delegating or not world.is_linted(holder):
+        if delegating or not world.ref_in_scope(holder):
             field, message = f"spec.parentRefs[{binding.parent_index}]", f"{binding.message}; no request reaches it"
             related = (world.related(binding.parent),)
             yield Finding(subject=route.ref, field=field, message=message, reason=binding.reason, related=related)
@@ -291,20 +295,20 @@ def _nowhere(world: Linted, route: Resource, refused: Sequence[Refusal]) -> Iter
 
 
 def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
-    """That a route names no parent, and that no route delegates to it; or why those that do so do not count."""
+    """Yield the finding that a route has neither a parent nor a delegating route in effect."""
     delegations, kind = world.relations.delegations_to(route.ref), route.ref.group_kind
-    for each in delegations:
+    for delegation in delegations:
         # What is wrong with the other one is found there.
-        above = each.parent.object
-        if (not each.reason and world.relations.is_unattached(above)) or _is_found_above(world, route, above):
+        parent = delegation.parent.object
+        if (not delegation.reason and world.relations.is_unattached(parent)) or _is_found_above(world, route, parent):
             return
     if delegations:
-        message, above = f"{delegations[0].message}; no request reaches it", delegations[0].parent.object
+        message, parent = f"{delegations[0].message}; no request reaches it", delegations[0].parent.object
         yield Finding(
             subject=route.ref,
             message=message,
             reason=delegations[0].reason,
-            related=(world.related(above, "delegates to it"),),
+            related=(world.related(parent, "delegates to it"),),
         )
     elif kind == HTTP_ROUTE and (
         may_have_unread(world.index, [HTTP_ROUTE])
@@ -319,21 +323,21 @@ def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
         yield Finding(subject=route.ref, field="spec.parentRefs", message=message)
 
 
-def _is_found_above(world: Linted, route: Resource, above: ObjectRef) -> bool:
-    """Whether a reference of another route that would delegate to a route is found to lead nowhere."""
-    refs = world.relations.delegations.refs.get(above, ())
-    fields = {each.ref.field for each in refs if route.ref in {*each.children, *each.foreign_routes}}
-    broken = (each.ref.field for each in world.relations.backends(above) if each.state == "broken")
-    return world.is_linted(above) and not fields.isdisjoint(broken)
+def _is_found_above(world: Linted, route: Resource, parent: ObjectRef) -> bool:
+    """Whether a broken reference of the delegating route is already a finding."""
+    refs = world.relations.delegations.refs.get(parent, ())
+    fields = {ref.ref.field for ref in refs if route.ref in {*ref.children, *ref.foreign_routes}}
+    broken = (backend.ref.field for backend in world.relations.backends(parent) if backend.state == "broken")
+    return world.ref_in_scope(parent) and not fields.isdisjoint(broken)
 
 
 def _delegates_otherwise(world: Linted) -> bool:
-    """Whether a route has a backend of a kind that may stand for routes, as some implementations have it."""
+    """Whether a route has a backend of a kind that may stand for routes."""
     relations, index = world.relations, world.index
     strange = relations.kinds_of_backends - ({*index.kinds, *index.group_kinds} - {*ROUTES})
-    known = {(route, each.ref.field) for route, refs in relations.delegations.refs.items() for each in refs}
+    known = {(route, ref.ref.field) for route, refs in relations.delegations.refs.items() for ref in refs}
     every = ((ref.object.group_kind, (route, ref.field)) for route, ref in relations.forwards) if strange else ()
-    return any(kind in strange and place not in known for kind, place in every)
+    return any(kind in strange and reference not in known for kind, reference in every)
 
 
 @lint_rule("GWP4015", "info")
@@ -350,9 +354,9 @@ def default_gateway_implicit(world: Linted) -> Iterator[Finding]:
         scope = text_at(route.raw, "spec.useDefaultGateways")
         if scope and scope != "None" and not is_unfilled(scope):
             gateways = world.index.of_kind(GATEWAY)
-            defaults = [each for each in gateways if text_at(each.raw, "spec.defaultScope") == scope]
+            defaults = [gateway for gateway in gateways if text_at(gateway.raw, "spec.defaultScope") == scope]
             now = (
-                f"now {some([str(each.ref) for each in defaults])}"
+                f"now {some([str(gateway.ref) for gateway in defaults])}"
                 if defaults
                 else f"of which there is none in {world.index.source}"
             )
@@ -360,5 +364,7 @@ def default_gateway_implicit(world: Linted) -> Iterator[Finding]:
                 subject=route.ref,
                 field="spec.useDefaultGateways",
                 message=f"it attaches to every Gateway with the default scope {scope}, {now}",
-                related=tuple(world.related(each.ref, "", "spec.defaultScope") for each in defaults[:MOST_RELATED]),
+                related=tuple(
+                    world.related(gateway.ref, "", "spec.defaultScope") for gateway in defaults[:MOST_RELATED]
+                ),
             )

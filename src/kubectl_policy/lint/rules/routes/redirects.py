@@ -1,4 +1,4 @@
-"""GWP6008 and GWP7008 to GWP7010: redirects and rewrites, where they are, and where they lead."""
+"""GWP6008 and GWP7008 to GWP7010: redirects and rewrites."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kubectl_policy.topology.references import hostnames_of, parent_refs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.competition import Conditions, Place
+    from kubectl_policy.lint.competition import Conditions, Intake
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef, Resource
 
@@ -34,7 +34,7 @@ _ACME: Final = "/.well-known/acme-challenge"
 
 
 class _Filter(Struct, frozen=True, gc=False):
-    """A filter of a rule of an HTTPRoute, or of one of the backends of the rule."""
+    """A filter of a rule or a backendRef of an HTTPRoute."""
 
     route: Resource
     field: FieldPath
@@ -47,7 +47,7 @@ class _Filter(Struct, frozen=True, gc=False):
 
     @property
     def redirect(self) -> Mapping[str, Json]:
-        """The redirect that the filter is."""
+        """The redirect of the filter."""
         return mapping_at(self.raw, "requestRedirect")
 
 
@@ -71,20 +71,20 @@ def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteRule (Gateway API, apis/v1/httproute_types.go): "exactly one PathPrefix match must be specified";
     RouteReasonIncompatibleFilters.
     """
-    for each in world.once(_filters):
+    for modifying in world.once(_filters):
         for name in ("urlRewrite", "requestRedirect"):
-            modifier = mapping_at(each.raw, f"{name}.path")
+            modifier = mapping_at(modifying.raw, f"{name}.path")
             if text_at(modifier, "type") == "ReplacePrefixMatch" and isinstance(
                 modifier.get("replacePrefixMatch"), str
             ):
-                own = world.competition.matches[each.route.ref]
-                matches = [match.conditions for match in own if match.rule == each.rule]
-                others = [conditions for conditions in matches if conditions.sort != PREFIX]
-                if others or len(matches) > 1:
-                    has = f"it has {others[0]}" if others else f"it has {len(matches)}"
+                route_matches = world.competition.matches[modifying.route.ref]
+                matches = [match.conditions for match in route_matches if match.rule == modifying.rule]
+                unfit = [conditions for conditions in matches if conditions.sort != PREFIX]
+                if unfit or len(matches) > 1:
+                    has = f"it has {unfit[0]}" if unfit else f"it has {len(matches)}"
                     yield Finding(
-                        subject=each.route.ref,
-                        field=f"{each.field}.{name}.path",
+                        subject=modifying.route.ref,
+                        field=f"{modifying.field}.{name}.path",
                         message=f"to replace a prefix, the rule needs exactly one match, of a PathPrefix; {has}",
                         reason="IncompatibleFilters",
                     )
@@ -101,11 +101,16 @@ def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteRule.Filters (Gateway API, apis/v1/httproute_types.go); RouteReasonIncompatibleFilters.
     """
     first: dict[object, str] = {}
-    for each in world.once(_filters):
-        holder, sort = (each.route.ref, *each.field.steps[:-1]), text_at(each.raw, "type")
+    for route_filter in world.once(_filters):
+        holder, sort = (route_filter.route.ref, *route_filter.field.steps[:-1]), text_at(route_filter.raw, "type")
         if sort in {"RequestRedirect", "URLRewrite"} and first.setdefault(holder, sort) != sort:
             message = "RequestRedirect and URLRewrite cannot be together"
-            yield Finding(subject=each.route.ref, field=str(each.field), message=message, reason="IncompatibleFilters")
+            yield Finding(
+                subject=route_filter.route.ref,
+                field=str(route_filter.field),
+                message=message,
+                reason="IncompatibleFilters",
+            )
 
 
 @lint_rule("GWP7010", "warning")
@@ -124,78 +129,88 @@ def redirect_loop(world: Linted) -> Iterator[Finding]:
         # Those of backends redirect nothing.
         if text_at(redirect.raw, "type") != "RequestRedirect" or "backendRefs" in redirect.field.steps:
             continue
-        places = world.competition.places_of(redirect.route.ref)
-        loops = [(place, path) for place in places if (path := _path_of_loop(world, redirect, place)) is not None]
+        intakes = world.competition.intakes_of(redirect.route.ref)
+        loops = [(intake, path) for intake in intakes if (path := _path_of_loop(world, redirect, intake)) is not None]
         if loops:
-            place, path = loops[0]
-            listener = world.gateways.listener(place.at)
-            others = dict.fromkeys(each.at for each in places if each not in [each for each, _ in loops])
+            intake, path = loops[0]
+            listener = world.gateways.listener(intake.at)
+            looping = [intake for intake, _ in loops]
+            safe = dict.fromkeys(intake.at for intake in intakes if intake not in looping)
             to = f"to {path}, which this rule takes as well" if path else "to the URL that they came from"
             fix = None
-            if others and listener and listener.protocol == "HTTPS" and not path:
-                fix = Fix(words=f"attach the route to {some(list(map(listener_label, others)))} alone (sectionName)")
+            if safe and listener and listener.protocol == "HTTPS" and not path:
+                fix = Fix(words=f"attach the route to {some(list(map(listener_label, safe)))} alone (sectionName)")
             yield Finding(
                 subject=redirect.route.ref,
                 field=f"{redirect.field}.requestRedirect",
-                message=f"requests at {listener_label(place.at)} are sent {to}: clients go round in circles",
+                message=f"requests at {listener_label(intake.at)} are sent {to}: clients go round in circles",
                 # A rule that was not read may take the path.
                 certain=not path or world.has_all(*ROUTES),
-                related=(world.related_listener(place.at, "the listener"),),
+                related=(world.related_listener(intake.at, "the listener"),),
                 fix=fix,
             )
 
 
-def _path_of_loop(world: Linted, redirect: _Filter, place: Place) -> str | None:
-    """The path in which a redirect ends up at its own rule, empty for that of any request; None if it does not."""
-    hostname = _comes_back(world, redirect, place)
+def _path_of_loop(world: Linted, redirect: _Filter, intake: Intake) -> str | None:
+    """Return the path with which a redirect leads to its own rule, "" for any request, or None for no loop."""
+    hostname = _comes_back(world, redirect, intake)
     if hostname is None:
         return None
-    own = [each.conditions for each in world.competition.matches[redirect.route.ref] if each.rule == redirect.rule]
-    own = [each for each in own if each.method in _REPEATED and not (each.headers or each.parameters)]
+    conditions_of_rule = [
+        match.conditions for match in world.competition.matches[redirect.route.ref] if match.rule == redirect.rule
+    ]
+    conditions_of_rule = [
+        conditions
+        for conditions in conditions_of_rule
+        if conditions.method in _REPEATED and not (conditions.headers or conditions.parameters)
+    ]
     modifier = mapping_at(redirect.redirect, "path")
     is_prefix = text_at(modifier, "type") == "ReplacePrefixMatch"
     path = modifier.get("replacePrefixMatch" if is_prefix else "replaceFullPath")
     if not modifier:
-        return "" if own else None
+        return "" if conditions_of_rule else None
     if not isinstance(path, str):
         return None
     # A prefix that takes itself grows with each round; it is the path of some request itself.
     path = path.rstrip("/") if is_prefix else path
-    for conditions in own:
+    for conditions in conditions_of_rule:
         if conditions.path == path and conditions.sort == (PREFIX if is_prefix else EXACT):
             return ""
-        if conditions.has_path(path or "/") and not _may_take(world, redirect, place.at, hostname, path, conditions):
+        if conditions.has_path(path or "/") and not _may_take(world, redirect, intake.at, hostname, path, conditions):
             return path or "/"
     return None
 
 
-def _comes_back(world: Linted, redirect: _Filter, place: Place) -> str | None:
-    """The hostname of its route to which a redirect leads, at the listener that it comes from; None if it does not."""
-    listener = world.gateways.listener(place.at)
-    scheme, own = text_at(redirect.redirect, "scheme"), _SCHEMES.get(listener.protocol, "") if listener else ""
+def _comes_back(world: Linted, redirect: _Filter, intake: Intake) -> str | None:
+    """Return the hostname of the route to which a redirect leads at its own listener, or None."""
+    listener = world.gateways.listener(intake.at)
+    scheme, listener_scheme = (
+        text_at(redirect.redirect, "scheme"),
+        _SCHEMES.get(listener.protocol, "") if listener else "",
+    )
     port = port_at(redirect.redirect, "port") or (_PORTS.get(scheme) if scheme else listener and listener.port)
-    if listener is None or (scheme or own) != own or port != listener.port:
+    if listener is None or (scheme or listener_scheme) != listener_scheme or port != listener.port:
         return None
     # Of a hostname that a route does not name, requests need not come here.
-    hostname = comparable(text_at(redirect.redirect, "hostname")) or place.hostname
-    return hostname if replace(place, hostname=hostname) in world.competition.places_of(redirect.route.ref) else None
+    hostname = comparable(text_at(redirect.redirect, "hostname")) or intake.hostname
+    return hostname if replace(intake, hostname=hostname) in world.competition.intakes_of(redirect.route.ref) else None
 
 
 def _may_take(  # noqa: PLR0913, PLR0917 (a request, and who would have it)
     world: Linted, redirect: _Filter, node: NodeRef, hostname: str, path: str, by: Conditions
 ) -> bool:
-    """Whether another rule may take requests for a path before the rule of a redirect, which takes them by a match."""
+    """Whether another rule may take requests for a path before the rule of a redirect."""
     competition = world.competition
-    others = (
+    rivals = (
         match.conditions
         for route in competition.at[node][hostname]
         for match in competition.matches[route.ref]
         if route is not redirect.route or match.rule != redirect.rule
     )
     return any(
-        other.has_path(path or "/") is not False
-        and (other.sort != PREFIX or (by.sort == PREFIX and len(other.path) >= len(by.path)))
-        for other in others
+        rival.has_path(path or "/") is not False
+        and (rival.sort != PREFIX or (by.sort == PREFIX and len(rival.path) >= len(by.path)))
+        for rival in rivals
     )
 
 
@@ -250,8 +265,8 @@ def _may_redirect(route: Resource) -> bool:
 
 
 def _in_the_clear(world: Linted, route: ObjectRef, node: NodeRef, hostnames: Sequence[str]) -> Iterator[Finding]:
-    binding = next(each for each in world.relations.bindings_at(route, node) if each.state == "attached")
-    ref = next(each for each in parent_refs(world.index, route) if each.position == binding.parent_index)
+    binding = next(candidate for candidate in world.relations.bindings_at(route, node) if candidate.state == "attached")
+    ref = next(parent for parent in parent_refs(world.index, route) if parent.position == binding.parent_index)
     # That it serves all that there is, attaches-everywhere says.
     if ref.section or ref.port is not None or hostnames_of(world.index, route):
         yield Finding(

@@ -1,4 +1,4 @@
-"""GWP9003 and GWP9004: retries and timeouts that multiply or contradict each other."""
+"""GWP9003 and GWP9004: retries that multiply, and timeouts that contradict each other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_policy.lazy import pattern
 from kubectl_policy.lint.competition import matches_of
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.losses import there
+from kubectl_policy.lint.losses import effective_at
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import each_text, integer_at, items_at, mapping_at, text_at, value_at
@@ -38,11 +38,11 @@ _SPAN: Final = pattern(r"([0-9]+(?:\.[0-9]+)?)(h|ms|m|s)")
 _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
-class _Rule(Struct, frozen=True, gc=False):
-    """A rule of a route that retries: how often, with its number, and what it matches."""
+class _RetryingRule(Struct, frozen=True, gc=False):
+    """A rule of a route that retries, with its index, the number of retries, and its matches."""
 
     node: NodeRef
-    place: int
+    position: int
     retries: int
     conditions: tuple[Conditions, ...]
 
@@ -59,7 +59,7 @@ def retry_amplification(world: Linted) -> Iterator[Finding]:
 
     Source: GEP-1731, for retries; GEP-1762, for the label; the parable of GEP-713, in which nobody sees a RetryPolicy.
     """
-    gateways = {each.ref for each in world.index.of_kind(GATEWAY)}
+    gateways = {gateway.ref for gateway in world.index.of_kind(GATEWAY)}
     for service in world.index.of_kind(SERVICE) if len(gateways) > 1 else ():
         labels, selector = (mapping_at(service.raw, field) for field in ("metadata.labels", "spec.selector"))
         name = labels.get(_OF_GATEWAY) or selector.get(_OF_GATEWAY)
@@ -94,56 +94,58 @@ def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: Obj
         for rule in _retrying(world, route)
     ]
     for rule in before:
-        others = [other for other in again if _overlap(rule.conditions, other.conditions)]
-        if others:
-            worst = max(others, key=lambda other: (other.retries, other.node))
-            tries, more = rule.retries + 1, worst.retries + 1
+        overlapping = [candidate for candidate in again if _overlap(rule.conditions, candidate.conditions)]
+        if overlapping:
+            worst = max(overlapping, key=lambda candidate: (candidate.retries, candidate.node))
+            tries, next_tries = rule.retries + 1, worst.retries + 1
             yield Finding(
                 subject=first,
-                field=f"spec.rules[{rule.place}]",
-                message=f"makes up to {tries} tries of a request, and {gateway} behind {service} makes up to {more} of"
-                f" each by {worst.node.object}: {tries * more} requests to the backend for one",
+                field=f"spec.rules[{rule.position}]",
+                message=f"makes up to {tries} tries of a request, and {gateway} behind {service} makes up to"
+                f" {next_tries} of each by {worst.node.object}: {tries * next_tries} requests to the backend for one",
                 related=(
-                    world.related(worst.node.object, "retries again", f"spec.rules[{worst.place}]"),
+                    world.related(worst.node.object, "retries again", f"spec.rules[{worst.position}]"),
                     world.related(gateway, "the next Gateway"),
                 ),
             )
 
 
-def _retrying(world: Linted, route: ObjectRef) -> Iterator[_Rule]:
+def _retrying(world: Linted, route: ObjectRef) -> Iterator[_RetryingRule]:
     resource = world.index.get(route)
     matches = matches_of(resource) if resource else []
-    for place, section in enumerate(world.topology.sections(route)):
+    for position, section in enumerate(world.topology.sections(route)):
         node = NodeRef(route, section)
         retries = _retries(world, node)
         if retries:
-            conditions = tuple(match.conditions for match in matches if match.rule == place)
-            yield _Rule(node, place, retries, conditions)
+            conditions = tuple(match.conditions for match in matches if match.rule == position)
+            yield _RetryingRule(node, position, retries, conditions)
 
 
 def _retries(world: Linted, rule: NodeRef) -> int:
-    """How often a request is retried by a rule, at most: by what it says itself, and by policies."""
+    """Return the maximum number of retries by a rule or by policies in force on it."""
     paths = [path for path in world.topology.paths(rule) if world.topology.carries_traffic(path)]
     entries = (*effective_entries(world.analysis, rule, paths), *own_settings_entries(world.analysis, paths))
-    found = (
+    numbers = (
         integer_at(plain(entry.effective.resolution.spec), part.field)
         for entry in entries
         for part in world.registry.profile(entry.effective.resolution.kind).summary
         if part.words == _RETRIES
     )
-    return max(filter(None, found), default=0)
+    return max(filter(None, numbers), default=0)
 
 
-def _meet(ones: Iterable[str], others: Iterable[str]) -> bool:
-    """Whether some host is among both; `*` is every host."""
-    plain_names = (["" if name == "*" else name for name in names] for names in (ones, others))
-    return any(intersect(one, other) for one, other in product(*plain_names))
+def _meet(hostnames: Iterable[str], other_hostnames: Iterable[str]) -> bool:
+    """Whether two sets of hostnames have one in common; `*` is every host."""
+    plain_names = (["" if name == "*" else name for name in names] for names in (hostnames, other_hostnames))
+    return any(intersect(hostname, other_hostname) for hostname, other_hostname in product(*plain_names))
 
 
-def _overlap(ones: Sequence[Conditions], others: Sequence[Conditions]) -> bool:
-    """Whether some request may match both, as far as paths tell that."""
-    pairs = product(ones, others)
-    return any(one.fits(other) and (one.has_path(other.path) or other.has_path(one.path)) for one, other in pairs)
+def _overlap(conditions: Sequence[Conditions], other_conditions: Sequence[Conditions]) -> bool:
+    """Whether a request can match both, as far as paths decide."""
+    pairs = product(conditions, other_conditions)
+    return any(
+        first.fits(second) and (first.has_path(second.path) or second.has_path(first.path)) for first, second in pairs
+    )
 
 
 @lint_rule("GWP9004", "warning")
@@ -160,52 +162,56 @@ def timeout_inversion(world: Linted) -> Iterator[Finding]:
     longer than the request; GEP-1731, by which all retries are within the timeout of the request.
     """
     for route in world.of_kind(HTTP_ROUTE):
-        for place, rule in enumerate(items_at(route.raw, "spec.rules")):
+        for position, rule in enumerate(items_at(route.raw, "spec.rules")):
             # Hardly any rule has it.
-            each = _seconds(value_at(rule, "timeouts.backendRequest")) if value_at(rule, "timeouts") else 0
-            if each:
-                yield from _inverted(world, route, place, rule, each)
+            try_timeout = _seconds(value_at(rule, "timeouts.backendRequest")) if value_at(rule, "timeouts") else 0
+            if try_timeout:
+                yield from _inverted(world, route, position, rule, try_timeout)
 
 
-def _inverted(world: Linted, route: Resource, place: int, rule: Json, each: float) -> Iterator[Finding]:
+def _inverted(world: Linted, route: Resource, position: int, rule: Json, try_timeout: float) -> Iterator[Finding]:
     tries = (integer_at(rule, "retry.attempts") or 0) + 1
-    said = text_at(rule, "timeouts.backendRequest")
-    for words, source in _request_timeouts(world, route.ref, place, rule):
-        whole = _seconds(words)
-        if not whole or whole >= each * tries:
+    try_text = text_at(rule, "timeouts.backendRequest")
+    for request_text, source in _request_timeouts(world, route.ref, position, rule):
+        whole = _seconds(request_text)
+        if not whole or whole >= try_timeout * tries:
             continue
         by = f" by {source}" if source != route.ref else ""
-        longer = each > whole
-        what = f"a try may take {said}" if longer else f"{tries} tries of {said} each may take {each * tries:g}s"
+        longer = try_timeout > whole
+        allowed = (
+            f"a try may take {try_text}"
+            if longer
+            else f"{tries} tries of {try_text} each may take {try_timeout * tries:g}s"
+        )
         yield Finding(
             subject=route.ref,
-            field=f"spec.rules[{place}].timeouts.backendRequest",
-            message=f"{what}, and requests end after {words}{by}",
+            field=f"spec.rules[{position}].timeouts.backendRequest",
+            message=f"{allowed}, and requests end after {request_text}{by}",
             severity=None if longer else "info",
             related=(world.related(source, "the timeout of requests"),) if by else (),
         )
 
 
-def _request_timeouts(world: Linted, route: ObjectRef, place: int, rule: Json) -> dict[tuple[str, ObjectRef], None]:
-    """How long requests to a rule may take, each with who says so: the rule, or policies where it does not."""
-    own = text_at(rule, "timeouts.request")
-    if own:
-        return {(own, route): None}
-    node = NodeRef(route, world.topology.sections(route)[place])
+def _request_timeouts(world: Linted, route: ObjectRef, position: int, rule: Json) -> dict[tuple[str, ObjectRef], None]:
+    """Return the request timeouts of a rule, each with its source: the rule, or else policies."""
+    rule_timeout = text_at(rule, "timeouts.request")
+    if rule_timeout:
+        return {(rule_timeout, route): None}
+    node = NodeRef(route, world.topology.sections(route)[position])
     paths = [path for path in world.topology.paths(node) if world.topology.carries_traffic(path)]
     timeouts: dict[tuple[str, ObjectRef], None] = {}
     for entry in effective_entries(world.analysis, node, paths):
         effective = entry.effective
         profile = world.registry.profile(effective.resolution.kind).at(effective.target.object.group_kind)
         for field, stands_for in profile.object_fields.items():
-            leaf = there(effective.resolution.spec, field.split(".")) if stands_for == _REQUEST else None
+            leaf = effective_at(effective.resolution.spec, field.split(".")) if stands_for == _REQUEST else None
             if isinstance(leaf, Leaf) and isinstance(leaf.value, str):
                 timeouts[leaf.value, leaf.source.object] = None
     return timeouts
 
 
 def _seconds(duration: Json) -> float:
-    """A duration in seconds; 0 for none, which is no limit, and for what is not written as one."""
+    """Return a duration in seconds, or 0 if there is none or it is malformed."""
     if not isinstance(duration, str) or not _DURATION.fullmatch(duration):
         return 0
     return sum(float(number) * _SECONDS[unit] for number, unit in _SPAN.findall(duration))

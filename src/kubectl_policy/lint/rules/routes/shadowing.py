@@ -1,4 +1,4 @@
-"""GWP7001 to GWP7003, GWP7005 and GWP7007: matches that others keep requests from, or may do so."""
+"""GWP7001 to GWP7003, GWP7005 and GWP7007: matches that other matches deprive of requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kubectl_policy.topology.gateway.listeners import listener_label
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.competition import LeftToOther, LostMatch, Place, RouteMatch
+    from kubectl_policy.lint.competition import Intake, IsolatedHostname, LostMatch, RouteMatch
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
 
@@ -46,11 +46,11 @@ def rule_unreachable(world: Linted) -> Iterator[Finding]:
     for (route, rule), losses in _lost_with_several_matches(world).items():
         # In its own route, a rule is called by its name alone.
         taken = grouped(
-            ((_rule_words if loss.place else _section)(world, loss.winner), str(loss.match.conditions))
+            ((_rule_words if loss.intake else _section)(world, loss.winner), str(loss.match.conditions))
             for loss in losses
         )
         winners = dict.fromkeys((loss.winner.route.ref, loss.winner.field) for loss in losses)
-        where = [f"{other} comes first for {some(conditions)}" for other, conditions in taken.items()]
+        where = [f"{winner} comes first for {some(conditions)}" for winner, conditions in taken.items()]
         yield Finding(
             subject=route,
             field=f"spec.rules[{rule}]",
@@ -71,32 +71,38 @@ def _lost_with_several_matches(world: Linted) -> Mapping[tuple[ObjectRef, int], 
 
 
 def _left_to_others(world: Linted) -> Iterator[Finding]:
-    left = grouped((each.route.ref, each) for each in world.competition.left_to_others)
-    for route, every in left.items():
-        if world.competition.places_of(route) or world.competition.is_elsewhere(route):
+    by_route = grouped((isolated.route.ref, isolated) for isolated in world.competition.isolated)
+    for route, every in by_route.items():
+        if world.competition.intakes_of(route) or world.competition.is_elsewhere(route):
             continue
-        others = grouped((_more_specific(world, each), each.hostname or "every host") for each in every)
-        where = [f"those for {some(names)} go to {listener_label(other)}" for other, names in others.items() if other]
+        by_listener = grouped(
+            (_more_specific(world, isolated), isolated.hostname or "every host") for isolated in every
+        )
+        where = [
+            f"those for {some(names)} go to {listener_label(listener)}"
+            for listener, names in by_listener.items()
+            if listener
+        ]
         yield Finding(
             subject=route,
             field="spec.parentRefs",
             message=f"no request reaches it: {some(where)}, to which it is not attached",
-            certain=all(_is_isolated(world, each) for each in every),
-            related=tuple(world.related_listener(other, "is more specific") for other in others if other),
+            certain=all(_is_isolated(world, isolated) for isolated in every),
+            related=tuple(world.related_listener(listener, "is more specific") for listener in by_listener if listener),
         )
 
 
-def _more_specific(world: Linted, left: LeftToOther) -> NodeRef | None:
-    """The listener on the port of another one that has the requests for a hostname."""
-    listener = world.gateways.listener(left.listener)
+def _more_specific(world: Linted, isolated: IsolatedHostname) -> NodeRef | None:
+    """Return the listener on the same port that gets the requests for a hostname."""
+    listener = world.gateways.listener(isolated.listener)
     on_port = world.gateways.on_port_of(listener) if listener else ()
-    others = [each for each in on_port if covers(each.hostname, left.hostname)]
-    return max(others, key=lambda each: len(each.hostname)).node if others else None
+    covering = [candidate for candidate in on_port if covers(candidate.hostname, isolated.hostname)]
+    return max(covering, key=lambda listener: len(listener.hostname)).node if covering else None
 
 
-def _is_isolated(world: Linted, left: LeftToOther) -> bool:
-    """Whether the class of a Gateway says that its listeners are isolated; what is not said is taken for granted."""
-    gateway = world.gateways.gateway_of(left.listener.object)
+def _is_isolated(world: Linted, isolated: IsolatedHostname) -> bool:
+    """Whether the GatewayClass reports listener isolation."""
+    gateway = world.gateways.gateway_of(isolated.listener.object)
     gateway_class = world.gateways.class_of(gateway) if gateway else None
     features = items_at(world.index.raw(gateway_class), "status.supportedFeatures") if gateway_class else ()
     return any(ISOLATION in (feature, text_at(feature, "name")) for feature in features)
@@ -117,7 +123,7 @@ def match_duplicate(world: Linted) -> Iterator[Finding]:
     pairs: dict[tuple[ObjectRef, int, ObjectRef, bool, bool], list[LostMatch]] = {}
     for loss in world.competition.losses:
         match, winner = loss.match, loss.winner
-        if loss.place and (match.route.ref, match.rule) not in unreachable:
+        if loss.intake and (match.route.ref, match.rule) not in unreachable:
             pair = (match.route.ref, match.rule, winner.route.ref, loss.certain, loss.in_order)
             pairs.setdefault(pair, []).append(loss)
     for losses in pairs.values():
@@ -126,33 +132,35 @@ def match_duplicate(world: Linted) -> Iterator[Finding]:
 
 def _shared(world: Linted, losses: Sequence[LostMatch]) -> Finding:
     loss = losses[0]
-    match, other = loss.match, loss.winner
+    match, rival = loss.match, loss.winner
     decided = loss.certain and loss.in_order
     # Which of both is to be changed is not known; of one that is there only for others, nothing is said.
-    if not decided and not world.lints(match.route):
-        match, other = other, match
-    what = some([str(conditions) for conditions in dict.fromkeys(each.match.conditions for each in losses)])
-    message = f"{_rule_words(world, other)} matches the same, {what}"
+    if not decided and not world.in_scope(match.route):
+        match, rival = rival, match
+    shared = some(
+        [str(conditions) for conditions in dict.fromkeys(shared_loss.match.conditions for shared_loss in losses)]
+    )
+    message = f"{_rule_words(world, rival)} matches the same, {shared}"
     if not loss.certain:
         return world.unknown(match.route, match.field, f"{message}, and both routes may be attached to one listener")
-    where = _where([each.place for each in losses if each.place])
+    where = _where([shared_loss.intake for shared_loss in losses if shared_loss.intake])
     if not loss.in_order:
         which = "only the route that was created first has these requests"
     else:
-        age = "older" if other.route.created != match.route.created else "as old, and comes first by name"
+        age = "older" if rival.route.created != match.route.created else "as old, and comes first by name"
         is_lost = (match.route.ref, match.rule) in world.competition.lost_rules
         which = f"that route is {age}, so that {'no request reaches this rule' if is_lost else 'it has these requests'}"
     return Finding(
         subject=match.route.ref,
         field=match.field,
         message=f"{message}, {where}; {which}",
-        related=(world.related(other.route.ref, "matches the same", other.field),),
+        related=(world.related(rival.route.ref, "matches the same", rival.field),),
     )
 
 
-def _where(places: Sequence[Place]) -> str:
-    hostnames = sorted({place.hostname or "every host" for place in places})
-    listeners = dict.fromkeys(listener_label(place.at) for place in places)
+def _where(intakes: Sequence[Intake]) -> str:
+    hostnames = sorted({intake.hostname or "every host" for intake in intakes})
+    listeners = dict.fromkeys(listener_label(intake.at) for intake in intakes)
     return f"for {some(hostnames)} at {some(listeners)}"
 
 
@@ -180,7 +188,7 @@ def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
     for loss in world.competition.losses:
         match, winner = loss.match, loss.winner
         rule = (match.route.ref, match.rule)
-        if loss.place or rule in unreachable:
+        if loss.intake or rule in unreachable:
             continue
         if winner.rule == match.rule:
             message = f"matches[{winner.position}] of the rule is the same, {match.conditions}"
@@ -208,59 +216,58 @@ def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteRule.Matches (Gateway API, apis/v1/httproute_types.go): "The precedence of RegularExpression path
     matches are implementation-specific"; kubernetes-sigs/gateway-api#1770; istio/istio#60696.
     """
-    prefixes: dict[Place, Mapping[str, Sequence[RouteMatch]]] = {}
+    prefixes: dict[Intake, Mapping[str, Sequence[RouteMatch]]] = {}
     for route in world.competition.routes:
         for match in world.competition.matches[route.ref]:
             if match.conditions.sort != REGULAR_EXPRESSION:
                 continue
-            for place in world.competition.places_of(route.ref):
-                if place not in prefixes:
-                    prefixes[place] = _prefixes(world, place)
-                rival = _rival(match, prefixes[place])
+            for intake in world.competition.intakes_of(route.ref):
+                if intake not in prefixes:
+                    prefixes[intake] = _prefixes(world, intake)
+                rival = _rival(match, prefixes[intake])
                 if rival:
-                    yield _undecided(world, match, rival, place)
+                    yield _undecided(world, match, rival, intake)
                     break
 
 
-def _prefixes(world: Linted, place: Place) -> Mapping[str, Sequence[RouteMatch]]:
+def _prefixes(world: Linted, intake: Intake) -> Mapping[str, Sequence[RouteMatch]]:
     competition = world.competition
-    every = (match for route in competition.at[place.at][place.hostname] for match in competition.matches[route.ref])
-    found: dict[str, list[RouteMatch]] = {}
+    every = (match for route in competition.at[intake.at][intake.hostname] for match in competition.matches[route.ref])
+    by_prefix: dict[str, list[RouteMatch]] = {}
     for match in every:
         if match.conditions.sort == PREFIX:
-            found.setdefault(match.conditions.path, []).append(match)
-    return found
+            by_prefix.setdefault(match.conditions.path, []).append(match)
+    return by_prefix
 
 
 def _rival(match: RouteMatch, prefixes: Mapping[str, Sequence[RouteMatch]]) -> RouteMatch | None:
-    """The match with the longest prefix that has some of the same requests, for another rule."""
+    """Return the match with the longest prefix for some of the same requests in another rule."""
     begins = literal_start(match.conditions.path)
-    for end in sorted({0, *(place for place, letter in enumerate(begins) if letter == "/")}, reverse=True):
-        for other in islice(prefixes.get(begins[:end], ()), _MOST_COMPARED):
-            is_same_rule = other.route is match.route and other.rule == match.rule
-            if not is_same_rule and other.conditions.fits(match.conditions):
-                return other
+    for end in sorted({0, *(position for position, letter in enumerate(begins) if letter == "/")}, reverse=True):
+        for candidate in islice(prefixes.get(begins[:end], ()), _MOST_COMPARED):
+            is_same_rule = candidate.route is match.route and candidate.rule == match.rule
+            if not is_same_rule and candidate.conditions.fits(match.conditions):
+                return candidate
     return None
 
 
 def literal_start(expression: str) -> str:
-    """The characters with which all that an expression matches begins, as far as that is easily told."""
+    """Return the literal characters at the start of a regular expression."""
     text = expression.removeprefix("^")
     if "|" in text:
         return ""
-    end = next((place for place, letter in enumerate(text) if letter in _SPECIAL), len(text))
+    end = next((position for position, letter in enumerate(text) if letter in _SPECIAL), len(text))
     return text[: end - 1] if end < len(text) and text[end] in _MAYBE_NONE else text[:end]
 
 
-def _undecided(world: Linted, match: RouteMatch, other: RouteMatch, place: Place) -> Finding:
-    is_own = other.route is match.route
-    rival = _section(world, other) if is_own else _rule_words(world, other)
-    message = f"{rival} has {other.conditions} for some of the same requests, {_where([place])}"
+def _undecided(world: Linted, match: RouteMatch, rival: RouteMatch, intake: Intake) -> Finding:
+    rule = _section(world, rival) if rival.route is match.route else _rule_words(world, rival)
+    message = f"{rule} has {rival.conditions} for some of the same requests, {_where([intake])}"
     return Finding(
         subject=match.route.ref,
         field=match.field,
         message=f"{message}; which of both comes first is up to the implementation",
-        related=(world.related(other.route.ref, "matches some of the same requests", other.field),),
+        related=(world.related(rival.route.ref, "matches some of the same requests", rival.field),),
     )
 
 
@@ -274,7 +281,7 @@ def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
 
     Source: envoyproxy/gateway#5500; HTTPRouteSpec.Hostnames (Gateway API, apis/v1/httproute_types.go).
     """
-    told: set[tuple[ObjectRef, str]] = set()
+    reported: set[tuple[ObjectRef, str]] = set()
     for node, by_hostname in world.competition.at.items():
         wide = (name for name in by_hostname if not name or name.startswith("*."))
         catching = {name: route for name in wide if (route := _catching(world, by_hostname[name]))}
@@ -285,19 +292,19 @@ def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
             routes = [route for route in by_hostname[hostname] if route.ref.group_kind == HTTP_ROUTE]
             if wider is None or not hostname or not routes or _catching(world, routes):
                 continue
-            route = next(filter(world.lints, routes), routes[0])
-            if (route.ref, hostname) not in told:
-                told.add((route.ref, hostname))
-                other = catching[wider]
+            route = next(filter(world.in_scope, routes), routes[0])
+            if (route.ref, hostname) not in reported:
+                reported.add((route.ref, hostname))
+                catch_all = catching[wider]
                 message = (
                     f"no route for {hostname} at {listener_label(node)} takes every path; for other paths some "
-                    f"implementations answer 404, although {other.ref} takes every path for {wider or 'every host'}"
+                    f"implementations answer 404, although {catch_all.ref} takes every path for {wider or 'every host'}"
                 )
                 field = hostname_field(route, hostname)
-                related = (world.related(other.ref, "takes every path"),)
+                related = (world.related(catch_all.ref, "takes every path"),)
                 yield Finding(subject=route.ref, field=field, message=message, related=related)
 
 
 def _catching(world: Linted, routes: Iterable[Resource]) -> Resource | None:
     matches = world.competition.matches
-    return next((each for each in routes if any(match.conditions.takes_all for match in matches[each.ref])), None)
+    return next((route for route in routes if any(match.conditions.takes_all for match in matches[route.ref])), None)

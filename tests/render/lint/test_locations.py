@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from kubectl_policy.lint.finding import Fix
 from kubectl_policy.lint.report import Checkout
 from kubectl_policy.model import Origin
-from kubectl_policy.render.lint.places import path_of, place_of, region_of, replaced, uri_of
+from kubectl_policy.render.lint.locations import path_of, path_or_name, region_of, replaced_region, uri_of
 from tests import build
 from tests.render.lint.reports import CLEAN, LIVE, MISSING, UNREADABLE
 
@@ -41,13 +41,13 @@ def test_what_is_in_no_file_has_a_place_that_no_file_has() -> None:
     stdin = Origin("<stdin>", 7)
     assert path_of(LIVE.origin, CLEAN) == path_of(None, CLEAN) == path_of(stdin, CLEAN) == ""
     assert uri_of(stdin, LIVE.subject, CLEAN) == "%3Cstdin%3E/infra/Gateway/public"
-    assert place_of(LIVE, CLEAN) == uri_of(LIVE.origin, LIVE.subject, CLEAN) == "kind-dev/infra/Gateway/public"
+    assert path_or_name(LIVE, CLEAN) == uri_of(LIVE.origin, LIVE.subject, CLEAN) == "kind-dev/infra/Gateway/public"
     arn = Origin("arn:aws:eks:eu:1:cluster/prod")
-    assert place_of(replace(LIVE, origin=arn), CLEAN) == "arn:aws:eks:eu:1:cluster_prod/infra/Gateway/public"
+    assert path_or_name(replace(LIVE, origin=arn), CLEAN) == "arn:aws:eks:eu:1:cluster_prod/infra/Gateway/public"
     assert uri_of(arn, LIVE.subject, CLEAN) == "arn%3Aaws%3Aeks%3Aeu%3A1%3Acluster_prod/infra/Gateway/public"
     cluster_scoped = build.ref("GatewayClass", "..")
-    assert place_of(replace(LIVE, subject=cluster_scoped), CLEAN) == "kind-dev/GatewayClass"
-    assert place_of(replace(UNREADABLE, origin=None), CLEAN) == "cluster"
+    assert path_or_name(replace(LIVE, subject=cluster_scoped), CLEAN) == "kind-dev/GatewayClass"
+    assert path_or_name(replace(UNREADABLE, origin=None), CLEAN) == "cluster"
 
 
 def test_a_region_is_within_one_line() -> None:
@@ -87,13 +87,13 @@ def test_a_region_is_within_one_line() -> None:
 def test_a_value_is_replaced_where_it_stands_once(text: str, field: str, value: str, wanted: str | None) -> None:
     """On one line, as it is, by what means the same text there."""
     finding = replace(MISSING, field=field, fix=Fix(words="w", value=value))
-    found = replaced(finding, replace(CLEAN, checkout=Checkout(texts={LINE: text})))
+    found = replaced_region(finding, replace(CLEAN, checkout=Checkout(texts={LINE: text})))
     assert (found and text[found.start - 1 : found.end - 1]) == wanted
 
 
 def test_nothing_is_replaced_elsewhere() -> None:
     """Without a fix, a field or a place."""
     report = replace(CLEAN, checkout=Checkout(texts={LINE: "name: checkot"}))
-    assert replaced(MISSING, report)
+    assert replaced_region(MISSING, report)
     for finding in (replace(MISSING, fix=None), replace(MISSING, origin=None), replace(MISSING, field="")):
-        assert replaced(finding, report) is None
+        assert replaced_region(finding, report) is None

@@ -1,4 +1,4 @@
-"""Where findings are for programs that know files by their paths from the root of the repository, lines and columns."""
+"""Locations of findings: paths from the root of the repository, URIs, lines and columns."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Region(Struct, frozen=True):
 
 
 def path_of(origin: Origin | None, report: Report) -> str:
-    """The file of an origin as a path from the root of the repository on; empty for what is in no file.
+    """Return the path of the file of an origin from the root of the repository, or "" without a file.
 
-    A file that is not in the repository has its whole path.
+    A file outside the repository has its absolute path.
     """
     # Standard input, `<stdin>`, has lines and is no file.
     if not (origin and origin.line) or origin.source.startswith("<"):
@@ -46,13 +46,13 @@ def path_of(origin: Origin | None, report: Report) -> str:
     return path.removeprefix(f"{checkout.root.rstrip('/')}/")
 
 
-def place_of(finding: Finding, report: Report) -> str:
-    """The path of its file, or for what is in none, one that no file has: `kind-dev/shop/HTTPRoute/checkout`."""
+def path_or_name(finding: Finding, report: Report) -> str:
+    """Return the path of the file of a finding, or a made-up one: `kind-dev/shop/HTTPRoute/checkout`."""
     return path_of(finding.origin, report) or "/".join(_names(finding.origin, finding.subject))
 
 
 def uri_of(origin: Origin | None, subject: ObjectRef | None, report: Report) -> str:
-    """The same as a relative URI; an absolute one of a file that is not in the repository."""
+    """Return the location as a relative URI; a file outside the repository has an absolute one."""
     path = path_of(origin, report)
     if not path:
         return "/".join(_quoted(name, "") for name in _names(origin, subject))
@@ -71,26 +71,26 @@ def _quoted(text: str, safe: str = "/") -> str:
 
 
 def region_of(origin: Origin | None, report: Report) -> Region:
-    """What a line holds besides indentation; the first character of it, where its text is not known."""
+    """Return the text of a line without indentation, or its first character if the text is unknown."""
     text = report.checkout.texts.get(origin, "").rstrip() if origin else ""
     line = (origin.line if origin else 0) or 1
     start = len(text) - len(text.lstrip())
     return Region(line, start + 1, max(len(text), start + 1) + 1)
 
 
-def replaced(finding: Finding, report: Report) -> Region | None:
-    """What the value of its fix is to replace: the value of its field, where that stands in the line once."""
+def replaced_region(finding: Finding, report: Report) -> Region | None:
+    """Return the region that the value of a fix replaces, if the value of the field is in the line once."""
     key = _KEY.search(finding.field)
     text = report.checkout.texts.get(finding.origin, "") if finding.origin else ""
     if not (finding.origin and finding.fix and key and _is_plain(finding.fix.value)):
         return None
-    found = list(re.finditer(rf"""{_BEFORE_KEY}{re.escape(key[1])}["']?\s*:\s+{_SCALAR}""", text))
-    if len(found) != 1:
+    matches = list(re.finditer(rf"""{_BEFORE_KEY}{re.escape(key[1])}["']?\s*:\s+{_SCALAR}""", text))
+    if len(matches) != 1:
         return None
-    start, end = found[0].span(found[0].lastindex or 0)
+    start, end = matches[0].span(matches[0].lastindex or 0)
     return Region(finding.origin.line, start + 1, end + 1)
 
 
 def _is_plain(value: str) -> bool:
-    """Whether a value means the same text in quotes of any sort and without any."""
+    """Whether a value means the same with and without quotes."""
     return bool(_NAME.fullmatch(value)) and isinstance(plain_scalar(value), str)
