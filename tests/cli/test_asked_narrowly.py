@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.sources.lazily import says_the_same
+from tests.text.readings import says_the_same
 
 if TYPE_CHECKING:
     from pathlib import Path

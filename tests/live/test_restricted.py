@@ -1,4 +1,4 @@
-"""What people get who may not read everything: answers, with what is hidden from them and what would show it."""
+"""Users who may not read everything: their answers say so, also in several contexts at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.live.server import ADMIN, BAKER, PASTRY
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.live.server import Server
+
 
 STORY: Final = "describe httproute/baker -n baker"
 MAY_NOT_GET: Final = "may not be read: forbidden hint: Needs: get"
@@ -136,3 +139,22 @@ def test_linting_finds_what_is_wrong_in_a_cluster(server: Server, capsys: pytest
     assert code == 1
     assert "GWP4002 parent-section-not-found: HTTPRoute baker/old" in said
     assert "GWP0002" not in said
+
+
+def test_each_context_answers_as_it_does_alone(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the order of the kubeconfig, whatever each of them may see."""
+    config = str(server.kubeconfig(ADMIN, BAKER, namespace="baker"))
+
+    def answer(*words: str) -> dict[str, object]:
+        options = ["-o", "json", "--kubeconfig", config, "--cache-dir", str(tmp_path)]
+        assert cli.run(["describe", "httproute/baker", *words, *options]) == 0
+        found: dict[str, object] = json.loads(capsys.readouterr().out)
+        return found
+
+    together = answer("--all-contexts")
+    alone = [{**answer("--context", user), "context": user} for user in (ADMIN, BAKER)]
+    assert together["items"] == alone
+    assert together["unanswered"] == []
+    assert alone[0]["unseen"] != alone[1]["unseen"]

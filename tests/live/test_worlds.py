@@ -1,8 +1,9 @@
-"""The law that a cluster gives the answers that manifests of the same objects give, for worlds that were generated."""
+"""A cluster gives the answers that manifests of the same objects give: the story, and worlds that were generated."""
 
 from __future__ import annotations
 
 import json
+import re
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -10,9 +11,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from msgspec.structs import replace
 
+from kubectl_policy import cli
 from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.profiles.load import profile_file
-from tests.live.answers import answer, dumped
 from tests.live.server import ADMIN
 from tests.property.strategies import worlds
 from tests.property.world import POLICIES, World, profiles_of, snapshot_of
@@ -23,6 +24,77 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
     from tests.live.server import Server
+
+
+# What was read from a file has a line there, which is said in sentences as well, and is in "the input".
+_IN_DUMP: Final = re.compile(r" \(/[^ \"]*/dump\.json:[0-9]+\)")
+
+
+def dumped(server: Server, folder: Path) -> Path:
+    """A file in a folder with everything that kubectl gets, as JSON."""
+    kinds = server.kubectl("api-resources", "--verbs=list,create", "-o", "name").split()
+    path = folder / "dump.json"
+    path.write_text(server.kubectl("get", ",".join(kinds), "-A", "-o", "json", "--show-managed-fields"))
+    return path
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    """The exit code of a command and the lines of its document, or of what it says if it has none, without places."""
+    capsys.readouterr()
+    code = cli.run([*arguments, "-o", "json"])
+    out, err = capsys.readouterr()
+    said = json.dumps(_without_places(json.loads(out)), indent=1) if out else err
+    return [f"exit code {code}", *said.splitlines()]
+
+
+def _without_places(document: Json) -> Json:
+    match document:
+        case dict():
+            return {key: _without_places(value) for key, value in document.items() if key not in {"source", "line"}}
+        case list():
+            return [_without_places(value) for value in document]
+        case str():
+            return _IN_DUMP.sub("", document).replace("the input", "the cluster")
+        case _:
+            return document
+
+
+QUESTIONS: Final = (
+    "describe httproute/baker -n baker",
+    "describe gateway/edge -n infra",
+    "describe retrypolicy/resilience -n baker",
+    "describe service/till -n baker",
+    "describe namespace/baker",
+    "get policies -n baker",
+    "get policykinds",
+    "get routes -n baker",
+    "get gateways -n infra",
+    "get services -n baker",
+    "get effective -n baker",
+    "status -n baker",
+    "why-not retrypolicy/resilience httproute/events -n baker",
+    "blast-radius retrypolicy/resilience -n baker",
+    "blast-radius gateway/edge -n infra",
+    "diff --delete retrypolicy/resilience -n baker",
+    "explain retrypolicy",
+)
+
+
+@pytest.fixture(scope="module")
+def dump(server: Server, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Everything that kubectl gets."""
+    return str(dumped(server, tmp_path_factory.mktemp("dump")))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answers_are_the_same(server: Server, dump: str, question: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Documents say the same, but for where it was read."""
+    live = answer(capsys, *question.split(), "--kubeconfig", str(server.kubeconfig(ADMIN)))
+    offline = answer(capsys, *question.split(), "--offline", dump)
+    assert live[0] in {"exit code 0", "exit code 1"}
+    different = "\n".join(unified_diff(offline, live, "offline", "live", lineterm=""))
+    assert not different, different
+
 
 # All policy kinds of generated worlds are called so; what they do is in the profiles of each world.
 KINDS: Final = ("K", "L")

@@ -22,7 +22,7 @@ from tests.property.examples import examples
 from tests.property.hostile import files
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
-from tests.sources.lazily import printed, says_the_same
+from tests.text.readings import printed, says_the_same
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -1,8 +1,4 @@
-"""Cassettes: what a server answered to each request, as JSON that a person can read, without anything of its machine.
-
-vcrpy plays them back. A request is the method, the path with its query, and the Accept header; nothing else of one is
-kept, so that no credentials can be.
-"""
+"""Cassettes: what a real API server answered to some commands, and who gave them."""
 
 from __future__ import annotations
 
@@ -11,6 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
+
+from tests.live.server import ADMIN, BAKER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,3 +91,14 @@ class Format:
 def same_accept(asked: Any, kept: Any) -> None:  # noqa: ANN401 (vcrpy has no types)
     """Assert that the same form of an answer is asked for: whole objects, or metadata alone."""
     assert asked.headers["Accept"] == kept.headers["Accept"]
+
+
+USERS: Final = (ADMIN, BAKER)
+COMMANDS: Final = (
+    "describe httproute/baker -n baker",
+    "describe retrypolicy/resilience -n baker",
+    "get policies -A",
+    "blast-radius retrypolicy/resilience -n baker",
+    "status -A",
+    "explain retrypolicy",
+)

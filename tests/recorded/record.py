@@ -13,8 +13,7 @@ from tests.live.binaries import NOTHING_THERE, BuildError, programs
 from tests.live.conftest import furnish
 from tests.live.proxy import recording
 from tests.live.server import Server, running
-from tests.recorded.cassettes import FOLDER, written
-from tests.recorded.commands import COMMANDS, USERS
+from tests.recorded.cassettes import COMMANDS, FOLDER, USERS, written
 
 
 def _record(server: Server, user: str) -> None:

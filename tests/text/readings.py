@@ -1,13 +1,15 @@
-"""Reading texts with each of the two readers of YAML, and with all or only the heads of objects kept."""
+"""Reading texts with each of the two readers of YAML, and what commands print then."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import pytest
 
+from kubectl_policy.cli import run
 from kubectl_policy.text import Document, Unread, documents, fast_yaml, inherited_fields
 from kubectl_policy.text.documents import DocumentReader
 from kubectl_policy.text.yaml_reader import YamlReader
@@ -96,3 +98,26 @@ def same_in_all_modes(text: str) -> list[Document | Unread]:
     assert contents(found[0]) == contents(found[1])
     assert contents(found[0]) == contents(found[2])
     return found[0]
+
+
+class Printed(NamedTuple):
+    """What came out of a command."""
+
+    code: int
+    out: str
+    err: str
+
+
+def printed(arguments: Sequence[str], mode: Mode = "usual") -> Printed:
+    """What a command prints if its input is read in a mode."""
+    out, err = io.StringIO(), io.StringIO()
+    with reading(mode), redirect_stdout(out), redirect_stderr(err):
+        code = run(arguments)
+    return Printed(code, out.getvalue(), err.getvalue())
+
+
+def says_the_same(arguments: Sequence[str]) -> str:
+    """What a command prints; it is the same and ends in the same way in all modes."""
+    usual, *others = (printed(arguments, mode) for mode in MODES)
+    assert [usual] * len(others) == others
+    return usual.out

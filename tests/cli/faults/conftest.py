@@ -14,7 +14,7 @@ from kubectl_policy.sources import load_manifests
 from kubectl_policy.sources.cluster import connection
 from tests.sources.cluster.conftest import home
 from tests.sources.cluster.faulty import FaultyServer
-from tests.sources.cluster.kubeconfigs import written
+from tests.sources.cluster.reaching import written
 
 if TYPE_CHECKING:
     from collections.abc import Generator

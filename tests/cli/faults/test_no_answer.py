@@ -12,7 +12,7 @@ import pytest
 from kubectl_policy.cli import run
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer
-from tests.sources.cluster.kubeconfigs import written
+from tests.sources.cluster.reaching import written
 from tests.sources.cluster.servers import CERTIFICATES
 
 if TYPE_CHECKING:

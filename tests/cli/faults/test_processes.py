@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tests.sources.cluster import faults
-from tests.sources.cluster.kubeconfigs import written
+from tests.sources.cluster.reaching import written
 from tests.terminals import stderr_at_terminal
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import ClusterError, UsageError
 from kubectl_policy.sources.cluster import access
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to, contexts
-from tests.sources.cluster.kubeconfigs import config, written
+from tests.sources.cluster.reaching import config, written
 from tests.sources.cluster.servers import CERTIFICATES, served
 
 if TYPE_CHECKING:

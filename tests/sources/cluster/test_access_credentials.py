@@ -15,7 +15,7 @@ import pytest
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
-from tests.sources.cluster.kubeconfigs import written
+from tests.sources.cluster.reaching import written
 from tests.sources.cluster.servers import CERTIFICATES, served
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to, contexts
-from tests.sources.cluster.kubeconfigs import config
+from tests.sources.cluster.reaching import config
 from tests.sources.cluster.test_access_transport import data
 
 if TYPE_CHECKING:

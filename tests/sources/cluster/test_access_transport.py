@@ -13,7 +13,7 @@ from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
-from tests.sources.cluster.kubeconfigs import written
+from tests.sources.cluster.reaching import written
 from tests.sources.cluster.servers import CERTIFICATES, Server, served
 
 if TYPE_CHECKING:

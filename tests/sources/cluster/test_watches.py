@@ -1,16 +1,32 @@
-"""Which watches are opened for what was read of a cluster, and which events are changes to that."""
+"""Watches: which are opened for what was read of a cluster, their events, and how they end."""
 
 from __future__ import annotations
 
-from typing import Final
+import time
+from itertools import islice
+from threading import Timer
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kind_roles import NAMESPACE, SERVICE
+from kubectl_policy.sources.cluster.connection import METADATA, Connection
 from kubectl_policy.sources.cluster.discovery import Served
+from kubectl_policy.sources.cluster.refusals import RequestRefused
 from kubectl_policy.sources.cluster.watches import ReadVersions, watch_scopes
 from kubectl_policy.sources.cluster.world import EVENT, Query
+from tests.sources.cluster import faults
+from tests.sources.cluster.faulty import FaultyServer
+from tests.sources.cluster.reaching import reaching
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.sources.cluster.responses import Watch
+    from tests.sources.cluster.faults import Fault
 
 POLICY: Final = GroupKind("example.com", "ColorPolicy")
 SERVED: Final = {
@@ -27,7 +43,7 @@ IN_APP: Final = "/api/v1/namespaces/app/services"
 POLICIES: Final = "/apis/example.com/v1/colorpolicies"
 
 
-def service(name: str, namespace: str = "app") -> Query:
+def service_query(name: str, namespace: str = "app") -> Query:
     """A query for a Service."""
     return Query(SERVICE, namespace, name)
 
@@ -55,7 +71,7 @@ def test_a_list_has_one_watch() -> None:
 
 def test_a_kind_that_may_not_be_listed_everywhere_has_a_watch_in_each_namespace() -> None:
     """There is no other way to watch it."""
-    assert scopes({Query(SERVICE, "app"): "7", Query(SERVICE, "web"): "8", service("a"): "3"}) == {
+    assert scopes({Query(SERVICE, "app"): "7", Query(SERVICE, "web"): "8", service_query("a"): "3"}) == {
         (IN_APP, ""): "7",
         ("/api/v1/namespaces/web/services", ""): "8",
     }
@@ -63,14 +79,16 @@ def test_a_kind_that_may_not_be_listed_everywhere_has_a_watch_in_each_namespace(
 
 def test_a_single_object_is_watched_alone() -> None:
     """Also one that is absent."""
-    assert scopes({service("a"): "3"}) == {(IN_APP, "metadata.name=a"): {("app", "a"): "3"}}
+    assert scopes({service_query("a"): "3"}) == {(IN_APP, "metadata.name=a"): {("app", "a"): "3"}}
     assert scopes({Query(NAMESPACE, "", "app"): ""}) == {("/api/v1/namespaces", "metadata.name=app"): {("", "app"): ""}}
 
 
 def test_several_objects_of_a_kind_have_one_watch() -> None:
     """In their namespace, or in all of them."""
-    assert scopes({service("a"): "3", service("b"): "4"}) == {(IN_APP, ""): {("app", "a"): "3", ("app", "b"): "4"}}
-    assert scopes({service("a"): "3", service("b", "web"): "4"}) == {
+    assert scopes({service_query("a"): "3", service_query("b"): "4"}) == {
+        (IN_APP, ""): {("app", "a"): "3", ("app", "b"): "4"}
+    }
+    assert scopes({service_query("a"): "3", service_query("b", "web"): "4"}) == {
         (SERVICES, ""): {("app", "a"): "3", ("web", "b"): "4"}
     }
 
@@ -95,3 +113,127 @@ def test_which_events_are_changes(name: str, version: str, is_change: bool) -> N
     read = ReadVersions(objects={("app", "a"): "3", ("app", "absent"): ""})
     assert read.is_outdated_by(changed) is is_change
     assert ReadVersions("1").is_outdated_by(changed)
+
+
+PATH = "/api/v1/namespaces/baker/services"
+
+
+def service(name: str, namespace: str = "baker") -> dict[str, Any]:
+    """A Service."""
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": namespace}}
+
+
+@pytest.fixture
+def server() -> Iterator[FaultyServer]:
+    """A server with a Service."""
+    with FaultyServer([service("a")]) as running:
+        yield running
+
+
+def watched(server: FaultyServer, version: str = "1000", path: str = PATH) -> Watch:
+    """A watch from a version on."""
+    return Connection(reaching(server), timeout=2).watch(path, {"resourceVersion": version})
+
+
+def name_of(changed: Mapping[str, Json]) -> str:
+    """The name of an object that changed."""
+    return text_at(changed, "metadata.name")
+
+
+def test_changes_are_told_as_they_happen(server: FaultyServer) -> None:
+    """Those of one namespace, or of all; the next watch begins after them."""
+    watch = watched(server)
+    events = iter(watch)
+    server.change("ADDED", service("b"))
+    assert name_of(next(events)) == "b"
+    server.change("MODIFIED", service("c", "elsewhere"))
+    server.change("DELETED", service("a"))
+    assert name_of(next(events)) == "a"
+    assert watch.resource_version == "1003"
+    watch.close()
+    assert [*events] == []
+    every = watched(server, "1001", "/api/v1/services")
+    assert [*map(name_of, islice(every, 2))] == ["c", "a"]
+    every.close()
+
+
+def test_nothing_limits_a_watch_but_its_beginning(server: FaultyServer) -> None:
+    """It goes on after the deadline of what else is asked, and begins after it."""
+    connection = Connection(reaching(server), timeout=0.2)
+    time.sleep(0.25)
+    watch = connection.watch(PATH, {"resourceVersion": "1000"})
+    later = Timer(0.3, server.change, ("ADDED", service("b")))
+    later.start()
+    assert [*map(name_of, islice(watch, 1))] == ["b"]
+    later.join()
+    server.fault(PATH, faults.silence)
+    start = time.monotonic()
+    with pytest.raises(RequestRefused, match="no answer within --request-timeout"):
+        connection.watch(PATH, {})
+    assert time.monotonic() - start < 0.6
+
+
+def test_another_thread_can_end_it(server: FaultyServer) -> None:
+    """While nothing happens."""
+    watch = watched(server)
+    closing = Timer(0.1, watch.close)
+    closing.start()
+    assert [*watch] == []
+    closing.join()
+    watch.close()
+
+
+def test_what_is_too_old_is_gone(server: FaultyServer) -> None:
+    """It is told in an event, or by the status; also after the deadline."""
+    server.oldest = 1_500
+    with pytest.raises(RequestRefused, match="gone") as caught:
+        next(iter(watched(server)))
+    assert (caught.value.status, caught.value.message) == (410, "too old resource version")
+    server.fault(PATH, faults.status(410))
+    connection = Connection(reaching(server), timeout=0.2)
+    time.sleep(0.25)
+    with pytest.raises(RequestRefused, match="gone"):
+        connection.watch(PATH, {})
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (faults.cut_within_chunks, "the answer was cut off"),
+        (faults.raw(b"nothing\n"), "the server told an event that is no JSON"),
+        (faults.raw(b'{"type": "ERROR", "object": {"code": 403}}\n'), "forbidden"),
+        (faults.status(403), "forbidden"),
+        (faults.redirect("http://elsewhere.example"), "the server redirects elsewhere"),
+        (faults.cut, "the connection was cut"),
+    ],
+)
+def test_what_goes_wrong_is_a_refusal(server: FaultyServer, fault: Fault, reason: str) -> None:
+    """At the beginning and on the way."""
+    server.fault(PATH, fault)
+    with pytest.raises(RequestRefused, match=reason):
+        _ = [*watched(server)]
+
+
+@pytest.mark.parametrize("line", [b"", b"[]", b"1", b"{}", b'{"type": "BOOKMARK"}', b'{"type": "NEW", "object": 1}'])
+def test_what_is_no_change_is_not_told(server: FaultyServer, line: bytes) -> None:
+    """Whatever else a server may say."""
+    server.fault(PATH, faults.raw(line + b"\n\n"))
+    assert [*watched(server)] == []
+
+
+def test_a_bookmark_moves_on(server: FaultyServer) -> None:
+    """It says no more than the version."""
+    server.fault(PATH, faults.raw(b'{"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "7"}}}\n'))
+    watch = watched(server)
+    assert [*watch] == []
+    assert watch.resource_version == "7"
+
+
+def test_of_secrets_metadata_alone_is_watched(server: FaultyServer) -> None:
+    """As it alone is read."""
+    path = "/api/v1/secrets"
+    with pytest.raises(ValueError, match="nothing but metadata"):
+        watched(server, path=path)
+    server.fault(path, faults.raw(b'{"type": "ADDED", "object": {"kind": "Secret", "data": {"key": "c2VjcmV0"}}}\n'))
+    with pytest.raises(RequestRefused, match="does not give the metadata of Secrets alone"):
+        _ = [*Connection(reaching(server)).watch(path, {}, METADATA)]
