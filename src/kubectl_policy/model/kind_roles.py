@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 GATEWAY_API: Final = "gateway.networking.k8s.io"
 GATEWAY_API_EXPERIMENTAL: Final = "gateway.networking.x-k8s.io"
 
-# What the objects of a kind are in the hierarchy. No object leads to another one of its role, but for routes that
-# delegate; paths lead from one role to a later one, and start wherever nothing leads to an object.
-Role: TypeAlias = Literal["namespace", "class", "gateway", "listener set", "route", "backend"]
-_ROLES: Final[tuple[Role, ...]] = get_args(Role)
+# What the objects of a kind are in the hierarchy. Paths lead from one role to a later one, but for routes that
+# delegate, and start at any object to which nothing leads. A workload is what the requests to a backend reach.
+KindRole: TypeAlias = Literal["namespace", "class", "gateway", "listener set", "route", "backend", "workload"]
+_ROLES: Final[tuple[KindRole, ...]] = get_args(KindRole)
 
 
 class KindRow(Struct, frozen=True, kw_only=True):
     """A kind of the hierarchy: the role of its objects, their names, and the fields by which they are related."""
 
     group_kind: GroupKind
-    role: Role
+    role: KindRole
     # As `kubectl api-resources` and the definitions of kubernetes-sigs/gateway-api (config/crd) have them.
     short_names: str = ""
     namespaced: bool = True
@@ -40,7 +40,7 @@ class KindRow(Struct, frozen=True, kw_only=True):
     filters: bool = False
 
 
-def _listener_holder(kind: GroupKind, role: Role, short_names: str, parents: str, parameters: str = "") -> KindRow:
+def _listener_holder(kind: GroupKind, role: KindRole, short_names: str, parents: str, parameters: str = "") -> KindRow:
     return KindRow(
         group_kind=kind,
         role=role,
@@ -119,7 +119,7 @@ ROUTES_WITH_HOSTNAMES: Final = tuple(row.group_kind for row in KIND_ROWS if row.
 # Kinds by which routes attach: nothing below them receives a request without a route.
 ABOVE_ROUTES: Final = frozenset({GATEWAY_CLASS, *LISTENER_HOLDERS})
 # Kinds above backends; objects of any other kind may be a backend.
-ABOVE_BACKENDS: Final = frozenset(row.group_kind for row in KIND_ROWS if row.role != "backend")
+ABOVE_BACKENDS: Final = frozenset(row.group_kind for row in KIND_ROWS if row.role not in {"backend", "workload"})
 # The field of the reference to parameters, for the kinds that have one.
 PARAMETERS: Final[Mapping[GroupKind, str]] = {row.group_kind: row.parameters for row in KIND_ROWS if row.parameters}
 # Kinds of the API itself: none of them is a policy kind, whatever fields or labels it has.
@@ -128,7 +128,7 @@ TARGET_KINDS: Final = frozenset({*KINDS, REFERENCE_GRANT})
 _POSITIONS: Final = {kind: position for position, kind in enumerate(HIERARCHY)}
 
 
-def role_of(kind: GroupKind) -> Role:
+def role_of(kind: GroupKind) -> KindRole:
     """Return the role of a kind; kinds that have no row are taken for backends."""
     row = KINDS.get(kind)
     return row.role if row else "backend"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # What a relation means for a path; see `Link`.
 Carries: TypeAlias = Literal["traffic", "frontend", "place"]
+Reference: TypeAlias = Literal["upward", "downward", "inside"]
 _Lookup: TypeAlias = "Callable[[Relations, NodeRef], Iterable[NodeRef]]"
 
 
@@ -36,6 +37,8 @@ class Link(Struct, frozen=True, kw_only=True):
     # "traffic" runs down the link; a "frontend" receives traffic itself, so that paths start at the parent and
     # never go above it; "place" puts objects into a namespace without carrying anything.
     carries: Carries
+    # Which end names the other one in a reference; "inside" leads from an object to its own sections.
+    reference: Reference
     above: Container[GroupKind]
     # None: nodes of any kind.
     below: Container[GroupKind] | None = None
@@ -109,6 +112,7 @@ LINKS: Final = (
     Link(
         name="gateway",
         carries="traffic",
+        reference="upward",
         above=(GATEWAY_CLASS,),
         below=(GATEWAY,),
         down=lambda relations, node: _nodes(*(() if node.section else relations.gateways.of_class(node.object))),
@@ -117,6 +121,7 @@ LINKS: Final = (
     Link(
         name="listener",
         carries="traffic",
+        reference="inside",
         above=LISTENER_HOLDERS,
         below=LISTENER_HOLDERS,
         down=_sections,
@@ -125,6 +130,7 @@ LINKS: Final = (
     Link(
         name="listener-set",
         carries="traffic",
+        reference="upward",
         above=(GATEWAY,),
         below=LISTENER_SETS,
         down=lambda relations, node: _nodes(*(() if node.section else relations.gateways.admitted(node.object))),
@@ -133,6 +139,7 @@ LINKS: Final = (
     Link(
         name="route",
         carries="traffic",
+        reference="upward",
         above=LISTENER_HOLDERS,
         below=ROUTES,
         down=_attached_routes,
@@ -141,23 +148,26 @@ LINKS: Final = (
     Link(
         name="mesh-route",
         carries="frontend",
+        reference="upward",
         above=PORT_HOLDERS,
         below=ROUTES,
         down=_attached_routes,
         up=_attached_parents,
     ),
-    Link(name="rule", carries="traffic", above=ROUTES, below=ROUTES, down=_sections, up=_whole),
+    Link(name="rule", carries="traffic", reference="inside", above=ROUTES, below=ROUTES, down=_sections, up=_whole),
     Link(
         name="backend",
         carries="traffic",
+        reference="downward",
         above=ROUTES,
         down=lambda relations, node: relations.below_rule(node),
         up=_rules,
     ),
-    Link(name="port", carries="traffic", above=BACKENDS, below=BACKENDS, down=_sections, up=_whole),
+    Link(name="port", carries="traffic", reference="inside", above=BACKENDS, below=BACKENDS, down=_sections, up=_whole),
     Link(
         name="namespace",
         carries="place",
+        reference="upward",
         above=(NAMESPACE,),
         down=lambda relations, node: _nodes(*relations.namespace(node.object.name)),
         up=_namespace,

@@ -39,6 +39,12 @@ def _links_above(kind: GroupKind, carries: Carries) -> tuple[Link, ...]:
     return tuple(link for link in LINKS if link.carries == carries and (link.below is None or kind in link.below))
 
 
+@lru_cache(256)
+def _leads_on(backend: GroupKind) -> bool:
+    """Whether objects of a kind of backends lead to other objects than their own ports."""
+    return any(link.name != "port" for link in _links_below(backend, "traffic"))
+
+
 def _children(relations: Relations, node: NodeRef, carries: Carries = "traffic") -> list[NodeRef]:
     links = _links_below(node.object.group_kind, carries)
     return [child for link in links for child in link.children(relations, node)]
@@ -175,7 +181,7 @@ class Paths:
         for rule, backends in relations.below_rules(route).items():
             for backend in backends:
                 obj = backend.object
-                if obj.group_kind not in BACKENDS:
+                if obj.group_kind not in BACKENDS or _leads_on(obj.group_kind):
                     return None
                 whole = NodeRef(obj)
                 entered = [backend] if backend.section else [NodeRef(obj, port) for port in relations.sections(obj)]
@@ -198,7 +204,8 @@ class Paths:
 
     def _fed(self, way: Path) -> Iterable[NodeRef]:
         node = way[-1]
-        if node.section and self.relations.has_ports(node.object.group_kind) and way[0].object != node.object:
+        is_port = node.section and self.relations.has_ports(node.object.group_kind)
+        if is_port and way[0].object != node.object and not _leads_on(node.object.group_kind):
             return ()
         below = dict.fromkeys([child for child in _children(self.relations, node) if self._leads(node, child)])
         starts = way[0].object == node.object

@@ -17,8 +17,8 @@ from kubectl_policy.model.kind_roles import (
     GATEWAY,
     HIERARCHY,
     HTTP_ROUTE,
+    KINDS,
     LISTENER_HOLDERS,
-    LISTENER_SETS,
     NAMESPACE,
     PORT_HOLDERS,
     ROUTES,
@@ -205,9 +205,8 @@ class PossibleRelations:
         for resource in (each for kind in LISTENER_HOLDERS for each in self._index.of_kind(kind)):
             ref = resource.ref
             above = gateways.class_of(ref) if ref.group_kind == GATEWAY else gateways.gateway_of(ref)
-            field = "spec.parentRef" if ref.group_kind in LISTENER_SETS else "spec.gatewayClassName"
             for meant in self._meant(above, ()) if above else ():
-                yield PossibleRelation(meant, ref, f"{field} of {ref} may name it")
+                yield PossibleRelation(meant, ref, f"{KINDS[ref.group_kind].parents} of {ref} may name it")
             yield from self._certificates(ref)
 
     def _certificates(self, ref: ObjectRef) -> Iterator[PossibleRelation]:

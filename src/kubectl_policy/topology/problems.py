@@ -14,6 +14,7 @@ from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kind_roles import (
     GATEWAY,
     GATEWAY_CLASS,
+    KINDS,
     LISTENER_SETS,
     PARAMETERS,
     REFERENCE_GRANT,
@@ -196,9 +197,7 @@ def dangling_references(relations: Relations, resource: Resource) -> Iterator[Di
         gateways, is_gateway = relations.gateways, resource.ref.group_kind == GATEWAY
         above = gateways.class_of(resource.ref) if is_gateway else gateways.gateway_of(resource.ref)
         if above:
-            yield from _absent(
-                relations, resource, "spec.gatewayClassName" if is_gateway else "spec.parentRef", above, ""
-            )
+            yield from _absent(relations, resource, KINDS[resource.ref.group_kind].parents, above, "")
         yield from _of_parameters(relations, resource)
         yield from _of_listeners(relations, resource)
 

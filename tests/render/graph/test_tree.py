@@ -81,6 +81,13 @@ def test_a_world_without_anything_is_a_sentence() -> None:
     assert to_text(graph_tree(picture, TERMINAL), 100) == "Nothing of the hierarchy; no policies.\n"
 
 
+def test_an_object_is_counted_although_one_of_its_sections_is_missing() -> None:
+    """A policy names a listener that the Gateway lacks; the Gateway is there all the same."""
+    policy = build.policy("red", build.target("g", section="nightly"))
+    picture = drawn((*BASE, ONE, policy), EFFECTIVE)
+    assert graph_headline(picture).startswith("1 Gateway, 1 GatewayClass; 1 policy: 1 dangling: target not found.")
+
+
 @pytest.mark.parametrize("view", [TERMINAL, replace(TERMINAL, width=80), replace(TERMINAL, width=80, unicode=False)])
 def test_the_bakery(view: View, snapshot: SnapshotAssertion) -> None:
     """All of it: at two widths, and where only ASCII can be written."""

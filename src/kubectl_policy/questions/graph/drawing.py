@@ -11,8 +11,8 @@ from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import (
     ABOVE_BACKENDS,
-    GATEWAY_CLASS,
     HIERARCHY,
+    KIND_ROWS,
     LISTENER_HOLDERS,
     NAMESPACE,
     REFERENCE_GRANT,
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 _EVERYTHING: Final = GraphOptions()
 # What leads to all else that requests reach, but for backends that routes of the mesh name as their parents.
-_ROOTS: Final = (GATEWAY_CLASS, *LISTENER_HOLDERS, *ROUTES)
+# Kinds whose objects are drawn whatever leads to them; backends are drawn where something leads to them.
+_ROOTS: Final = tuple(row.group_kind for row in KIND_ROWS if row.role not in {"namespace", "backend"})
 _WITH_OUTCOMES: Final = frozenset({*ROUTES, *LISTENER_HOLDERS})
 # Of these, more nodes or links may be in the picture of everything.
 _DECIDING: Final = frozenset(kind.kind for kind in (*HIERARCHY, NAMESPACE, REFERENCE_GRANT))

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 
 _LINKS: Final = tuple(link for link in LINKS if link.carries != "place")
 # From an object to its sections.
-INSIDE: Final = frozenset({"listener", "rule", "port"})
-# Those of which the lower end names the upper one; of all others but sections it is the other way round.
-_UPWARD: Final = frozenset({"gateway", "listener-set", "route", "mesh-route"})
+INSIDE: Final = frozenset(link.name for link in _LINKS if link.reference == "inside")
+_UPWARD: Final = frozenset(link.name for link in _LINKS if link.reference == "upward")
 _BACKEND: Final = "backend"
 FRONTEND: Final = "mesh-route"
 

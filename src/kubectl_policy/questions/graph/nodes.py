@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, mappings_at, strings_at
-from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES
+from kubectl_policy.model.kind_roles import KINDS, NAMESPACE, PORT_HOLDERS, ROUTES
 from kubectl_policy.model.unknown import port_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.graph.picture import GraphNode, Outcome, Win
@@ -73,9 +73,10 @@ def said_by(analysis: Analysis, node: NodeRef) -> Json:
     resource = analysis.index.get(obj)
     if listener or not resource:
         return dict(listener.raw) if listener else None
-    if obj.group_kind in ROUTES:
-        rules = zip(analysis.topology.sections(obj), items_at(resource.raw, "spec.rules"), strict=False)
-        return next((rule for name, rule in rules if name == section), None)
+    row = KINDS.get(obj.group_kind)
+    if row and row.sections and obj.group_kind not in PORT_HOLDERS:
+        sections = zip(analysis.topology.sections(obj), items_at(resource.raw, row.sections), strict=False)
+        return next((written for name, written in sections if name == section), None)
     number = _port(analysis, node)
     ports = mappings_at(resource.raw, "spec.ports")
     return next((dict(port) for port in ports if number is not None and port_at(port, "port") == number), None)

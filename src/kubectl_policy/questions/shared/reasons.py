@@ -10,12 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.attachment import MEANINGS, unattached_phrase
 from kubectl_policy.attachment.validity import policy_failure
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kind_roles import (
-    ABOVE_ROUTES,
-    GATEWAY_CLASS,
-    LISTENER_HOLDERS,
-    ROUTES,
-)
+from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY_CLASS, KINDS, ROUTES, section_noun
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.profiles import MergeStrategy
@@ -147,7 +142,7 @@ def node_phrase(node: NodeRef) -> str:
     kind, section = node.object.group_kind, node.section
     if not section or is_unnamed(section) or section.startswith("listener["):
         return f"{section} of {node.object}" if section else str(node.object)
-    noun = "listener" if kind in LISTENER_HOLDERS else "rule" if kind in ROUTES else "port"
+    noun = section_noun(kind) if kind in KINDS else "port"
     return f"{noun} {section} of {node.object}"
 
 

@@ -11,13 +11,11 @@ from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kind_roles import (
-    GATEWAY,
-    GATEWAY_CLASS,
     HIERARCHY,
     LISTENER_HOLDERS,
-    LISTENER_SETS,
-    NAMESPACE,
     ROUTES,
+    KindRole,
+    role_of,
 )
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.questions.blind_spots.unknowns import Answer
@@ -66,12 +64,14 @@ _ROLES: Final[Mapping[str, tuple[Role, str]]] = {
     "parameters": ("parameters", "parameters object"),
 }
 _POLICIES: Final[tuple[Role, str]] = ("policy", "policy")
-_ROWS: Final[Mapping[GroupKind, RowSort]] = {
-    GATEWAY_CLASS: "gateway classes",
-    GATEWAY: "gateways",
-    NAMESPACE: "namespaces",
-    **dict.fromkeys(LISTENER_SETS, "listener sets"),
-    **dict.fromkeys(ROUTES, "routes"),
+_ROWS: Final[Mapping[KindRole, RowSort]] = {
+    "class": "gateway classes",
+    "gateway": "gateways",
+    "listener set": "listener sets",
+    "namespace": "namespaces",
+    "route": "routes",
+    "backend": "backends",
+    "workload": "backends",
 }
 
 
@@ -184,7 +184,7 @@ def type_named(analysis: Analysis, word: str) -> ListType:
     policies = [kind for kind in present if analysis.registry.profile_of(kind)]
     kinds = tuple(placed or policies or present)
     return ListType(
-        rows="policies" if kinds[0] in policies else _ROWS.get(kinds[0], "backends"),
+        rows="policies" if kinds[0] in policies else _ROWS[role_of(kinds[0])],
         noun=kinds[0].kind,
         kinds=kinds,
         namespaced=any(map(index.namespaced, kinds)),

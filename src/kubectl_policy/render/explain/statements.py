@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, PORT_HOLDERS, ROUTES, section_noun
+from kubectl_policy.model.kind_roles import KIND_ROWS
 from kubectl_policy.model.kinds import POLICY_LABEL, listed
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.profiles.load import name_in_files
@@ -92,9 +92,9 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
     first = f"{rules}, which then comes before all others on that rule{backends}"
     yield "by filters", ("filter_routes", "backend_filters"), first if profile.filter_routes else ""
     kinds = profile.declared_targets
-    sections = [kind for kind in (*LISTENER_HOLDERS, *ROUTES, *PORT_HOLDERS) if kind in kinds or not kinds]
-    nouns = either(tuple(dict.fromkeys(map(section_noun, sections))))
-    part = f"; sectionName, where there is one, names one {nouns} of it" if sections and references else ""
+    rows = [row for row in KIND_ROWS if row.sections and (row.group_kind in kinds or not kinds)]
+    nouns = either(tuple(dict.fromkeys(row.section_noun for row in rows)))
+    part = f"; sectionName, where there is one, names one {nouns} of it" if rows and references else ""
     named = kinds_words(kinds) if kinds else "an object of any kind" if references else ""
     yield "may be", ("declared_targets",), named + part
     virtual = kinds_words(profile.virtual_targets)

@@ -41,7 +41,9 @@ _ABSENT: Final[Mapping[str, str]] = {"missing": "not there", "unknown": "not rea
 
 def graph_headline(picture: Picture) -> str:
     """`2 Gateways, 9 routes, 5 Services; 11 policies: 7 enforced, 1 overridden, ...`; what was not read hedges it."""
-    objects = {node.ref.object: node.presence for node in picture.nodes}
+    # An object is there even if one of its sections is not.
+    sections_first = sorted(picture.nodes, key=lambda node: not node.ref.section)
+    objects = {node.ref.object: node.presence for node in sections_first}
     there = [obj.group_kind for obj, presence in objects.items() if presence == "present"]
     routes = sum(kind in ROUTES for kind in there)
     above = [kind for kind in there if kind in ABOVE_ROUTES]
