@@ -10,7 +10,6 @@ from tests.implementations import added, affecting, edited, fixture_world, repor
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from tests.implementations import Condition
 
 GROUP: Final = "application-networking.k8s.aws"
 HOME: Final = "ferries"
@@ -54,25 +53,8 @@ def test_a_service_and_its_export_have_policies_of_their_own() -> None:
     assert spec_at(analysis, kind, EXPORT) == [{"protocol": "HTTP", "protocolVersion": "HTTP1"}]
 
 
-def test_what_became_of_every_policy() -> None:
-    """One refused, one without its Gateway; the configuration of a target group is not a policy."""
-    assert states(analyze(world())) == {
-        "AccessLogPolicy ferries/inquiry": ("Conflicted", ["ferries/logbook"]),
-        "AccessLogPolicy ferries/logbook": ("Enforced", []),
-        "IAMAuthPolicy ferries/company": ("Enforced", []),
-        "IAMAuthPolicy ferries/pursers": ("Enforced", []),
-        "TargetGroupPolicy ferries/timetable": ("Enforced", []),
-        "TargetGroupPolicy ferries/timetable-abroad": ("Enforced", []),
-        "VpcAssociationPolicy ferries/old-pier": ("TargetNotFound", []),
-        "VpcAssociationPolicy ferries/pier": ("Enforced", []),
-    }
-
-
-ACCEPTED: Final[Condition] = ("True", "Accepted", ())
-
-
-def test_what_would_be_reported() -> None:
-    """Accepted, in the policy's own status, with the reasons of Gateway API."""
+def test_a_target_that_is_not_supported_or_not_there_is_reported() -> None:
+    """With the reasons of Gateway API."""
     wrong: Json = {"group": "", "kind": "ConfigMap", "name": "x"}
     far: Json = {"group": "", "kind": "Service", "name": "timetable", "namespace": "elsewhere"}
     snapshot = edited(
@@ -80,19 +62,9 @@ def test_what_would_be_reported() -> None:
         "TargetGroupPolicy ferries/timetable",
         targetRef=far,
     )
-    analysis = analyze(snapshot)
-    found = {str(each.ref): reported(analysis, str(each.ref)) for each in analysis.policies}
-    assert {name: places.pop("")["Accepted"] for name, places in found.items()} == {
-        "AccessLogPolicy ferries/inquiry": ("False", "Conflicted", ()),
-        "AccessLogPolicy ferries/logbook": ACCEPTED,
-        "IAMAuthPolicy ferries/company": ACCEPTED,
-        "IAMAuthPolicy ferries/pursers": ("False", "Invalid", ()),
-        "TargetGroupPolicy ferries/timetable": ("False", "TargetNotFound", ()),
-        "TargetGroupPolicy ferries/timetable-abroad": ACCEPTED,
-        "VpcAssociationPolicy ferries/old-pier": ("False", "TargetNotFound", ()),
-        "VpcAssociationPolicy ferries/pier": ACCEPTED,
-    }
-    assert set(map(str, found.values())) == {"{}"}
+    reasons = {"IAMAuthPolicy ferries/pursers": "Invalid", "TargetGroupPolicy ferries/timetable": "TargetNotFound"}
+    for name, reason in reasons.items():
+        assert reported(analyze(snapshot), name) == {"": {"Accepted": ("False", reason, ())}}
 
 
 def test_another_controllers_gateway_is_left_alone() -> None:

@@ -11,7 +11,6 @@ from tests.implementations import edited, fixture_world, reported, settings, sou
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from tests.implementations import Condition
 
 GROUP: Final = "alb.networking.azure.io"
 ROUTES: Final = f"RoutePolicy.{GROUP}"
@@ -97,36 +96,8 @@ def test_backends_are_asked_over_tls() -> None:
     assert spec_at(analyze(world()), kind, payment) == []
 
 
-def test_what_became_of_every_policy() -> None:
-    """One without its Service, two in part."""
-    assert states(analyze(world())) == {
-        "BackendTLSPolicy box-office/seats": ("Enforced", []),
-        "BackendTLSPolicy box-office/wardrobe": ("TargetNotFound", []),
-        "FrontendTLSPolicy house/strict": ("Enforced", []),
-        "HealthCheckPolicy house/payment": ("Enforced", []),
-        "RoutePolicy box-office/payment": ("Enforced", []),
-        "RoutePolicy box-office/tickets": ("PartiallyEnforced", ["box-office/payment"]),
-        "WebApplicationFirewallPolicy box-office/cashiers": ("Enforced", []),
-        "WebApplicationFirewallPolicy house/doormen": ("PartiallyEnforced", ["box-office/cashiers"]),
-    }
-
-
-ACCEPTED: Final[dict[str, dict[str, Condition]]] = {"": {"Accepted": ("True", "Accepted", ())}}
-
-
-def test_what_would_be_reported() -> None:
-    """In the policy's own status; a reference that leads nowhere under ResolvedRefs."""
-    analysis = analyze(world())
-    assert {str(found.ref): reported(analysis, str(found.ref)) for found in analysis.policies} == {
-        "BackendTLSPolicy box-office/seats": ACCEPTED,
-        "BackendTLSPolicy box-office/wardrobe": {"": {"ResolvedRefs": ("False", "ServiceNotFound", ())}},
-        "FrontendTLSPolicy house/strict": ACCEPTED,
-        "HealthCheckPolicy house/payment": ACCEPTED,
-        "RoutePolicy box-office/payment": ACCEPTED,
-        "RoutePolicy box-office/tickets": ACCEPTED,
-        "WebApplicationFirewallPolicy box-office/cashiers": ACCEPTED,
-        "WebApplicationFirewallPolicy house/doormen": ACCEPTED,
-    }
+def test_a_reference_that_leads_nowhere_is_reported() -> None:
+    """A reference that leads nowhere under ResolvedRefs, with a reason for each way of it."""
     wrong: Json = {"group": "", "kind": "ConfigMap", "name": "x"}
     found = analyze(edited(world(), "BackendTLSPolicy box-office/seats", targetRef=wrong))
     assert reported(found, "BackendTLSPolicy box-office/seats") == {"": {"ResolvedRefs": ("False", "InvalidKind", ())}}

@@ -13,7 +13,6 @@ from tests.implementations import added, affecting, edited, fixture_world, polic
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef
-    from tests.implementations import Condition
 
 GROUP: Final = "networking.gke.io"
 HOME: Final = "radio"
@@ -151,50 +150,6 @@ def test_a_reference_stays_in_its_namespace() -> None:
     elsewhere: Json = {"group": "", "kind": "Service", "name": "studio", "namespace": "television"}
     snapshot = edited(world(), "HealthCheckPolicy radio/studio", targetRef=elsewhere)
     assert states(analyze(snapshot))["HealthCheckPolicy radio/studio"] == ("NotPermitted", [])
-
-
-def test_what_became_of_every_policy() -> None:
-    """One refused, one replaced at a port."""
-    assert states(analyze(world())) == {
-        "GCPAuthzPolicy radio/mixer-only": ("Enforced", []),
-        "GCPAuthzPolicy radio/no-robots": ("Enforced", []),
-        "GCPBackendPolicy radio/election": ("Conflicted", ["radio/studio"]),
-        "GCPBackendPolicy radio/studio": ("Enforced", []),
-        "GCPClientTLSPolicy radio/everything": ("PartiallyEnforced", ["radio/from-outside"]),
-        "GCPClientTLSPolicy radio/from-outside": ("Enforced", []),
-        "GCPGatewayPolicy radio/tls": ("Enforced", []),
-        "GCPRoutingExtension radio/regions": ("Enforced", []),
-        "GCPServerTLSPolicy radio/studio": ("Enforced", []),
-        "GCPSessionAffinityPolicy radio/archive": ("Enforced", []),
-        "GCPTrafficDistributionPolicy radio/nearby": ("Enforced", []),
-        "GCPTrafficExtension radio/jingles": ("Enforced", []),
-        "HealthCheckPolicy radio/studio": ("Enforced", []),
-    }
-
-
-ATTACHED: Final[Condition] = ("True", "Attached", ())
-ACCEPTED: Final[Condition] = ("True", "Accepted", ())
-
-
-def test_what_would_be_reported() -> None:
-    """Attached in the policy's own status, or in an entry for each Gateway above; Pods and Namespaces have none."""
-    analysis = analyze(world())
-    gateway = "Gateway radio/antenna"
-    assert {str(found.ref): reported(analysis, str(found.ref)) for found in analysis.policies} == {
-        "GCPAuthzPolicy radio/mixer-only": {},
-        "GCPAuthzPolicy radio/no-robots": {gateway: {"Attached": ATTACHED}},
-        "GCPBackendPolicy radio/election": {"": {"Attached": ("False", "Conflicted", ())}},
-        "GCPBackendPolicy radio/studio": {"": {"Attached": ATTACHED}},
-        "GCPClientTLSPolicy radio/everything": {},
-        "GCPClientTLSPolicy radio/from-outside": {gateway: {"Attached": ATTACHED}},
-        "GCPGatewayPolicy radio/tls": {"": {"Attached": ATTACHED}},
-        "GCPRoutingExtension radio/regions": {gateway: {"Accepted": ACCEPTED}},
-        "GCPServerTLSPolicy radio/studio": {},
-        "GCPSessionAffinityPolicy radio/archive": {"": {"Attached": ATTACHED}},
-        "GCPTrafficDistributionPolicy radio/nearby": {gateway: {"Attached": ATTACHED}},
-        "GCPTrafficExtension radio/jingles": {gateway: {"Accepted": ACCEPTED}},
-        "HealthCheckPolicy radio/studio": {"": {"Attached": ATTACHED}},
-    }
 
 
 def test_a_missing_target_is_reported() -> None:

@@ -14,7 +14,6 @@ from tests.implementations import (
     edited,
     fixture_world,
     policy,
-    reported,
     settings,
     sources,
     states,
@@ -151,29 +150,6 @@ def test_an_option_in_another_namespace_is_never_found() -> None:
     assert [found.state for found in analysis.attachments[build.ref("RouteOption", "faults", "platform", GROUP)]] == [
         "not permitted"
     ]
-
-
-def test_what_became_of_every_option() -> None:
-    """One refused, one never found, four in part."""
-    assert states(analyze(world())) == {
-        "HttpListenerOption platform/idle": ("Enforced", []),
-        "HttpListenerOption platform/trial": ("Conflicted", ["platform/idle"]),
-        "ListenerOption platform/house": ("PartiallyEnforced", ["weddings/photographs"]),
-        "ListenerOption weddings/photographs": ("Enforced", []),
-        "RouteOption orders/basket": ("PartiallyEnforced", ["orders/checkout"]),
-        "RouteOption orders/checkout": ("Enforced", []),
-        "RouteOption orders/mothers-day": ("PartiallyEnforced", ["orders/basket", "orders/checkout"]),
-        "RouteOption platform/faults": ("NotPermitted", []),
-        "RouteOption weddings/gifts": ("PartiallyEnforced", ["orders/basket"]),
-        "VirtualHostOption platform/house": ("PartiallyEnforced", ["platform/partners"]),
-        "VirtualHostOption platform/partners": ("Enforced", []),
-    }
-
-
-def test_no_conditions_are_expected() -> None:
-    """Gloo writes a state for each namespace of a controller, and no conditions."""
-    analysis = analyze(world())
-    assert [reported(analysis, str(found.ref)) for found in analysis.policies] == [{}] * 11
 
 
 def test_another_controllers_gateway_has_no_options() -> None:

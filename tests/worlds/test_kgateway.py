@@ -192,69 +192,12 @@ def test_a_section_of_https_is_heeded_but_for_what_belongs_to_the_port() -> None
     }
 
 
-def test_what_became_of_every_policy() -> None:
-    """One of every fate; the one that controllers ignore has been beaten by nobody."""
-    assert states(analyze(world())) == {
-        "BackendConfigPolicy sailings/patience": ("Enforced", []),
-        "BackendConfigPolicy sailings/protection": ("PartiallyEnforced", ["sailings/patience"]),
-        "BackendTLSPolicy sailings/secret": ("Enforced", []),
-        "DirectResponse sailings/closed": ("Enforced", []),
-        "HTTPListenerPolicy platform/upgrades": ("Enforced", []),
-        "ListenerPolicy platform/house": ("PartiallyEnforced", ["platform/names"]),
-        "ListenerPolicy platform/names": ("PartiallyEnforced", ["platform/house"]),
-        "ListenerPolicy platform/old-clients": ("NoEffect", []),
-        "RoutePolicy sailings/timetable": ("Enforced", []),
-        "TrafficPolicy islands/north": ("PartiallyEnforced", ["platform/site"]),
-        "TrafficPolicy platform/house": (
-            "PartiallyEnforced",
-            ["platform/plain", "platform/site", "sailings/careful", "sailings/selling", "sailings/tickets"],
-        ),
-        "TrafficPolicy platform/plain": ("Enforced", []),
-        "TrafficPolicy platform/site": ("Enforced", []),
-        "TrafficPolicy sailings/careful": ("Enforced", []),
-        "TrafficPolicy sailings/guard": ("Invalid", []),
-        "TrafficPolicy sailings/selling": (
-            "PartiallyEnforced",
-            ["sailings/careful", "sailings/summer", "sailings/tickets"],
-        ),
-        "TrafficPolicy sailings/summer": ("Enforced", []),
-    }
-
-
 VALID: Final[Condition] = ("True", "Valid", ())
-ATTACHED: Final[dict[str, Condition]] = {"Accepted": VALID, "Attached": ("True", "Attached", ())}
-MERGED: Final[dict[str, Condition]] = {"Accepted": VALID, "Attached": ("True", "Merged", ())}
 INVALID: Final[dict[str, Condition]] = {
     "Accepted": ("False", "Invalid", ()),
     "Attached": ("False", "Pending", ()),
 }
 GATEWAY: Final = "Gateway platform/harbour"
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("TrafficPolicy platform/house", {GATEWAY: ATTACHED}),
-        ("TrafficPolicy platform/plain", {GATEWAY: ATTACHED}),
-        ("TrafficPolicy sailings/selling", {f"{GATEWAY}#https": MERGED}),
-        ("TrafficPolicy sailings/careful", {f"{GATEWAY}#https": MERGED}),
-        ("TrafficPolicy sailings/guard", {f"{GATEWAY}#http": INVALID}),
-        ("TrafficPolicy islands/north", {GATEWAY: MERGED}),
-        ("DirectResponse sailings/closed", {f"{GATEWAY}#https": ATTACHED}),
-        ("ListenerPolicy platform/house", {GATEWAY: MERGED}),
-        ("ListenerPolicy platform/old-clients", {GATEWAY: ATTACHED}),
-        ("HTTPListenerPolicy platform/upgrades", {GATEWAY: ATTACHED}),
-        ("RoutePolicy sailings/timetable", {f"{GATEWAY}#http": ATTACHED}),
-        (
-            "BackendConfigPolicy sailings/patience",
-            {"Service sailings/tickets": ATTACHED, "Backend sailings/bank": ATTACHED},
-        ),
-        ("BackendConfigPolicy sailings/protection", {"Service sailings/tickets": ATTACHED}),
-    ],
-)
-def test_what_would_be_reported(name: str, expected: dict[str, dict[str, Condition]]) -> None:
-    """On the parents of the route at the top with their sections, on the owner of a listener, or on the backend."""
-    assert reported(analyze(world()), name) == expected
 
 
 def test_who_has_a_part_in_no_field_is_overridden() -> None:

@@ -10,7 +10,7 @@ from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
-from tests.implementations import manifests, policy_ref, reported, states
+from tests.implementations import manifests, policy_ref, reported
 from tests.render.shown import headline
 
 if TYPE_CHECKING:
@@ -18,37 +18,6 @@ if TYPE_CHECKING:
 
 CATALOGUE: Final = build.node("Service", "catalogue", namespace="library", group="")
 MESH: Final = build.node("Mesh", "default", namespace="newspaper", group="kuma.io")
-
-
-def test_of_the_library_one_policy_is_known() -> None:
-    """A plugin is none."""
-    assert states(analyze(manifests("kong"))) == {"KongUpstreamPolicy library/same-shelf": ("Unknown", [])}
-
-
-def test_of_the_newspaper_one_policy_of_every_kind_is_known() -> None:
-    """And two timeouts."""
-    assert states(analyze(manifests("kuma"))) == {
-        f"{kind} newspaper/{name}": ("Unknown", [])
-        for kind, name in (
-            ("MeshAccessLog", "calls"),
-            ("MeshCircuitBreaker", "photographs"),
-            ("MeshFaultInjection", "drill"),
-            ("MeshHTTPRoute", "late-edition"),
-            ("MeshHealthCheck", "photographs"),
-            ("MeshLoadBalancingStrategy", "nearby"),
-            ("MeshMetric", "measured"),
-            ("MeshPassthrough", "closed"),
-            ("MeshProxyPatch", "headers"),
-            ("MeshRateLimit", "desk"),
-            ("MeshRetry", "photographs"),
-            ("MeshTCPRoute", "archive"),
-            ("MeshTLS", "modern"),
-            ("MeshTimeout", "house"),
-            ("MeshTimeout", "printing"),
-            ("MeshTrace", "sampled"),
-            ("MeshTrafficPermission", "press"),
-        )
-    }
 
 
 @pytest.mark.parametrize(

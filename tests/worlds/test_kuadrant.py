@@ -172,29 +172,6 @@ def test_a_listeners_own_policy_replaces_the_gateways() -> None:
     assert settings(analysis, DNS) == {path: {"providerRefs": [{"name": "dns-provider"}]} for path in listeners}
 
 
-def test_what_became_of_every_policy() -> None:
-    """Those with rules that a nearer policy replaces are enforced in part."""
-    assert states(analyze(world())) == {
-        "AuthPolicy platform/house": ("PartiallyEnforced", ["visits/tours"]),
-        "AuthPolicy visits/tours": ("Enforced", []),
-        "DNSPolicy platform/zone": ("Enforced", []),
-        "RateLimitPolicy platform/doors": ("Enforced", []),
-        "RateLimitPolicy visits/booking": ("Enforced", []),
-        "RateLimitPolicy visits/tours": ("PartiallyEnforced", ["platform/doors", "visits/booking"]),
-        "TLSPolicy platform/certificates": ("PartiallyEnforced", ["platform/staff"]),
-        "TLSPolicy platform/staff": ("Enforced", []),
-    }
-
-
-def test_every_policy_would_be_reported_as_enforced() -> None:
-    """In its own status; of these kinds, one that is enforced in part counts as well."""
-    analysis = analyze(world())
-    expected: dict[str, dict[str, Condition]] = {
-        "": {"Accepted": ("True", "Accepted", ()), "Enforced": ("True", "Enforced", ())}
-    }
-    assert [reported(analysis, str(found.ref)) for found in analysis.policies] == [expected] * 8
-
-
 @pytest.mark.parametrize(
     ("node", "auth", "limiting", "tls"),
     [

@@ -94,18 +94,6 @@ def test_a_server_has_one_rate_limit() -> None:
     assert states(found)[f"HTTPLocalRateLimitPolicy {HOME}/perseids"] == ("Enforced", [])
 
 
-def test_what_became_of_every_policy() -> None:
-    """How ServerAuthorizations attach is not computed, so nothing is claimed of them."""
-    assert states(analyze(world())) == {
-        f"AuthorizationPolicy {HOME}/astronomers": ("Enforced", []),
-        f"AuthorizationPolicy {HOME}/guests": ("Enforced", []),
-        f"AuthorizationPolicy {HOME}/visitors": ("Enforced", []),
-        f"HTTPLocalRateLimitPolicy {HOME}/perseids": ("Conflicted", [f"{HOME}/telescope"]),
-        f"HTTPLocalRateLimitPolicy {HOME}/telescope": ("Enforced", []),
-        f"ServerAuthorization {HOME}/metrics": ("Unknown", []),
-    }
-
-
 def test_a_server_may_have_an_authorization_of_the_older_kind() -> None:
     """Its answer says so, and does not say that there is none."""
     unseen = describe(analyze(world()), server("archive")).unseen
@@ -114,18 +102,11 @@ def test_a_server_may_have_an_authorization_of_the_older_kind() -> None:
     ]
 
 
-def test_what_would_be_reported() -> None:
-    """Of a rate limit, in its own status; of authorizations nothing, which have no status."""
+def test_a_missing_server_is_reported() -> None:
+    """In the word that the API has for it."""
     lost = policy(LIMIT, "lost", {"targetRef": {"group": GROUP, "kind": "Server", "name": "gone"}}, namespace=HOME)
-    analysis = analyze(added(world(), lost))
-    assert {str(found.ref): reported(analysis, str(found.ref)) for found in analysis.policies} == {
-        f"AuthorizationPolicy {HOME}/astronomers": {},
-        f"AuthorizationPolicy {HOME}/guests": {},
-        f"AuthorizationPolicy {HOME}/visitors": {},
-        f"HTTPLocalRateLimitPolicy {HOME}/lost": {"": {"Accepted": ("False", "NoMatchingTarget", ())}},
-        f"HTTPLocalRateLimitPolicy {HOME}/perseids": {"": {"Accepted": ("False", "RateLimitReasonAlreadyExists", ())}},
-        f"HTTPLocalRateLimitPolicy {HOME}/telescope": {"": {"Accepted": ("True", "Accepted", ())}},
-        f"ServerAuthorization {HOME}/metrics": {},
+    assert reported(analyze(added(world(), lost)), f"HTTPLocalRateLimitPolicy {HOME}/lost") == {
+        "": {"Accepted": ("False", "NoMatchingTarget", ())}
     }
 
 

@@ -142,44 +142,9 @@ def test_on_a_listener_the_gateways_settings_hold() -> None:
     assert set(found.values()) == {"platform/trial"}
 
 
-def test_what_became_of_every_policy() -> None:
-    """One of every fate: in force, in part, refused for another one, overlapping, invalid, not permitted."""
-    assert states(analyze(world())) == {
-        "ClientSettingsPolicy newsroom/long": ("Conflicted", ["newsroom/short"]),
-        "ClientSettingsPolicy newsroom/patient": ("Enforced", []),
-        "ClientSettingsPolicy newsroom/short": ("Enforced", []),
-        "ClientSettingsPolicy platform/readers": ("PartiallyEnforced", ["newsroom/short"]),
-        "ExternalLoadBalancer platform/east": ("Enforced", []),
-        "ExternalLoadBalancer platform/west": ("Conflicted", ["platform/east"]),
-        "NginxProxy platform/press": ("Enforced", []),
-        "ObservabilityPolicy newsroom/everything": ("Conflicted", ["newsroom/samples"]),
-        "ObservabilityPolicy newsroom/samples": ("Enforced", []),
-        "PayloadProcessor newsroom/moderation": ("NotPermitted", []),
-        "PayloadProcessor platform/moderation": ("Enforced", []),
-        "ProxySettingsPolicy newsroom/live": ("Enforced", []),
-        "ProxySettingsPolicy newsroom/pages": ("Conflicted", ["newsroom/live"]),
-        "ProxySettingsPolicy newsroom/tiny": ("Invalid", []),
-        "ProxySettingsPolicy platform/house": ("Enforced", []),
-        "RateLimitPolicy newsroom/accounts": ("Enforced", []),
-        "RateLimitPolicy newsroom/archive": ("Invalid", []),
-        "RateLimitPolicy newsroom/writers": ("PartiallyEnforced", []),
-        "RateLimitPolicy platform/trial": ("PartiallyEnforced", ["newsroom/accounts", "newsroom/writers"]),
-        "SnippetsPolicy platform/closing": ("Enforced", []),
-        "SnippetsPolicy platform/headers": ("Enforced", []),
-        "UpstreamSettingsPolicy newsroom/connections": ("Enforced", []),
-        "UpstreamSettingsPolicy newsroom/memory": ("Enforced", []),
-        "WAFPolicy newsroom/forms": ("Enforced", []),
-        "WAFPolicy platform/basics": ("PartiallyEnforced", ["newsroom/forms"]),
-    }
-
-
 GOOD: Final[dict[str, Condition]] = {
     "Accepted": ("True", "Accepted", ()),
     "Programmed": ("True", "Programmed", ()),
-}
-CONFLICTED: Final[dict[str, Condition]] = {
-    "Accepted": ("False", "Conflicted", ()),
-    "Programmed": ("False", "Overridden", ()),
 }
 
 
@@ -191,45 +156,6 @@ def refused(reason: str) -> dict[str, Condition]:
 def bare(status: str, reason: str) -> dict[str, Condition]:
     """The conditions of kinds that say nothing of being programmed."""
     return {"Accepted": (status, reason, ())}
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("ClientSettingsPolicy platform/readers", {"Gateway platform/press": GOOD}),
-        ("ClientSettingsPolicy newsroom/short", {"HTTPRoute newsroom/comments": GOOD}),
-        ("ClientSettingsPolicy newsroom/long", {"HTTPRoute newsroom/comments": CONFLICTED}),
-        (
-            "ProxySettingsPolicy newsroom/pages",
-            {"HTTPRoute newsroom/articles": CONFLICTED, "HTTPRoute newsroom/comments": CONFLICTED},
-        ),
-        ("ProxySettingsPolicy newsroom/tiny", {"GRPCRoute newsroom/alerts": refused("Invalid")}),
-        ("RateLimitPolicy newsroom/writers", {"HTTPRoute newsroom/comments": GOOD}),
-        ("RateLimitPolicy newsroom/archive", {"HTTPRoute newsroom/archive": refused("TargetConflict")}),
-        (
-            "WAFPolicy platform/basics",
-            {
-                "Gateway platform/press": bare("True", "Accepted"),
-                "Gateway platform/desk": bare("False", "NginxProxyConfigNotSet"),
-            },
-        ),
-        ("PayloadProcessor newsroom/moderation", {"HTTPRoute newsroom/comments": refused("RefNotPermitted")}),
-        (
-            "ObservabilityPolicy newsroom/everything",
-            {"HTTPRoute newsroom/articles": CONFLICTED, "HTTPRoute newsroom/comments": CONFLICTED},
-        ),
-        (
-            "UpstreamSettingsPolicy newsroom/memory",
-            {"Gateway platform/press": GOOD, "Gateway platform/desk": GOOD},
-        ),
-        ("SnippetsPolicy platform/closing", {"Gateway platform/press": GOOD}),
-        ("ExternalLoadBalancer platform/east", {"Gateway platform/press": bare("True", "Accepted")}),
-        ("ExternalLoadBalancer platform/west", {"Gateway platform/press": bare("False", "Conflicted")}),
-    ],
-)
-def test_what_would_be_reported(name: str, expected: dict[str, dict[str, Condition]]) -> None:
-    """On each target; of a Service, on the Gateways whose routes lead to it; of one that no route leads to, nothing."""
-    assert reported(analyze(world()), name) == expected
 
 
 @pytest.mark.parametrize(
