@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, Origin, Resource, Snapshot
+from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_CLASS, LISTENER_HOLDERS, REFERENCE_GRANT, ROUTES
 from kubectl_policy.model.kinds import BUILT_IN
@@ -74,6 +75,11 @@ def resource(  # noqa: PLR0913 - a builder is read by its keywords
         raw["spec"] = spec
     raw.update((key, value) for key, value in top.items() if value is not None)
     return Resource(found, ORIGIN, raw, created)
+
+
+def with_metadata(built: Resource, **fields: Json) -> Resource:
+    """The same object with other, or more, fields of its metadata."""
+    return replace(built, raw={**built.raw, "metadata": {**mapping_at(built.raw, "metadata"), **fields}})
 
 
 def namespace(name: str, labels: Mapping[str, str] | None = None) -> Resource:

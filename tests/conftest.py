@@ -44,7 +44,6 @@ _MEASURED: Final = (
     "render/why_not/test_tree.py",
     "resolution",
     "test_analysis.py",
-    "test_cascade.py",
     "test_comparison.py",
     "test_patterns.py",
     "test_problems.py",

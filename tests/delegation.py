@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import replace
-
-from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.topology import Topology
-from tests.build import backend, gateway, gateway_class, index, listener, parent, ref, resource, rule
+from tests.build import backend, gateway, gateway_class, index, listener, parent, ref, resource, rule, with_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,8 +62,7 @@ def http_route(  # noqa: PLR0913 - a builder is read by its keywords
     if hostnames:
         spec["hostnames"] = list(hostnames)
     found = resource("HTTPRoute", name, spec, namespace=namespace, labels=labels)
-    metadata = {**mapping_at(found.raw, "metadata"), "annotations": dict(annotations or {})}
-    return replace(found, raw={**found.raw, "metadata": metadata})
+    return with_metadata(found, annotations=dict(annotations or {}))
 
 
 def top(*rules: Mapping[str, Json], name: str = "top", hostnames: Sequence[str] = ()) -> Resource:

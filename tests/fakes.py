@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import surroundings
+from kubectl_policy import states
 from kubectl_policy.model import index
 from kubectl_policy.model.body import Body
 from kubectl_policy.model.world import World
@@ -121,6 +121,6 @@ def decoded(resources: Collection[Resource]) -> Counter[GroupKind]:
 def all_at_once() -> Iterator[None]:
     """Have nothing answered about single objects, so that all answers are worked out at once."""
     with pytest.MonkeyPatch.context() as patched:
-        for module in (index, surroundings, traffic):
+        for module in (index, states, traffic):
             patched.setattr(module, "MAX_SINGLE_QUESTIONS", 0)
         yield

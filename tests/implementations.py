@@ -71,11 +71,10 @@ def annotated(snapshot: Snapshot, name: str, annotations: Json) -> Snapshot:
     """A snapshot in which one object has annotations."""
     assert name in {str(found.ref) for found in snapshot.resources}
 
-    def with_them(resource: Resource) -> Resource:
-        metadata = {**mapping_at(resource.raw, "metadata"), "annotations": annotations}
-        return replace(resource, raw={**resource.raw, "metadata": metadata})
-
-    resources = (with_them(found) if str(found.ref) == name else found for found in snapshot.resources)
+    resources = (
+        build.with_metadata(found, annotations=annotations) if str(found.ref) == name else found
+        for found in snapshot.resources
+    )
     return replace(snapshot, resources=tuple(resources))
 
 

@@ -1,4 +1,4 @@
-"""Two states of one world: what each knows by way of the other."""
+"""Two states of one world: what each knows by way of the other, and what is deleted with an object."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.states import changed, in_scope, laid_over, paired, same_object
+from kubectl_policy.states import cascade, changed, in_scope, laid_over, paired, same_object
 from tests import build
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef, Resource, Snapshot
+
 
 ONE: Final = build.gateway("one")
 TWO: Final = build.gateway("two")
@@ -154,9 +155,7 @@ class TestChanged:
     def test_what_is_applied_keeps_what_no_manifest_states(self) -> None:
         """Its age, its identity and its status; all else is as it is applied."""
         known = policy("red", age=1, status={"ancestors": []}, priority=1)
-        metadata = known.raw["metadata"]
-        assert isinstance(metadata, dict)
-        metadata |= {"uid": "1-2", "resourceVersion": "7", "labels": {"a": "b"}}
+        known = build.with_metadata(known, uid="1-2", resourceVersion="7", labels={"a": "b"})
         _, after = changed(build.snapshot(known), [policy("blue")])
         (applied,) = after.resources
         assert applied.created == known.created
@@ -178,10 +177,7 @@ class TestChanged:
 
     def test_what_kubectl_writes_for_a_dry_run_states_nothing(self) -> None:
         """An empty time of creation and an empty status."""
-        dry = policy(status={})
-        metadata = dry.raw["metadata"]
-        assert isinstance(metadata, dict)
-        metadata["creationTimestamp"] = None
+        dry = build.with_metadata(policy(status={}), creationTimestamp=None)
         known = policy(age=1, status={"a": 1})
         _, after = changed(build.snapshot(known), [dry])
         assert said(*after.resources) == said(known)
@@ -254,3 +250,120 @@ def test_a_namespace_goes_where_a_kind_has_none(*, cluster_scoped: bool) -> None
     assert placed.ref == replace(red.ref, namespace="" if cluster_scoped else "default")
     assert (placed.raw, placed.origin, placed.created) == (red.raw, red.origin, red.created)
     assert in_scope(public, scopes) is public
+
+
+def owned(name: str, *owners: tuple[str, str, str], kind: str = "Service", namespace: str = "default") -> Resource:
+    """An object with owners: their apiVersions, kinds and names; each has some uid."""
+    references: list[Json] = [
+        {"apiVersion": version, "kind": owner, "name": called, "uid": f"uid-{place}"}
+        for place, (version, owner, called) in enumerate(owners)
+    ]
+    built = build.resource(kind, name, {}, group="" if kind == "Service" else "example.com", namespace=namespace)
+    return build.with_metadata(built, ownerReferences=references)
+
+
+def with_it(*resources: Resource, deleted: ObjectRef, complete: bool = False) -> set[str]:
+    """What is deleted with an object, in words."""
+    found = cascade(build.index(*resources, complete=complete), [deleted])
+    assert deleted in found
+    return {str(ref) for ref in found - {deleted}}
+
+
+GATEWAY = ("gateway.networking.k8s.io/v1", "Gateway", "g")
+G = build.ref("Gateway", "g")
+
+
+def test_what_only_refers_to_an_object_stays() -> None:
+    """A route outlives its Gateway and its Service."""
+    assert with_it(build.gateway(), build.route(), build.service(), deleted=G) == set()
+    assert with_it(build.route(), build.service(), deleted=build.ref("Service", "s", group="")) == set()
+
+
+def test_what_was_not_read_can_be_deleted() -> None:
+    """It is deleted alone."""
+    assert with_it(deleted=G) == set()
+
+
+def test_with_a_namespace_goes_what_is_in_it() -> None:
+    """And nothing else: neither what is elsewhere nor what is in none."""
+    found = with_it(
+        build.namespace("a"),
+        build.gateway(namespace="a"),
+        build.policy("p", namespace="a"),
+        build.gateway(namespace="b"),
+        build.namespace("b"),
+        build.gateway_class("a"),
+        deleted=build.ref("Namespace", "a", group=""),
+    )
+    assert found == {"Gateway a/g", "ColorPolicy a/p"}
+
+
+def test_with_a_definition_goes_every_object_of_its_kind() -> None:
+    """In all namespaces; a kind of that name in another group stays, and so does a kind of that group."""
+    definition = build.crd("ColorPolicy")
+    found = with_it(
+        definition,
+        build.policy("p"),
+        build.policy("p", namespace="b"),
+        build.policy("p", group="other.com"),
+        build.policy("p", kind="OtherPolicy"),
+        deleted=definition.ref,
+    )
+    assert found == {"ColorPolicy default/p", "ColorPolicy b/p"}
+
+
+def test_with_a_definition_that_defines_nothing_goes_nothing() -> None:
+    """Nor with one that was not read."""
+    broken = build.resource("CustomResourceDefinition", "broken", {}, group="apiextensions.k8s.io")
+    assert with_it(broken, build.policy("p"), deleted=broken.ref) == set()
+    assert with_it(build.policy("p"), deleted=broken.ref) == set()
+
+
+def test_with_an_owner_goes_what_it_owns_and_what_that_owns() -> None:
+    """In its namespace; a uid is not looked at, since manifests have none."""
+    found = with_it(
+        build.gateway(),
+        owned("s", GATEWAY),
+        owned("deep", ("v1", "Service", "s")),
+        owned("s", GATEWAY, namespace="b"),
+        owned("other", ("gateway.networking.k8s.io/v1", "Gateway", "other")),
+        owned("route", ("gateway.networking.k8s.io/v1", "HTTPRoute", "g")),
+        deleted=G,
+    )
+    assert found == {"Service default/s", "Service default/deep"}
+
+
+def test_what_has_another_owner_stays() -> None:
+    """Until the last one is deleted."""
+    second = build.gateway("second")
+    shared = owned("s", GATEWAY, ("gateway.networking.k8s.io/v1", "Gateway", "second"))
+    assert with_it(build.gateway(), second, shared, deleted=G) == set()
+    found = cascade(build.index(build.gateway(), second, shared), [G, second.ref])
+    assert shared.ref in found
+
+
+def test_an_owner_that_is_missing_keeps_nothing() -> None:
+    """The one that is deleted is then the last one; what is only unknown may be there."""
+    shared = owned("s", GATEWAY, ("example.com/v1", "Widget", "gone"))
+    assert with_it(build.gateway(), shared, deleted=G) == set()
+    assert with_it(build.gateway(), shared, deleted=G, complete=True) == {"Service default/s"}
+    orphan = owned("s", ("example.com/v1", "Widget", "gone"))
+    assert with_it(build.gateway(), orphan, deleted=G, complete=True) == set()
+
+
+def test_an_owner_without_a_namespace() -> None:
+    """A GatewayClass may own what is in a namespace."""
+    found = with_it(
+        build.gateway_class("public"),
+        owned("s", ("gateway.networking.k8s.io/v1", "GatewayClass", "public")),
+        deleted=build.ref("GatewayClass", "public"),
+    )
+    assert found == {"Service default/s"}
+
+
+def test_one_leads_to_the_other() -> None:
+    """With a Namespace goes a definition's owner, if somebody is so bold."""
+    owner: Json = {"apiVersion": "v1", "kind": "Namespace", "name": "a"}
+    definition = build.with_metadata(build.crd("ColorPolicy"), ownerReferences=[owner])
+    found = with_it(build.namespace("a"), definition, build.policy("p"), deleted=build.ref("Namespace", "a", group=""))
+    assert found == {"CustomResourceDefinition colorpolicys.example.com", "ColorPolicy default/p"}

@@ -24,7 +24,7 @@ from tests.property.trees import as_applied, is_asked_about, reference_to, trees
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tests.property.trees import Object, Tree
+    from tests.property.hiding import Object, Tree
 
 
 _CLUSTER_SCOPED: Final = {names.group_kind for names in BUILT_IN if not names.namespaced}

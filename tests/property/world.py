@@ -243,11 +243,7 @@ def _policy(world: World, policy: Policy) -> Resource:
         age=policy.created,
         priority=policy.number,
     )
-    if policy.weight is not None:
-        metadata = built.raw["metadata"]
-        assert isinstance(metadata, dict)
-        metadata["annotations"] = {WEIGHT: str(policy.weight)}
-    return built
+    return built if policy.weight is None else build.with_metadata(built, annotations={WEIGHT: str(policy.weight)})
 
 
 def _part(strategy: str, part: Mapping[str, Json], style: Style) -> dict[str, Json]:
