@@ -96,7 +96,7 @@ class StateDiff(Answer, frozen=True, kw_only=True):
 
 
 def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
-    """What differs between the states of a comparison; `owner_key` is the label or annotation that names owners."""
+    """Compare two states; `owner_key` is the label or annotation that names owners."""
     pairs = tuple(comparison.pairs())
     attachments = attachment_changes(comparison)
     parents = parent_changes(comparison)
@@ -104,14 +104,14 @@ def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
         comparison, {change.policy for change in attachments} | _policies_on_paths(comparison, pairs)
     )
     failing = (failing_routes(comparison.before), failing_routes(comparison.after))
-    settings = (*_answered(pairs, newly_failing(*failing)), *comparison.route_pairs())
+    settings = (*_without_failing(pairs, newly_failing(*failing)), *comparison.route_pairs())
     effects = effect_changes(comparison, settings)
     enforcement = enforcement_changes(comparison, concerned)
     unseen = (
-        *_unseen(comparison, concerned),
-        *_unseen_relations(comparison, attachments, parents),
-        *_not_looked_into(comparison),
-        *_otherwise(comparison, effects, {change.policy for change in enforcement}),
+        *_blind_spots(comparison, concerned),
+        *_blind_spots_in_relations(comparison, attachments, parents),
+        *_blind_spots_of_unexamined(comparison),
+        *_blind_spots_of_changed(comparison, effects, {change.policy for change in enforcement}),
     )
     orphans = without_class(comparison)
     return StateDiff(
@@ -131,7 +131,7 @@ def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
     )
 
 
-def _answered(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterator[Pair]:
+def _without_failing(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterator[Pair]:
     """The pairs of outcomes without those of a kind where its policies now make requests fail, whatever they set."""
     gone = {(failure.policy.group_kind, path) for failure in failing for path in failure.paths}
     lengths = {(kind, len(path)) for kind, path in gone}
@@ -143,7 +143,7 @@ def _answered(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterato
 
 
 def with_lines(difference: StateDiff, locate: LocateLine) -> StateDiff:
-    """The same with the lines of effective values instead of those of their objects."""
+    """Return a diff with the lines of effective values instead of those of their objects."""
 
     def located(field: FieldChange) -> FieldChange:
         before, after = (value and with_line(value, locate) for value in (field.before, field.after))
@@ -245,11 +245,11 @@ def _ordered(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(sorted(problems, key=key))
 
 
-def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> Iterator[BlindSpot]:
+def _blind_spots(comparison: StateComparison, concerned: Collection[ObjectRef]) -> Iterator[BlindSpot]:
     for state in (comparison.before, comparison.after):
         yield from describe_gaps(state, _gaps_of_one_state(state, comparison))
         for ref in sorted(comparison.changed):
-            yield from _unseen_about(state, ref)
+            yield from _blind_spots_about(state, ref)
         # Of those that are not alike that is said above.
         alike = {*concerned} - comparison.changed if comparison.shares_topology else set[ObjectRef]()
         for policy in sorted(policy for policy in alike if policy in state.attachments):
@@ -266,7 +266,7 @@ def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator
     return (gap for gap in gaps if replace(gap, origin=None) not in alike)
 
 
-def _not_looked_into(comparison: StateComparison) -> Iterator[BlindSpot]:
+def _blind_spots_of_unexamined(comparison: StateComparison) -> Iterator[BlindSpot]:
     """The objects that are not alike, that routes or Gateways name, and of which it is not known what they do."""
     for obj in () if comparison.shares_topology else sorted(comparison.updated):
         for state in (comparison.before, comparison.after):
@@ -275,7 +275,7 @@ def _not_looked_into(comparison: StateComparison) -> Iterator[BlindSpot]:
                 yield BlindSpot(what=f"what differs in {obj}", reason=reason, remedy="compare its settings yourself")
 
 
-def _otherwise(
+def _blind_spots_of_changed(
     comparison: StateComparison, effects: Collection[EffectChange], policies: Collection[ObjectRef]
 ) -> Iterator[BlindSpot]:
     """The objects that something happens to, and the policies that do it, which may not be as they were read."""
@@ -294,10 +294,10 @@ def _otherwise(
     yield from blind_spots_in_needs(comparison.after, (*setting, *sorted(comparison.created | comparison.updated)))
 
 
-def _unseen_relations(
+def _blind_spots_in_relations(
     comparison: StateComparison, attachments: Collection[AttachmentChange], parents: Collection[ParentChange]
 ) -> Iterator[BlindSpot]:
-    """What else policies and routes refer to, of those that lose or get a target or a parent, and was not read."""
+    """Unread targets and parents of the policies and routes that lose or get one."""
     policies = dict.fromkeys(change.policy for change in attachments)
     routes = dict.fromkeys(change.route for change in parents)
     for state in (comparison.before, comparison.after):
@@ -307,7 +307,7 @@ def _unseen_relations(
                 yield from blind_spots_in_references(state, policy, needs=False)
 
 
-def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[BlindSpot]:
+def _blind_spots_about(analysis: Analysis, ref: ObjectRef) -> Iterator[BlindSpot]:
     if ref in analysis.attachments:
         enforcement = analysis.enforcement(ref)
         unseen = blind_spots_for_policy(analysis, enforcement, needs=False)
@@ -319,6 +319,6 @@ def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[BlindSpot]:
             )
     elif analysis.index.get(ref):
         node = NodeRef(ref)
-        yield from blind_spots_for(analysis, node, covered_paths(analysis, node), below=True, needs=False)
+        yield from blind_spots_for(analysis, node, covered_paths(analysis, node), include_descendants=True, needs=False)
         yield from cut_paths(analysis.topology.paths_through(node))
         yield from possible_through(analysis, node)

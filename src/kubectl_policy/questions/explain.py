@@ -1,4 +1,4 @@
-"""What a policy kind is: what is known of it, where each of that is from, and what its policies target."""
+"""Explanation of a policy kind: its profile, the source of each choice, and the kinds that its policies target."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Explanation(Answer, OfKnownKind, frozen=True, kw_only=True):
         return self.profile.notes
 
     def basis(self, *fields: str) -> Basis:
-        """Where the choice in some fields of the profile is from, which belong together."""
+        """Return the source of a choice that some fields of the profile make together."""
         profile = self.profile
         by_label = "policy_class" in fields and profile.policy_class == "direct" and profile.known_by == "label"
         if not by_label and any(_ASSUMED.get(field) in profile.assumed for field in fields):
@@ -150,16 +150,16 @@ def _profiled(analysis: Analysis, type_name: str) -> Iterator[GroupKind]:
 def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Counter[TargetLevel]:
     """Return what policies of a kind are about, each level with the number of references."""
     world, relations, kind = analysis.index.world, analysis.topology.relations, profile.group_kind
-    found: Counter[TargetLevel] = Counter()
+    levels: Counter[TargetLevel] = Counter()
     for policy in world.of_kind(kind):
         for reference in target_references(policy, profile):
             if reference.kind:
-                found[TargetLevel(reference.group_kind, bool(reference.section))] += 1
+                levels[TargetLevel(reference.group_kind, bool(reference.section))] += 1
     # Of what others name, these know how often they do.
     for ref in world.names_of(kind) if profile.role == "parameters" or profile.filter_routes else ():
         for holder in relations.holders_of(ref) if profile.role == "parameters" else ():
-            found[TargetLevel(holder.holder.group_kind)] += 1
+            levels[TargetLevel(holder.holder.group_kind)] += 1
         for named in relations.filters_naming(ref) if profile.filter_routes else ():
             if named.route.group_kind in profile.filter_routes:
-                found[TargetLevel(named.route.group_kind, section=True)] += 1
-    return found
+                levels[TargetLevel(named.route.group_kind, section=True)] += 1
+    return levels

@@ -1,4 +1,4 @@
-"""How the settings in force on an object changed over a row of states, and which state brought each change."""
+"""History of the settings in force on an object over a row of states, with the state that brought each change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Sort: TypeAlias = Literal["appeared", "changed", "deleted"]
 Traffic: TypeAlias = Literal["", "lost", "gained"]
 # Where a setting is in force: at which sections of the object, as a kind and a field of it.
-_Place: TypeAlias = "tuple[GroupKind, str, tuple[str, ...]]"
+_SettingAt: TypeAlias = "tuple[GroupKind, str, tuple[str, ...]]"
 _NOTHING: Final[Mapping[str, Setting]] = {}
 
 
@@ -80,17 +80,17 @@ class History(Struct, frozen=True, kw_only=True):
 
 
 class _Effects(Struct, frozen=True, kw_only=True):
-    """What is in force on an object in one state; there is no object if `exists` is false. A `route` is as it was."""
+    """Settings in force on an object in one state; there is no object if `exists` is false."""
 
     exists: bool = False
     carries_traffic: bool = False
     listeners: frozenset[NodeRef] = frozenset()
-    settings: Mapping[_Place, Mapping[str, Setting]]
+    settings: Mapping[_SettingAt, Mapping[str, Setting]]
     sections: tuple[str, ...] = ()
     route: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
 
     def named_as_in(self, later: _Effects) -> _Effects:
-        """The same with the sections of a route by the names that they have in a later state."""
+        """Return the effects with the sections of a route by the names that they have in a later state."""
         if not (self.route and later.route):
             return self
         sections = names_as_in(later.route, self.route)
@@ -136,7 +136,7 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
     if analysis is None or not analysis.index.get(subject.object):
         return _ABSENT
     paths = covered_paths(analysis, subject)
-    settings: dict[_Place, dict[str, Setting]] = {}
+    settings: dict[_SettingAt, dict[str, Setting]] = {}
     for group in group_entries(analysis, effective_entries(analysis, subject, paths)):
         of_paths = (
             (node for node in paths[position] if node.object == subject.object) for position in group.extent.positions
@@ -162,19 +162,21 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
 
 
 def _change(version: Version, after: _Effects, before: _Effects, locate: LocateLine) -> list[Change]:
-    """What differs between a state and the one before it, if anything does."""
+    """Compare a state with the one before it; empty if nothing differs."""
     if not (after.exists or before.exists):
         return []
     settings = _setting_changes(before.named_as_in(after), after, locate)
     joined = tuple(sorted(after.listeners - before.listeners))
-    left = tuple(sorted(before.listeners - after.listeners))
+    lost_listeners = tuple(sorted(before.listeners - after.listeners))
     traffic: Traffic = ""
     if after.carries_traffic != before.carries_traffic:
         traffic = "gained" if after.carries_traffic else "lost"
     sort: Sort = "changed" if after.exists and before.exists else "appeared" if after.exists else "deleted"
-    if sort == "changed" and not (settings or joined or left or traffic):
+    if sort == "changed" and not (settings or joined or lost_listeners or traffic):
         return []
-    change = Change(commit=version.commit, sort=sort, traffic=traffic, left=left, joined=joined, settings=settings)
+    change = Change(
+        commit=version.commit, sort=sort, traffic=traffic, left=lost_listeners, joined=joined, settings=settings
+    )
     return [change]
 
 

@@ -54,12 +54,12 @@ class Lists(Struct, frozen=True):
 
     @property
     def unseen(self) -> tuple[BlindSpot, ...]:
-        """What could not be read and might have changed any of them."""
-        return tuple(dict.fromkeys(thing for listing in self.lists for thing in listing.unseen))
+        """The blind spots of all of them, each once."""
+        return tuple(dict.fromkeys(blind_spot for listing in self.lists for blind_spot in listing.unseen))
 
 
 class Only(Struct, frozen=True, kw_only=True):
-    """What is left of a list: of policies those of `all_kinds`, and in some states; what is about a hostname.
+    """Filters of a list: policies of `all_kinds`, policies in some states, objects with a hostname.
 
     No state is any, and so is no hostname. Of policies without names, only those of the hierarchy are left otherwise.
     """
@@ -72,13 +72,13 @@ class Only(Struct, frozen=True, kw_only=True):
 _EVERY: Final = Only()
 
 
-def list_type(analysis: Analysis, word: str, selection: Selection, only: Only = _EVERY) -> Listing[AnyRow]:
+def list_type(analysis: Analysis, type_name: str, selection: Selection, only: Only = _EVERY) -> Listing[AnyRow]:
     """The list of a type's selected objects, as far as they are left.
 
     Raises `UsageError` for an unknown type, or one that has neither states nor hostnames where these are asked for, and
     `NotFoundError` if there is no object of a name that is asked for.
     """
-    selected, left_out = _selected(analysis, word, selection, only)
+    selected, left_out = _selected(analysis, type_name, selection, only)
     if selected.type.rows == "policy kinds":
         return _listing(analysis, selected, kind_rows(analysis, selection))
     rows: tuple[PolicyRow | ObjectRow, ...]
@@ -87,19 +87,21 @@ def list_type(analysis: Analysis, word: str, selection: Selection, only: Only = 
         every = tuple(policy_row(analysis, resource) for resource in selected.resources)
         rows = tuple(row for row in every if not only.states or row.enforcement.state in only.states)
         # One that is left out may be in such a state, once what it depends on is known.
-        unseen = tuple(thing for row in every for thing in row.unseen)
+        unseen = tuple(blind_spot for row in every for blind_spot in row.unseen)
         return _listing(analysis, selected, rows, unseen, left_out)
     if selected.type.rows == "listeners":
         listeners = (row for resource in selected.resources for row in listener_rows(analysis, resource))
         rows = tuple(row for row in listeners if _serves(row.listener.hostname, only.hostname))
     else:
         rows = tuple(object_row(analysis, selected.type.rows, resource) for resource in selected.resources)
-    return _listing(analysis, selected, rows, (thing for row in rows for thing in row.unseen), left_out)
+    return _listing(analysis, selected, rows, (blind_spot for row in rows for blind_spot in row.unseen), left_out)
 
 
-def list_names(analysis: Analysis, word: str, selection: Selection, only: Only = _EVERY) -> Listing[NamedRow | KindRow]:
+def list_names(
+    analysis: Analysis, type_name: str, selection: Selection, only: Only = _EVERY
+) -> Listing[NamedRow | KindRow]:
     """`list_type` without what takes effect where, on which a list of thousands spends its time; so of any state."""
-    selected, left_out = _selected(analysis, word, selection, only)
+    selected, left_out = _selected(analysis, type_name, selection, only)
     if selected.type.rows == "policy kinds":
         return _listing(analysis, selected, kind_rows(analysis, selection))
     rows = tuple(NamedRow(resource.ref) for resource in selected.resources)
@@ -107,13 +109,13 @@ def list_names(analysis: Analysis, word: str, selection: Selection, only: Only =
 
 
 def _selected(
-    analysis: Analysis, word: str, selection: Selection, only: Only
+    analysis: Analysis, type_name: str, selection: Selection, only: Only
 ) -> tuple[Selected, tuple[LeftOutKind, ...]]:
     """The objects to be listed and, of policies of no certain kind, how many are left out, by their kinds."""
-    type_, registry = type_named(analysis, word), analysis.registry
+    type_, registry = type_named(analysis, type_name), analysis.registry
     # Kinds are no objects of a namespace.
     kinds = Selected(type=type_, resources=(), namespace="", elsewhere=()) if type_.rows == "policy kinds" else None
-    selected = kinds or select(analysis, word, selection)
+    selected = kinds or select(analysis, type_name, selection)
     if only.states and type_.rows != "policies":
         raise UsageError(f"a {type_.noun} has no enforcement", "get policies --enforcement lists policies by theirs")
     if only.hostname and type_.rows not in {"routes", "listeners"}:
@@ -122,22 +124,24 @@ def _selected(
         about = (it for it in selected.resources if _takes_requests_for(analysis, it, only.hostname))
         return replace(selected, resources=tuple(about)), ()
     if selected.type.rows == "listeners" and selected.elsewhere:
-        there = (it.ref for kind in selected.type.kinds for it in analysis.index.of_kind(kind) if selection.fits(it))
-        sections = (ref.namespace for ref in there for _ in analysis.topology.sections(ref))
+        elsewhere = (
+            it.ref for kind in selected.type.kinds for it in analysis.index.of_kind(kind) if selection.fits(it)
+        )
+        sections = (ref.namespace for ref in elsewhere for _ in analysis.topology.sections(ref))
         return replace(selected, elsewhere=tuple(sections)), ()
-    if selection.names or not is_any_policy(word):
+    if selection.names or not is_any_policy(type_name):
         return selected, ()
     kept, undecided = (
         tuple(it for it in resources if only.all_kinds or is_about_hierarchy(registry.profile(it.ref.group_kind)))
         for resources in (selected.resources, selected.undecided)
     )
-    others = Counter(it.ref.group_kind for it in selected.resources)
-    others.subtract(it.ref.group_kind for it in kept)
+    left_out = Counter(it.ref.group_kind for it in selected.resources)
+    left_out.subtract(it.ref.group_kind for it in kept)
     alike = (resource for kind in registry.look_alikes for resource in analysis.index.of_kind(kind))
-    here = Counter(it.ref.group_kind for it in alike if selection.fits(it) and selection.reaches(it))
+    look_alikes = Counter(it.ref.group_kind for it in alike if selection.fits(it) and selection.reaches(it))
     return replace(selected, resources=kept, undecided=undecided), (
-        *(LeftOutKind(kind, number, policies=True) for kind, number in sorted(others.items()) if number),
-        *(LeftOutKind(kind, number, policies=False) for kind, number in sorted(here.items())),
+        *(LeftOutKind(kind, number, policies=True) for kind, number in sorted(left_out.items()) if number),
+        *(LeftOutKind(kind, number, policies=False) for kind, number in sorted(look_alikes.items())),
     )
 
 

@@ -1,4 +1,4 @@
-"""What is in force on many objects, a row for each rule of a route, and on which of them nothing is."""
+"""Matrix of the settings in force on many objects: a row for each rule of a route, or for each object."""
 
 from __future__ import annotations
 
@@ -108,15 +108,19 @@ _DEFAULT: Final = MatrixOptions()
 
 
 def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selection = EVERYTHING) -> Matrix:
-    """What is in force on the selected objects: by default a row for each rule of every route.
+    """Collect the settings in force on the selected objects: by default a row for each rule of every route.
 
     Raises `UsageError` for an unknown kind, or one that is no policy kind, and `NotFoundError` if there is no object of
     a name that is asked for.
     """
     kinds = _kinds(analysis, asked.kinds)
     selected = select(analysis, asked.of, selection)
-    own = not kinds.isdisjoint(ROUTES) or not (kinds or asked.missing)
-    subjects = [subject for resource in selected.resources for subject in _subjects(analysis, resource, kinds, own=own)]
+    with_own = not kinds.isdisjoint(ROUTES) or not (kinds or asked.missing)
+    subjects = [
+        subject
+        for resource in selected.resources
+        for subject in _subjects(analysis, resource, kinds, with_own=with_own)
+    ]
     cells = Cells(analysis)
     columns = _columns(cells, asked, kinds, subjects)
     rows = [_row(cells, columns, kinds, subject) for subject in subjects]
@@ -124,7 +128,7 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
     unseen = (
         *describe_gaps(analysis, hiding),
         *unknown_labels(selected.undecided),
-        *(thing for row in rows for thing in row.unseen),
+        *(blind_spot for row in rows for blind_spot in row.unseen),
     )
     used = {column for row in rows for column, cell in zip(columns, row.cells, strict=True) if cell.parts}
     return Matrix(
@@ -144,13 +148,13 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
 
 def _kinds(analysis: Analysis, names: Iterable[str]) -> frozenset[GroupKind]:
     """The kinds that are asked for; none if that is any."""
-    found: set[GroupKind] = set()
+    policy_kinds: set[GroupKind] = set()
     for name in names:
         kinds = {kind for kind in kinds_meant(analysis, name) if analysis.registry.profile_of(kind) or kind in ROUTES}
         if not kinds:
             raise UsageError(f"{name} is not a policy kind", "get policykinds lists those that there are")
-        found |= kinds
-    return frozenset(found)
+        policy_kinds |= kinds
+    return frozenset(policy_kinds)
 
 
 class _Subject(Struct, frozen=True, kw_only=True):
@@ -164,7 +168,9 @@ class _Subject(Struct, frozen=True, kw_only=True):
     entries: list[EffectiveEntry]
 
 
-def _subjects(analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind], *, own: bool) -> Iterator[_Subject]:
+def _subjects(
+    analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind], *, with_own: bool
+) -> Iterator[_Subject]:
     """The rules of a route, or the object itself, with what policies of some kinds set; `own` adds what rules say.
 
     Without kinds, that is what all policies set whose patches are read.
@@ -181,7 +187,7 @@ def _subjects(analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind
             entry
             for entry in (
                 *effective_entries(analysis, node, paths),
-                *(own_settings_entries(analysis, paths) if own else ()),
+                *(own_settings_entries(analysis, paths) if with_own else ()),
             )
             if is_wanted(entry.effective.resolution.kind)
         ]
@@ -196,19 +202,19 @@ def _row(cells: Cells, columns: tuple[MatrixColumn, ...], kinds: frozenset[Group
         kind = column.kind
         return bool(unsettled) and (kind is None or bool(blind_spots_in_settings(analysis, node, covered, {kind})))
 
-    made = tuple(cells.cell(column, subject.entries, len(paths), unknown=unknown(column)) for column in columns)
-    needed = (thing for cell in made for part in cell.parts for thing in part.unseen)
+    row_cells = tuple(cells.cell(column, subject.entries, len(paths), unknown=unknown(column)) for column in columns)
+    needed = (blind_spot for cell in row_cells for part in cell.parts for blind_spot in part.unseen)
     return MatrixRow(
         subject=node,
         resource=subject.resource,
         paths=paths,
-        cells=made,
+        cells=row_cells,
         unseen=tuple(dict.fromkeys((*unsettled, *needed, *_unknown_traffic(analysis, subject)))),
     )
 
 
 def _unknown_traffic(analysis: Analysis, subject: _Subject) -> Iterable[BlindSpot]:
-    """What may let requests in on further paths, or on any."""
+    """Blind spots that may hide traffic on further paths, or on any."""
     obj = subject.node.object
     if obj.group_kind not in ROUTES or analysis.topology.relations.delegations.refs:
         return () if subject.paths else blind_spots_for(analysis, subject.node, subject.covered)
@@ -233,7 +239,7 @@ def _columns(
 
 
 def with_lines(answer: Matrix, locate: LocateLine) -> Matrix:
-    """The same with the lines of fields instead of those of their objects; each is looked up once."""
+    """Return a matrix with the lines of fields instead of those of their objects; each is looked up once."""
     lines: dict[tuple[object, ...], Origin | None] = {}
 
     def placed(setting: WrittenSetting) -> WrittenSetting:

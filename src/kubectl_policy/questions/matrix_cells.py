@@ -1,4 +1,4 @@
-"""What is in force of a policy kind, or of a field, on the paths of one row: one cell of the matrix."""
+"""Cells of the matrix: settings in force of one policy kind, or of one field, on the paths of one row."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ class MatrixCell(Struct, frozen=True, kw_only=True):
         return numbers(self.without)
 
 
-class _Outcome:
-    """What a resolution says in each column; wherever the same policies meet, that is the same."""
+class _CellOutcome:
+    """Content of one resolution for each column; it is the same wherever the same policies meet."""
 
     def __init__(self, analysis: Analysis, effective: EffectivePolicy) -> None:
         """Remember what it is about; nothing is computed yet."""
@@ -128,14 +128,14 @@ class _Outcome:
 
     @cached_property
     def _written(self) -> tuple[WrittenSetting, ...]:
-        places = FieldLocations(self._analysis, self._effective, self._profile)
+        locations = FieldLocations(self._analysis, self._effective, self._profile)
         return tuple(
             WrittenSetting(
                 field=named.name,
                 value=named.leaf.value,
                 source=named.leaf.source,
                 origin=origin_of(self._analysis, named.leaf.source),
-                declared_in=places.field(named.field, named.leaf),
+                declared_in=locations.field(named.field, named.leaf),
                 certain=named.leaf.source not in self._effective.resolution.undecided,
                 security=self._profile.is_security(named.field[1:] if self._profile.all_apply else named.field),
             )
@@ -145,7 +145,7 @@ class _Outcome:
 
     @cached_method
     def part(self, column: MatrixColumn) -> CellPart | None:
-        """What it says in a column, on no path yet; None if that is nothing."""
+        """Return the part for a column, on no path yet; None if there is none."""
         if column.kind not in {None, self.kind}:
             return None
         resolution, field, settings = self._effective.resolution, column.field, tuple[WrittenSetting, ...]()
@@ -179,31 +179,35 @@ class _Outcome:
         )
 
     def _phrases(self, field: str, settings: tuple[WrittenSetting, ...]) -> tuple[str, ...]:
-        """What is below a field in the short phrases of its kind; nothing for a field with a value of its own."""
+        """Summarise the settings below a field; empty for a field with a value of its own."""
         if settings[0].field == field:
             return ()
-        specs = [each for each in plain(self._effective.resolution.spec).values() if isinstance(each, dict)]
+        specs = [
+            policy_spec
+            for policy_spec in plain(self._effective.resolution.spec).values()
+            if isinstance(policy_spec, dict)
+        ]
         phrases = (
             phrase
             for spec in (specs if self._profile.all_apply else [plain(self._effective.resolution.spec)])
-            for phrase in self._profile.summary_of(_alone(spec, field))
+            for phrase in self._profile.summary_of(_reduced_to(spec, field))
         )
         return tuple(dict.fromkeys(phrases))
 
 
-def _alone(spec: Mapping[str, Json], field: str) -> Mapping[str, Json]:
+def _reduced_to(spec: Mapping[str, Json], field: str) -> Mapping[str, Json]:
     """Settings with nothing in them but one field; none if that cannot be told."""
     try:
         path = FieldPath.parse(field)
     except ValueError:
         return {}
-    found: Json = path.get(spec)
+    nested: Json = path.get(spec)
     keys = [step for step in path.steps if isinstance(step, str)]
-    if found is None or len(keys) < len(path.steps):
+    if nested is None or len(keys) < len(path.steps):
         return {}
     for key in reversed(keys):
-        found = {key: found}
-    return found if isinstance(found, dict) else {}
+        nested = {key: nested}
+    return nested if isinstance(nested, dict) else {}
 
 
 class Cells:
@@ -212,19 +216,19 @@ class Cells:
     def __init__(self, analysis: Analysis) -> None:
         """Remember where to look."""
         self.analysis = analysis
-        self._outcomes: dict[tuple[Resolution, GroupKind], _Outcome] = {}
+        self._outcomes: dict[tuple[Resolution, GroupKind], _CellOutcome] = {}
 
-    def outcome(self, entry: EffectiveEntry) -> _Outcome:
-        """What the effective policy on a path says in each column."""
+    def outcome(self, entry: EffectiveEntry) -> _CellOutcome:
+        """Return the content for each column of the effective policy on a path."""
         effective = entry.effective
         key = effective.resolution, effective.target.object.group_kind
         if key not in self._outcomes:
-            self._outcomes[key] = _Outcome(self.analysis, effective)
+            self._outcomes[key] = _CellOutcome(self.analysis, effective)
         return self._outcomes[key]
 
     def cell(self, column: MatrixColumn, entries: Iterable[EffectiveEntry], paths: int, *, unknown: bool) -> MatrixCell:
         """The cell of a row with so many paths; `unknown` is whether something unseen may set something there."""
-        found: dict[tuple[object, ...], tuple[CellPart, bool, dict[int, None]]] = {}
+        parts_by_content: dict[tuple[object, ...], tuple[CellPart, bool, dict[int, None]]] = {}
         for entry in entries:
             part = self.outcome(entry).part(column)
             if part:
@@ -232,12 +236,12 @@ class Cells:
                 fields = tuple((setting.field, setting.source) for setting in part.settings)
                 sources = tuple(written.source for written in part.sources)
                 key = (part.kind, part.summary, fields, sources, entry.passes_down)
-                found.setdefault(key, (part, entry.passes_down, {}))[2][entry.path] = None
-        reached = {position for _, _, positions in found.values() for position in positions}
+                parts_by_content.setdefault(key, (part, entry.passes_down, {}))[2][entry.path] = None
+        reached = {position for _, _, positions in parts_by_content.values() for position in positions}
         return MatrixCell(
             parts=tuple(
                 replace(part, positions=tuple(positions), passes_down=passes_down)
-                for part, passes_down, positions in found.values()
+                for part, passes_down, positions in parts_by_content.values()
             ),
             without=tuple(position for position in range(paths) if position not in reached),
             unknown=unknown,

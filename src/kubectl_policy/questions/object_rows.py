@@ -71,7 +71,7 @@ class ObjectRow(Struct, frozen=True, kw_only=True):
 
     @property
     def unseen(self) -> tuple[BlindSpot, ...]:
-        """What could not be seen and might have changed the row."""
+        """The blind spots that might have changed the row."""
         return self.listed.unseen
 
 
@@ -102,8 +102,8 @@ class GatewayRow(ObjectRow, frozen=True, kw_only=True):
     @property
     def addresses(self) -> Annotated[tuple[str, ...] | None, Meta()]:
         """Those in its status, as reported; null if it has no status."""
-        found = (text_at(address, "value") for address in mappings_at(self.raw, "status.addresses"))
-        addresses = tuple(filter(None, found))
+        values = (text_at(address, "value") for address in mappings_at(self.raw, "status.addresses"))
+        addresses = tuple(filter(None, values))
         return addresses if addresses or has_report(self.raw) else None
 
     @property
@@ -161,14 +161,14 @@ class NamespaceRow(ObjectRow, frozen=True, kw_only=True):
 
     @property
     def unseen(self) -> tuple[BlindSpot, ...]:
-        """What could not be seen of it and of what it holds."""
+        """The blind spots of it and of the objects that it holds."""
         return tuple(dict.fromkeys((*self.listed.unseen, *self.unseen_inside)))
 
 
 def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectRow:
     """The row of an object, of the sort that its type has."""
     ref, topology = resource.ref, analysis.topology
-    listed = _listed(analysis, resource, below=rows in {"gateways", "listener sets"})
+    listed = _listed(analysis, resource, include_descendants=rows in {"gateways", "listener sets"})
     match rows:
         case "gateway classes":
             controller = text_at(resource.raw, "spec.controllerName")
@@ -187,7 +187,7 @@ def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectR
                 listed=listed,
                 holds=tuple(row.resource.ref for row in rows_inside),
                 affected=tuple(row.resource.ref for row in rows_inside if row.policies),
-                unseen_inside=tuple(dict.fromkeys(thing for row in rows_inside for thing in row.unseen)),
+                unseen_inside=tuple(dict.fromkeys(blind_spot for row in rows_inside for blind_spot in row.unseen)),
             )
         case _:
             routes = {*topology.relations.routes_referring_to(ref), *topology.relations.routes_naming(ref)}
@@ -213,7 +213,7 @@ def listener_rows(analysis: Analysis, resource: Resource) -> Iterator[ListenerRo
         routes = topology.relations.attached_to(node)
         perhaps = {**undecided.get(node, {}), **undecided.get(None, {})}
         yield ListenerRow(
-            listed=_listed(analysis, resource, node, below=True),
+            listed=_listed(analysis, resource, node, include_descendants=True),
             listener=listener,
             routes=routes,
             undecided_routes=tuple(route for route in perhaps if route not in routes),
@@ -230,13 +230,15 @@ def _port_words(port: Mapping[str, Json]) -> str:
     return f"{integer_at(port, 'port')}{outside}/{text_at(port, 'protocol', 'TCP')}"
 
 
-def _listed(analysis: Analysis, resource: Resource, node: NodeRef | None = None, *, below: bool = False) -> Listed:
+def _listed(
+    analysis: Analysis, resource: Resource, node: NodeRef | None = None, *, include_descendants: bool = False
+) -> Listed:
     subject = node or NodeRef(resource.ref)
     attachments = analysis.attachments_to(resource.ref)
     reported = reported_conditions(resource.raw)
     if node:
         attachments = tuple(attachment for attachment in attachments if attachment.target == node)
-        reported = tuple(each for each in reported if each.about == f"listener {node.section}")
+        reported = tuple(condition for condition in reported if condition.about == f"listener {node.section}")
     undecided: tuple[ObjectRef, ...] = ()
     if resource.ref.group_kind in CARRY_NOTHING:
         paths = analysis.topology.paths(subject)
@@ -251,15 +253,15 @@ def _listed(analysis: Analysis, resource: Resource, node: NodeRef | None = None,
         undecided_policies=undecided,
         targeted_by=attachments,
         reported=reported,
-        unseen=blind_spots_for(analysis, subject, paths, below=below),
+        unseen=blind_spots_for(analysis, subject, paths, include_descendants=include_descendants),
     )
 
 
-def _with_listeners(analysis: Analysis, listed: Listed, above: ObjectRef | None) -> GatewayRow:
+def _with_listeners(analysis: Analysis, listed: Listed, parent: ObjectRef | None) -> GatewayRow:
     topology, ref = analysis.topology, listed.resource.ref
     listeners = topology.sections(ref)
-    below = (child for name in listeners for child in topology.children(NodeRef(ref, name)))
-    routes = dict.fromkeys(child.object for child in below if child.object.group_kind in ROUTES)
+    children = (child for name in listeners for child in topology.children(NodeRef(ref, name)))
+    routes = dict.fromkeys(child.object for child in children if child.object.group_kind in ROUTES)
     undecided = dict.fromkeys(
         route
         for route in topology.relations.routes_naming(ref)
@@ -269,7 +271,7 @@ def _with_listeners(analysis: Analysis, listed: Listed, above: ObjectRef | None)
     ports = dict.fromkeys(listener.port for listener in topology.gateways.listeners(ref))
     return GatewayRow(
         listed=listed,
-        above=above,
+        above=parent,
         listeners=listeners,
         ports=tuple(port for port in ports if port is not None),
         routes=tuple(routes),
@@ -294,8 +296,12 @@ def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Parent]:
             message=best.message,
         )
     delegations = analysis.topology.relations.delegations_to(route)
-    told = (each for each in delegations if each.parent.object not in named and (each.is_accepted or each.reason))
-    for parent, from_parent in groupby(told, lambda delegation: delegation.parent.object):
+    delegating = (
+        delegation
+        for delegation in delegations
+        if delegation.parent.object not in named and (delegation.is_accepted or delegation.reason)
+    )
+    for parent, from_parent in groupby(delegating, lambda delegation: delegation.parent.object):
         first = max(from_parent, key=lambda delegation: delegation.is_accepted)
         state: BindingState = "attached" if first.is_accepted else "refused"
         yield Parent(object=parent, state=state, listeners=(), reason=first.reason, message=first.message)

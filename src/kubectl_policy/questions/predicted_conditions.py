@@ -1,4 +1,4 @@
-"""What the controllers of a policy kind would report on a policy and on its targets, in their own words and places."""
+"""Conditions that the controllers of a policy kind would report on a policy and on its targets."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import ScopeOutcome
 
 # What a policy is in merges, from the least to the best.
-_MERGED_WORDS: Final[Mapping[Event, str]] = {
+_MERGED_MESSAGES: Final[Mapping[Event, str]] = {
     "overridden": "others set every field of something that is merged there",
     "partially enforced": "fields that are merged there are set by others",
     "enforced": "it has a part in every field that is merged there",
 }
 
 
-def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: NodeRef) -> Event:
+def merged_state(analysis: Analysis, policy: ObjectRef, ancestor: NodeRef, target: NodeRef) -> Event:
     """The least part that a policy has, by way of a target, in a merge below a place at which it is reported.
 
     "enforced" is a part in every field of every merge, and also where there is nothing to be merged; "partially
@@ -44,7 +44,7 @@ def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: 
     states: set[Event] = set()
     for path in analysis.topology.paths_through(target):
         listener = analysis.topology.listener_on(path)
-        if place not in ({listener.node, NodeRef(listener.node.object)} if listener else path):
+        if ancestor not in ({listener.node, NodeRef(listener.node.object)} if listener else path):
             continue
         effective = analysis.resolver.effective_of(policy.group_kind, reached_part(path, profile) or path)
         for scope in effective.resolution.scopes if effective else ():
@@ -56,14 +56,14 @@ def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: 
 def least(states: Iterable[Event]) -> Event:
     """The least of some states of a policy in merges; "enforced" where there is none."""
     occurring = {*states, "enforced"}
-    return next(state for state in _MERGED_WORDS if state in occurring)
+    return next(state for state in _MERGED_MESSAGES if state in occurring)
 
 
 def _state_in(scope: ScopeOutcome, policy: ObjectRef, profile: PolicyKindProfile) -> Event:
     joint = [tuple(shared.field.split(".")) for shared in profile.shared_fields]
     holders: dict[tuple[str, ...], set[ObjectRef]] = {}
     for field, leaf in leaves(scope.spec):
-        unit = next((other for other in joint if field[: len(other)] == other), field)
+        unit = next((unit_field for unit_field in joint if field[: len(unit_field)] == unit_field), field)
         holders.setdefault(unit, set()).add(leaf.source.object)
     held = [policy in policies for policies in holders.values()]
     return "enforced" if all(held) else "partially enforced" if any(held) else "overridden"
@@ -93,7 +93,7 @@ class AncestorStatus(Struct, frozen=True, kw_only=True):
 
 
 class PolicyStatuses:
-    """What would be reported on the policies of one analysis; what they share is looked up once."""
+    """Predicted reports on the policies of one analysis; shared facts are computed once."""
 
     def __init__(self, analysis: Analysis) -> None:
         """Remember where to look."""
@@ -110,7 +110,7 @@ class PolicyStatuses:
         from kubectl_policy.questions.target_order import TargetOrder  # noqa: PLC0415 (see `_Report`)
 
         order = self._orders.setdefault(kind, TargetOrder(self._analysis, profile))
-        return _Report(self._analysis, profile, order, policy).places()
+        return _Report(self._analysis, profile, order, policy).ancestor_statuses()
 
 
 def policy_status(analysis: Analysis, policy: ObjectRef) -> tuple[AncestorStatus, ...]:
@@ -126,7 +126,7 @@ class _Report:
         self.conditions: dict[NodeRef | None, dict[str, PolicyCondition]] = {}
         self.targets_at: dict[NodeRef | None, list[NodeRef]] = {}
 
-    def places(self) -> tuple[AncestorStatus, ...]:
+    def ancestor_statuses(self) -> tuple[AncestorStatus, ...]:
         named: set[NodeRef] = set()
         for attachment in sorted(self.analysis.attachments[self.policy], key=_specificity):
             event, message = self._event(attachment, named)
@@ -136,12 +136,12 @@ class _Report:
                 self._write(attachment, event, message)
         self._enforced()
         return tuple(
-            AncestorStatus(ancestor=place, conditions=tuple(conditions.values()))
-            for place, conditions in self.conditions.items()
+            AncestorStatus(ancestor=ancestor, conditions=tuple(conditions.values()))
+            for ancestor, conditions in self.conditions.items()
         )
 
     def _event(self, attachment: Attachment, named: Collection[NodeRef]) -> tuple[Event | None, str]:
-        """What to say of an attachment; a policy that names one target twice is in its own way there."""
+        """Return the event of an attachment; a policy that names one target twice conflicts with itself."""
         target, resolver = attachment.target, self.analysis.resolver
         # Another policy that keeps this one out is looked for first, where this one competes for its target.
         competes = attachment.state == "attached" or attachment.competes
@@ -166,7 +166,7 @@ class _Report:
         return "accepted", f"it is attached to {target}"
 
     def _why_disabled(self, target: NodeRef) -> str:
-        """Which Gateways of a target do not let the kind be used, in words; that is said of the whole target."""
+        """Name the Gateways of a target that do not enable the kind; that is reported on the whole target."""
         enabling, topology = self.profile.enabled_by, self.analysis.topology
         if enabling is None:
             return ""
@@ -179,12 +179,14 @@ class _Report:
         target = attachment.target
         from kubectl_policy.questions.status_ancestors import ancestors_of  # noqa: PLC0415 (see the class)
 
-        places = ancestors_of(self.analysis, self.profile, attachment)
-        for place, status in places.items():
-            invalid = self.analysis.topology.relations.why_ignored(place) if place and event == "accepted" else None
-            self._put(place, status, "target invalid" if invalid else event, invalid.message if invalid else message)
+        statuses = ancestors_of(self.analysis, self.profile, attachment)
+        for ancestor, status in statuses.items():
+            invalid = (
+                self.analysis.topology.relations.why_ignored(ancestor) if ancestor and event == "accepted" else None
+            )
+            self._put(ancestor, status, "target invalid" if invalid else event, invalid.message if invalid else message)
             if target and attachment.state == "attached":
-                self.targets_at.setdefault(place, []).append(target)
+                self.targets_at.setdefault(ancestor, []).append(target)
         if target is None or (event != "accepted" and not (event == "invalid" and attachment.competes)):
             return
         # What more specific policies below the target, and less specific ones above it, make of the policy.
@@ -192,14 +194,20 @@ class _Report:
             message, related = f"it is merged with {merge.parent}", (NodeRef(merge.parent),)
             if merge.failed:
                 message = f"{message}, which is not valid"
-            self._put(merge.place, self.profile.status, "invalid" if merge.failed else "merged", message, related)
+            self._put(merge.listener, self.profile.status, "invalid" if merge.failed else "merged", message, related)
         into = self.order.merged_into(self.policy, target)
-        left = tuple(node for node in self.order.more_specific(target) if node not in into)
-        for place, status in places.items():
+        more_specific = tuple(node for node in self.order.more_specific(target) if node not in into)
+        for ancestor, status in statuses.items():
             if into:
-                self._put(place, status, "merged into", f"merged with it: {', '.join(map(str, into))}", into)
-            if left:
-                self._put(place, status, "narrowed", f"narrower policies target {', '.join(map(str, left))}", left)
+                self._put(ancestor, status, "merged into", f"merged with it: {', '.join(map(str, into))}", into)
+            if more_specific:
+                self._put(
+                    ancestor,
+                    status,
+                    "narrowed",
+                    f"narrower policies target {', '.join(map(str, more_specific))}",
+                    more_specific,
+                )
 
     def _enforced(self) -> None:
         """Conditions on enforcement; a policy that is not accepted has none."""
@@ -208,18 +216,18 @@ class _Report:
         accepted = ways[0] if ways else None
         from kubectl_policy.resolution.enforcement import ENFORCEMENT  # noqa: PLC0415 (see the class)
 
-        places = [
-            place
-            for place, conditions in self.conditions.items()
+        accepting = [
+            ancestor
+            for ancestor, conditions in self.conditions.items()
             if accepted and accepted.type in conditions and conditions[accepted.type].status == accepted.status
         ]
-        if not places or not any(meaning.event in status.conditions for meaning in ENFORCEMENT.values()):
+        if not accepting or not any(meaning.event in status.conditions for meaning in ENFORCEMENT.values()):
             return
         if status.enforced_by == "merges":
-            for ancestor in filter(None, places):
-                targets = self.targets_at.get(ancestor, ())
-                state = least(merged_state(self.analysis, self.policy, ancestor, target) for target in targets)
-                self._put(ancestor, status, state, _MERGED_WORDS[state])
+            for node in filter(None, accepting):
+                targets = self.targets_at.get(node, ())
+                state = least(merged_state(self.analysis, self.policy, node, target) for target in targets)
+                self._put(node, status, state, _MERGED_MESSAGES[state])
             return
         enforcement = self.analysis.enforcement(self.policy)
         event = "contended" if self.analysis.contentions(self.policy) else ENFORCEMENT[enforcement.state].event
@@ -227,28 +235,34 @@ class _Report:
         if event == "no effect":
             from kubectl_policy.questions.shared.without_effect import why_without_effect  # noqa: PLC0415 (see the class)
 
-            message = "".join(reason.message for reason in why_without_effect(self.analysis, self.policy, most=1))
+            message = "".join(reason.message for reason in why_without_effect(self.analysis, self.policy, limit=1))
         if event:
-            for place in places:
-                self._put(place, status, event, message)
+            for ancestor in accepting:
+                self._put(ancestor, status, event, message)
 
     def _put(
         self,
-        place: NodeRef | None,
+        ancestor: NodeRef | None,
         status: StatusProfile,
         event: Event,
         message: str,
         related: tuple[NodeRef, ...] = (),
     ) -> None:
         """Write a condition; of several on one place a failure stays, and the last one written counts."""
-        for words in status.conditions.get(event, ()):
-            conditions = self.conditions.setdefault(place, {})
-            if event != "accepted" or words.type not in conditions:
-                conditions[words.type] = _condition(words, message, related)
+        for condition_words in status.conditions.get(event, ()):
+            conditions = self.conditions.setdefault(ancestor, {})
+            if event != "accepted" or condition_words.type not in conditions:
+                conditions[condition_words.type] = _condition(condition_words, message, related)
 
 
-def _condition(words: ConditionWords, message: str, related: tuple[NodeRef, ...]) -> PolicyCondition:
-    return PolicyCondition(type=words.type, status=words.status, reason=words.reason, message=message, related=related)
+def _condition(condition_words: ConditionWords, message: str, related: tuple[NodeRef, ...]) -> PolicyCondition:
+    return PolicyCondition(
+        type=condition_words.type,
+        status=condition_words.status,
+        reason=condition_words.reason,
+        message=message,
+        related=related,
+    )
 
 
 def _specificity(attachment: Attachment) -> int:
@@ -264,7 +278,7 @@ def _specificity(attachment: Attachment) -> int:
 
 
 def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondition]:
-    """What the controllers of policies would report on an object or section that these are about, kind by kind.
+    """Conditions that the controllers of policies would report on an object or section, kind by kind.
 
     A policy counts that is attached to the node or above it on one of its paths, whether or not something beats it.
     Gateways, listeners and routes have such a place in their status; rules, ports and what is behind them have none.
@@ -272,8 +286,8 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     kind, registry = node.object.group_kind, analysis.registry
     if kind not in LISTENER_HOLDERS and (node.section or kind not in ROUTES):
         return
-    above = {parent for path in analysis.topology.paths(node) for parent in path}
-    attached = {policy.ref for parent in above for policy in analysis.resolver.policies_at(parent)}
+    ancestors = {parent for path in analysis.topology.paths(node) for parent in path}
+    attached = {policy.ref for parent in ancestors for policy in analysis.resolver.policies_at(parent)}
     # Of kinds that say so on the targets themselves, whether or not the policy is in force.
     targeting = {
         attachment.policy
@@ -288,5 +302,5 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     for policy_kind, of_kind in sorted(policies.items()):
         status = registry.profile(policy_kind).status
         how = "targeted by" if status.affects == "targets" else "attached here or above:"
-        for words in status.conditions.get("affected", ()):
-            yield _condition(words, f"{how} {', '.join(map(str, of_kind))}", tuple(map(NodeRef, of_kind)))
+        for condition_words in status.conditions.get("affected", ()):
+            yield _condition(condition_words, f"{how} {', '.join(map(str, of_kind))}", tuple(map(NodeRef, of_kind)))

@@ -63,7 +63,7 @@ def _field(policy: Resource, profile: PolicyKindProfile) -> str:
 
 
 def _section_name(analysis: Analysis, profile: PolicyKindProfile, target: ObjectRef, section: str) -> str:
-    """What references of a policy kind call a section, which may be given by that name or by its own."""
+    """Return the name that references of a policy kind use for a section, given by that name or by its own."""
     sections = analysis.topology.sections(target)
     names = section_names(target, sections, profile)
     if section in {*filter(None, names.values())}:

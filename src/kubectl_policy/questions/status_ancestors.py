@@ -1,4 +1,4 @@
-"""Where a controller writes of a policy: the ancestors of its targets, as the kind places them."""
+"""Ancestors at which controllers report on a policy, as its kind places them."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ def ancestors_of(
 
     Each controller reports on its own Gateways and what hangs on them.
     """
-    places = dict.fromkeys(_places(analysis, profile, profile.status.placement, attachment), profile.status)
+    statuses = dict.fromkeys(_ancestors(analysis, profile, profile.status.placement, attachment), profile.status)
     if not profile.status_by:
-        return places
-    by_others = {place for place in places if _controller(analysis, place) in profile.status_by}
-    places = {place: status for place, status in places.items() if place not in by_others}
+        return statuses
+    by_others = {ancestor for ancestor in statuses if _controller(analysis, ancestor) in profile.status_by}
+    statuses = {ancestor: status for ancestor, status in statuses.items() if ancestor not in by_others}
     for controller, status in profile.status_by.items():
-        for place in _places(analysis, profile, status.placement, attachment):
-            if _controller(analysis, place) == controller:
-                places[place] = status
-    return places
+        for ancestor in _ancestors(analysis, profile, status.placement, attachment):
+            if _controller(analysis, ancestor) == controller:
+                statuses[ancestor] = status
+    return statuses
 
 
-def _controller(analysis: Analysis, place: NodeRef | None) -> str | None:
+def _controller(analysis: Analysis, ancestor: NodeRef | None) -> str | None:
     """The controller that reports at a place: on a policy in the place of a Gateway, that of the policy's own kind."""
-    if place is None:
+    if ancestor is None:
         return None
-    if place.object.group_kind in LISTENER_HOLDERS:
-        return analysis.topology.gateways.controller_of(place.object)
-    caller = analysis.registry.profile_of(place.object.group_kind)
+    if ancestor.object.group_kind in LISTENER_HOLDERS:
+        return analysis.topology.gateways.controller_of(ancestor.object)
+    caller = analysis.registry.profile_of(ancestor.object.group_kind)
     return min(caller.controllers, default=None) if caller else None
 
 
-def _places(
+def _ancestors(
     analysis: Analysis, profile: PolicyKindProfile, placement: Placement, attachment: Attachment
 ) -> Iterable[NodeRef | None]:
     target = attachment.target
@@ -113,12 +113,12 @@ def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -
     """
     routes = {route: None}
     waiting = [route]
-    for below in waiting:
-        delegations = analysis.topology.relations.delegations_to(below)
-        above = dict.fromkeys(delegation.parent.object for delegation in delegations if delegation.is_accepted)
-        waiting += [each for each in above if each not in routes]
-        routes.update(above)
-    references = (ref for each in routes for ref in parent_refs(analysis.index, each))
+    for delegated in waiting:
+        delegations = analysis.topology.relations.delegations_to(delegated)
+        delegating = dict.fromkeys(delegation.parent.object for delegation in delegations if delegation.is_accepted)
+        waiting += [route_or_delegating for route_or_delegating in delegating if route_or_delegating not in routes]
+        routes.update(delegating)
+    references = (ref for route_or_delegating in routes for ref in parent_refs(analysis.index, route_or_delegating))
     parents = (NodeRef(ref.object, ref.section) for ref in references if _reports(analysis, profile, ref.object))
     return tuple(dict.fromkeys(parents))
 

@@ -1,4 +1,4 @@
-"""Which targets of a policy kind are more specific than others, by what refers to what, and what merges there."""
+"""Order of the targets of a policy kind from the root downward, and merges of policies along it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class PolicyMerge(Struct, frozen=True, kw_only=True):
-    """A policy on a route, or one of its rules, that is merged with one above it at one listener (`place`).
+    """A policy on a route, or one of its rules, that is merged with one above it at one listener (`listener`).
 
     Or it cannot be, as the one above it is not valid: `failed`.
     """
 
     target: NodeRef
-    place: NodeRef
+    listener: NodeRef
     parent: ObjectRef
     parent_node: NodeRef
     failed: bool
@@ -49,7 +49,7 @@ class TargetOrder:
         self._gateways = analysis.topology.gateways
 
     def more_specific(self, target: NodeRef) -> tuple[NodeRef, ...]:
-        """What lies below a target and has policies of its own, or where such policies take effect instead; sorted.
+        """Nodes below a target with policies of their own, or at which such policies take effect; sorted.
 
         A policy on a rule counts as one on its route, except below the route itself.
         """
@@ -103,7 +103,7 @@ class TargetOrder:
                 yield from filter(self._has, sections if covered else (whole, *sections))
 
     def _owners(self, target: NodeRef) -> Iterator[ObjectRef]:
-        """What routes name as their parent if they are below a target."""
+        """Objects that routes below a target name as their parents."""
         obj = target.object
         if obj.group_kind == GATEWAY:
             yield obj
@@ -119,8 +119,12 @@ class TargetOrder:
 
     def _names(self, route: ObjectRef, owner: ObjectRef, section: str) -> bool:
         """Whether a parentRef of a route names an object and, where a section is asked for, no other one of it."""
-        named = (each.section for each in parent_refs(self._analysis.index, route) if each.object == owner)
-        return any(not section or each in {"", section} for each in named)
+        named = (
+            section_named.section
+            for section_named in parent_refs(self._analysis.index, route)
+            if section_named.object == owner
+        )
+        return any(not section or section_named in {"", section} for section_named in named)
 
     def _is_referred_to(self, route: ObjectRef) -> bool:
         """Whether policies of the kind refer to a route, also to a rule of it that does not exist."""
@@ -153,14 +157,16 @@ class TargetOrder:
             if self._first(target) != policy:
                 continue
             for parent in parent_refs(self._analysis.index, target.object):
-                for place in self._places(target.object, parent):
-                    above = self._closest(place)
-                    if above:
-                        failed = not self._has(above)
-                        first = self._failed(above)[0] if failed else self._first(above)
-                        yield PolicyMerge(target=target, place=place, parent=first, parent_node=above, failed=failed)
+                for listener in self._merge_listeners(target.object, parent):
+                    parent_node = self._closest(listener)
+                    if parent_node:
+                        failed = not self._has(parent_node)
+                        first = self._failed(parent_node)[0] if failed else self._first(parent_node)
+                        yield PolicyMerge(
+                            target=target, listener=listener, parent=first, parent_node=parent_node, failed=failed
+                        )
 
-    def _places(self, route: ObjectRef, parent: ParentRef) -> list[NodeRef]:
+    def _merge_listeners(self, route: ObjectRef, parent: ParentRef) -> list[NodeRef]:
         """The listeners that a parentRef picks and that let the route in, whether or not they share a hostname."""
         if is_managed(self._analysis.topology, parent.object, self._profile.controllers) is False:
             return []
@@ -173,11 +179,11 @@ class TargetOrder:
         ]
 
     def _closest(self, listener: NodeRef) -> NodeRef | None:
-        """The closest place with a policy that a policy below a listener merges with, or would, were it valid."""
-        places: Iterable[NodeRef] = [listener, NodeRef(listener.object)]
+        """The closest listener with a policy that a policy below a listener merges with, or would, were it valid."""
+        candidates: Iterable[NodeRef] = [listener, NodeRef(listener.object)]
         if listener.object.group_kind in LISTENER_SETS:
             gateway = self._gateways.gateway_of(listener.object)
-            places = [*places, *([NodeRef(gateway)] if gateway else [])]
+            candidates = [*candidates, *([NodeRef(gateway)] if gateway else [])]
         levels = self._profile.merge_parents
-        wanted = (node for node in places if not levels or any(level.includes(node) for level in levels))
+        wanted = (node for node in candidates if not levels or any(level.includes(node) for level in levels))
         return next((node for node in wanted if self._has(node) or self._failed(node)), None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
 from kubectl_policy.model import NodeRef
-from kubectl_policy.questions.graph.nodes import node_of, said_by
+from kubectl_policy.questions.graph.nodes import node_of, section_value
 from tests import build
 from tests.questions.graph.told import drawn
 
@@ -75,12 +75,12 @@ def test_what_sections_say() -> None:
         "Backend", "b", {"endpoints": [{"ip": {"address": "10.0.0.1", "port": 80}}]}, group="gateway.envoyproxy.io"
     )
     analysis = analyze(build.snapshot(web, gateway, route, backend))
-    assert said_by(analysis, NodeRef(web.ref, "web")) == {"name": "web", "port": 80}
-    assert said_by(analysis, NodeRef(gateway.ref, "http")) == build.listener()
-    assert said_by(analysis, NodeRef(route.ref, "one")) == {"name": "one"}
-    assert said_by(analysis, NodeRef(route.ref, "two")) is None
-    assert said_by(analysis, NodeRef(backend.ref, "80")) is None
-    assert said_by(analysis, build.node("Service", "ghost", "80", group="")) is None
+    assert section_value(analysis, NodeRef(web.ref, "web")) == {"name": "web", "port": 80}
+    assert section_value(analysis, NodeRef(gateway.ref, "http")) == build.listener()
+    assert section_value(analysis, NodeRef(route.ref, "one")) == {"name": "one"}
+    assert section_value(analysis, NodeRef(route.ref, "two")) is None
+    assert section_value(analysis, NodeRef(backend.ref, "80")) is None
+    assert section_value(analysis, build.node("Service", "ghost", "80", group="")) is None
 
 
 def test_virtual_ones() -> None:

@@ -182,7 +182,7 @@ def merges(*resources: Resource, kind: PolicyKindProfile | None = None, admits: 
     """The merges of policy `p` by way of route `r`: the listener and the policy above."""
     found = order(kind or profile(), *resources, admits=admits).merges_of(P, ROUTE)
     assert all(merge.target == ROUTE for merge in found)
-    return [(str(merge.place), merge.parent.name) for merge in found]
+    return [(str(merge.listener), merge.parent.name) for merge in found]
 
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
@@ -206,7 +206,7 @@ def test_a_policy_merges_at_each_listener_with_the_closest_one() -> None:
     found = merges(build.route("r"), ABOVE, at_http, MERGING)
     assert found == [("Gateway default/g#http", "at-http"), ("Gateway default/g#https", "above")]
     exact = order(profile(), build.route("r"), at_http, MERGING).merges_of(P, ROUTE)
-    assert exact == (PolicyMerge(target=ROUTE, place=HTTP, parent=at_http.ref, parent_node=HTTP, failed=False),)
+    assert exact == (PolicyMerge(target=ROUTE, listener=HTTP, parent=at_http.ref, parent_node=HTTP, failed=False),)
 
 
 def test_by_way_of_a_listenerset_its_policies_come_first() -> None:

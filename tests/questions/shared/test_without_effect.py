@@ -117,4 +117,4 @@ def test_no_more_reasons_are_looked_for_than_are_wanted() -> None:
     levels = profiled(effective_targets=(TargetLevel(HTTP_ROUTE),))
     analysis = around(build.gateway(), *routes, defaults("p", ON_GATEWAY, a=1), profile=levels)
     assert len(why_without_effect(analysis, POLICY)) == 3
-    assert len(why_without_effect(analysis, POLICY, most=20)) == 9
+    assert len(why_without_effect(analysis, POLICY, limit=20)) == 9

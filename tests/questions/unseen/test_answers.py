@@ -149,7 +149,7 @@ def test_a_route_that_a_listener_may_take() -> None:
         found = blind_spots_for_policy(analysis, analysis.enforcement(policy.ref))
         told = [thing.reason for thing in found if thing.what == "HTTPRoute far/far"]
         assert told == ([said] if policy.ref.name != "r" else [])
-        about_one = blind_spots_for_policy(analysis, analysis.enforcement(policy.ref), below=False)
+        about_one = blind_spots_for_policy(analysis, analysis.enforcement(policy.ref), include_descendants=False)
         assert [thing for thing in about_one if thing.what == "HTTPRoute far/far"] == []
 
 

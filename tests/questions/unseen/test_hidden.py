@@ -131,7 +131,7 @@ def test_below_a_gateway_are_the_namespaces_of_its_routes() -> None:
     gateway = build.gateway("edge", build.listener(allowedRoutes=build.allow()), namespace="infra")
     analysis = analyze(build.snapshot(gateway, route, definition("kind", "name"), complete=True, gaps=[HIDDEN]))
     assert relevant_gaps(analysis, [GATEWAY]) == ()
-    assert relevant_gaps(analysis, [GATEWAY], below=True) == (HIDDEN,)
+    assert relevant_gaps(analysis, [GATEWAY], include_descendants=True) == (HIDDEN,)
 
 
 def test_policies_of_other_kinds_do_not_change_what_becomes_of_a_policy() -> None:

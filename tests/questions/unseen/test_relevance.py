@@ -33,7 +33,7 @@ def said(*words: str) -> frozenset[str]:
 def relevant(gap: Gap, *subjects: ObjectRef, others: tuple[ObjectRef, ...] = (), below: bool = False) -> bool:
     """Whether a gap may change an answer."""
     analysis = analyze(build.snapshot(*WORLD, complete=True, gaps=[gap]))
-    return relevant_gaps(analysis, subjects, others, below=below) == (gap,)
+    return relevant_gaps(analysis, subjects, others, include_descendants=below) == (gap,)
 
 
 def test_one_object_matters_where_the_answer_is_about_it() -> None:

@@ -1,1 +1,1 @@
-"""What an answer could not see, and what would show it."""
+"""Blind spots of an answer: kinds, objects and fields that were not read, and the input that would show them."""

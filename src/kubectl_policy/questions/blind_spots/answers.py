@@ -42,15 +42,15 @@ if TYPE_CHECKING:
 def possible_for(
     analysis: Analysis, subject: ObjectRef, paths: Iterable[Path], targeting: Iterable[Attachment]
 ) -> Iterator[BlindSpot]:
-    """What may be related to an object and what is on its paths, as something is to be filled in."""
+    """Placeholders that may relate further objects to a subject and to the objects on its paths."""
     if not analysis.has_placeholders:
         return
-    below, objects = {subject: None}, {subject: None}
+    descendants, objects = {subject: None}, {subject: None}
     for path in paths:
         on_path = [node.object for node in path]
         objects |= dict.fromkeys(on_path)
-        below |= dict.fromkeys(on_path[on_path.index(subject) :] if subject in on_path else ())
-    yield from _possible(analysis, objects, below)
+        descendants |= dict.fromkeys(on_path[on_path.index(subject) :] if subject in on_path else ())
+    yield from _possible(analysis, objects, descendants)
     # A policy that is refused on one target may be refused on all.
     for policy in dict.fromkeys(attachment.policy for attachment in targeting):
         everywhere = analysis.registry.profile(policy.group_kind).refusal == "everywhere"
@@ -62,7 +62,7 @@ def possible_for(
 
 
 def possible_for_policy(analysis: Analysis, policy: ObjectRef, paths: Iterable[Path]) -> Iterator[BlindSpot]:
-    """What may be related to what is above and below the targets of a policy, and other policies of its kind there."""
+    """Placeholders that may relate objects to those on the paths of a policy's targets, and rivals of its kind."""
     named = [attachment.target for attachment in analysis.attachments[policy] if attachment.target]
     through = (path for target in named for path in analysis.topology.paths_through(target))
     objects = dict.fromkeys([policy, *(node.object for path in (*paths, *through) for node in path)])
@@ -74,23 +74,25 @@ def possible_for_policy(analysis: Analysis, policy: ObjectRef, paths: Iterable[P
 
 
 def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[BlindSpot]:
-    """What may be related to anything above or below a node, as something is to be filled in."""
+    """Placeholders that may relate objects to the ancestors or descendants of a node."""
     if analysis.has_placeholders:
         paths = analysis.topology.paths_through(node)
-        objects = dict.fromkeys([node.object, *(each.object for path in paths for each in path)])
+        objects = dict.fromkeys([node.object, *(member.object for path in paths for member in path)])
         yield from _possible(analysis, objects, objects)
 
 
-def _possible(analysis: Analysis, objects: Collection[ObjectRef], below: Collection[ObjectRef]) -> Iterator[BlindSpot]:
-    """What may be above some objects, or attached to them, and what may be directly below some of them."""
+def _possible(
+    analysis: Analysis, objects: Collection[ObjectRef], parents_of_unknown: Collection[ObjectRef]
+) -> Iterator[BlindSpot]:
+    """Objects that may be ancestors of some objects or attached to them, or children of `parents_of_unknown`."""
     for obj in objects:
-        for what, message in analysis.topology.possible.related(obj):
-            yield BlindSpot(what=str(what), reason=message, remedy=FILL_IN)
-        for relation in analysis.topology.possible.children(obj) if obj in below else ():
+        for ref, message in analysis.topology.possible.related(obj):
+            yield BlindSpot(what=str(ref), reason=message, remedy=FILL_IN)
+        for relation in analysis.topology.possible.children(obj) if obj in parents_of_unknown else ():
             yield BlindSpot(what=str(relation.lower), reason=relation.message, remedy=FILL_IN)
         parents = {binding.parent for binding in analysis.topology.bindings(obj)} if obj.group_kind in ROUTES else ()
-        for place in (obj, *sorted(set(parents).difference(objects))):
-            yield from _possibly_attached(analysis, place)
+        for holder in (obj, *sorted(set(parents).difference(objects))):
+            yield from _possibly_attached(analysis, holder)
 
 
 def _possibly_attached(analysis: Analysis, obj: ObjectRef) -> Iterator[BlindSpot]:
@@ -100,7 +102,7 @@ def _possibly_attached(analysis: Analysis, obj: ObjectRef) -> Iterator[BlindSpot
 
 
 def unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[BlindSpot]:
-    """The policies of which it is to be filled in how they combine with others, which comes first, or on which port."""
+    """Policies with a placeholder in the field that decides how they combine, in which order, or on which port."""
     for policy in dict.fromkeys(policies):
         profile = analysis.registry.profile(policy.group_kind)
         fields = [FieldPath.parse(field) for field in (profile.strategy_field, profile.order_field) if field]
@@ -108,13 +110,13 @@ def unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iter
             fields.append(FieldPath.parse(f"spec.{profile.port_field.field}[].{profile.port_field.key}"))
         resource = analysis.index.get(policy) if fields else None
         for pattern in fields if resource else ():
-            for field, found in pattern.each(resource.raw) if resource else ():
-                if isinstance(found, str) and is_unfilled(found):
-                    yield BlindSpot(what=str(policy), reason=f"its {field} is {found}", remedy=FILL_IN)
+            for field, placeholder in pattern.each(resource.raw) if resource else ():
+                if isinstance(placeholder, str) and is_unfilled(placeholder):
+                    yield BlindSpot(what=str(policy), reason=f"its {field} is {placeholder}", remedy=FILL_IN)
 
 
 class Basis(Struct, frozen=True, kw_only=True):
-    """What an answer rests on; each part is read once, and looked into for what could not be seen of it."""
+    """Inputs that an answer rests on; each part is read once and searched for blind spots."""
 
     gaps: Iterable[Gap] = ()
     """What could not be read, and may change the answer."""
@@ -163,7 +165,12 @@ def blind_spots_of(analysis: Analysis, basis: Basis) -> tuple[BlindSpot, ...]:
 
 
 def blind_spots_for(
-    analysis: Analysis, subject: NodeRef, paths: Iterable[Path], *, below: bool = False, needs: bool = True
+    analysis: Analysis,
+    subject: NodeRef,
+    paths: Iterable[Path],
+    *,
+    include_descendants: bool = False,
+    needs: bool = True,
 ) -> tuple[BlindSpot, ...]:
     """Return what the answer about a subject and its paths could not see; also what is `below` it, if so asked.
 
@@ -175,7 +182,7 @@ def blind_spots_for(
     targeting = [attachment for obj in objects for attachment in analysis.attachments_to(obj)]
     neighbours = (*objects, *(attachment.policy for attachment in targeting))
     basis = Basis(
-        gaps=relevant_gaps(analysis, [subject.object], neighbours, below=below),
+        gaps=relevant_gaps(analysis, [subject.object], neighbours, include_descendants=include_descendants),
         routes=objects,
         possible=possible_for(analysis, subject.object, paths, targeting),
         attachments=targeting,
@@ -191,16 +198,16 @@ def blind_spots_for(
 
 
 def _depending(analysis: Analysis, nodes: Iterable[NodeRef], paths: Iterable[Path]) -> list[tuple[GroupKind, Path]]:
-    """Of the kinds on paths, which have these nodes, those that count only with some controllers or parameters."""
+    """Pair kinds that count only with some controllers or parameters with the paths on which they occur."""
     resolver, known = analysis.resolver, analysis.registry.profile
     depending = {kind for kind in resolver.kinds_at(nodes) if known(kind).controllers or known(kind).enabled_by}
     # There may be thousands of paths, and most kinds count on all of them.
-    among = paths if depending else ()
-    return [(kind, path) for path in among for kind in resolver.kinds_at(path) if kind in depending]
+    searched_paths = paths if depending else ()
+    return [(kind, path) for path in searched_paths for kind in resolver.kinds_at(path) if kind in depending]
 
 
 def _reaching(analysis: Analysis, subject: NodeRef, targeting: Iterable[Attachment]) -> Iterator[Attachment]:
-    """Of attachments on the paths of a subject those by which policies may have an effect on it.
+    """Select the attachments by which policies may have an effect on a subject.
 
     Policies of a direct kind have one on their targets alone.
     """
@@ -243,7 +250,7 @@ def blind_spots_in_settings(
 
 
 def blind_spots_for_policy(
-    analysis: Analysis, enforcement: Enforcement, *, below: bool = True, needs: bool = True
+    analysis: Analysis, enforcement: Enforcement, *, include_descendants: bool = True, needs: bool = True
 ) -> tuple[BlindSpot, ...]:
     """Return what the answer about a policy could not see: also what may be below a target of no effect.
 
@@ -266,7 +273,7 @@ def blind_spots_for_policy(
     paths = [*(path for target in targets if is_open for path in analysis.topology.paths(target)), *affected]
     subjects = (policy, *(target.object for target in named))
     has_ports = profile.port_field is not None
-    beside = [
+    participants = [
         contribution
         for resolution in (enforcement.resolutions if has_ports or has_gaps else ())
         for contribution in resolution.contributions_of
@@ -274,18 +281,18 @@ def blind_spots_for_policy(
     neighbours: Collection[ObjectRef] = ()
     if has_gaps or is_homeless:
         on_paths = (node.object for path in (*paths, *through) for node in path)
-        neighbours = dict.fromkeys((*on_paths, *enforcement.by, *(beside if has_gaps else ())))
+        neighbours = dict.fromkeys((*on_paths, *enforcement.by, *(participants if has_gaps else ())))
     selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
     superseding = (attachment for by in enforcement.by for attachment in analysis.attachments.get(by, ()))
-    relevant = relevant_gaps(analysis, subjects, neighbours, below=below)
+    relevant = relevant_gaps(analysis, subjects, neighbours, include_descendants=include_descendants)
     changing = [gap for gap in relevant if may_change_policy(analysis, gap, policy, subjects)]
     basis = Basis(
-        gaps=(*changing, *(gaps_in_list(analysis, selected, "") if below else ())),
+        gaps=(*changing, *(gaps_in_list(analysis, selected, "") if include_descendants else ())),
         routes=routes,
-        targets=targets if below else (),
+        targets=targets if include_descendants else (),
         possible=possible_for_policy(analysis, policy, paths) if is_uncertain else (),
         attachments=attachments,
-        settings=[policy, *(beside if has_ports else ())],
+        settings=[policy, *(participants if has_ports else ())],
         needs=(*attachments, *superseding) if needs else (),
         kinds=[(policy.group_kind, path) for path in paths] if is_conditional else (),
         # Most routes stay in their namespaces.

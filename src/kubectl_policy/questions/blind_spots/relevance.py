@@ -45,7 +45,11 @@ _MOST_NAMES: Final = 5
 
 
 def relevant_gaps(
-    analysis: Analysis, subjects: Iterable[ObjectRef], others: Iterable[ObjectRef] = (), *, below: bool = False
+    analysis: Analysis,
+    subjects: Iterable[ObjectRef],
+    neighbours: Iterable[ObjectRef] = (),
+    *,
+    include_descendants: bool = False,
 ) -> tuple[Gap, ...]:
     """The gaps that may change an answer about some subjects, in their order.
 
@@ -56,29 +60,29 @@ def relevant_gaps(
     if not analysis.snapshot.gaps:
         return ()
     absence, subjects = analysis.index.absence, dict.fromkeys(subjects)
-    found = dict.fromkeys(gap for gap in absence.definitions if _may_define(analysis, gap))
-    near = (each for ref in subjects for each in _referring_or_named(analysis, ref))
-    every = dict.fromkeys((*subjects, *others, *near))
+    relevant = dict.fromkeys(gap for gap in absence.definitions if _may_define(analysis, gap))
+    near = (neighbour for ref in subjects for neighbour in _referring_or_named(analysis, ref))
+    every = dict.fromkeys((*subjects, *neighbours, *near))
     for definition in filter(None, (analysis.index.definitions.get(ref.group_kind) for ref in every)):
-        found.update(dict.fromkeys(absence.gaps_of(definition.ref)))
+        relevant.update(dict.fromkeys(absence.gaps_of(definition.ref)))
     for ref in every:
-        found.update(dict.fromkeys(absence.gaps_of(ref)))
-        is_led_to = (below and (ref in subjects or ref.group_kind in LISTENER_HOLDERS)) or (
+        relevant.update(dict.fromkeys(absence.gaps_of(ref)))
+        is_led_to = (include_descendants and (ref in subjects or ref.group_kind in LISTENER_HOLDERS)) or (
             ref in subjects and _is_led_to(analysis, ref)
         )
-        if below and ref in subjects and ref.group_kind == NAMESPACE:
-            found.update(dict.fromkeys(absence.gaps_in(ref.name)))
+        if include_descendants and ref in subjects and ref.group_kind == NAMESPACE:
+            relevant.update(dict.fromkeys(absence.gaps_in(ref.name)))
         for gap in absence.mentioning(ref.name):
             if (is_led_to or _may_hold_policies(analysis, gap)) and _can_mean(gap, ref):
-                found[gap] = None
-    routes_alone = not below and all(ref.group_kind in ROUTES for ref in subjects)
+                relevant[gap] = None
+    routes_alone = not include_descendants and all(ref.group_kind in ROUTES for ref in subjects)
     unbounded = [
         gap for kind, gaps in absence.unbounded.items() if _may_matter(kind, routes_alone=routes_alone) for gap in gaps
     ]
-    if below and any(gap.group is not None for gap in unbounded):
+    if include_descendants and any(gap.group is not None for gap in unbounded):
         paths = (path for ref in subjects for path in analysis.topology.paths_through(NodeRef(ref)))
         every.update(dict.fromkeys(node.object for path in paths for node in path))
-    found.update(
+    relevant.update(
         dict.fromkeys(
             gap
             for gap in unbounded
@@ -90,8 +94,8 @@ def relevant_gaps(
         )
     )
     # What a Namespace is like matters where something selects it: what does says so itself.
-    told = (gap for gap in found if gap.group is None or gap.kind != NAMESPACE.kind or _is_about(gap, subjects))
-    return absence.in_order(told)
+    changing = (gap for gap in relevant if gap.group is None or gap.kind != NAMESPACE.kind or _is_about(gap, subjects))
+    return absence.in_order(changing)
 
 
 def gaps_in_list(
@@ -116,7 +120,7 @@ def gaps_in_list(
 
 
 def _referring_or_named(analysis: Analysis, ref: ObjectRef) -> Iterator[ObjectRef]:
-    """What is one reference away, attached or not: the routes to a backend, and the parents of a route."""
+    """Objects one reference away, attached or not: the routes to a backend, and the parents of a route."""
     relations = analysis.topology.relations
     if ref.group_kind in ROUTES:
         yield from (parent.object for parent in parent_refs(analysis.index, ref))
@@ -259,12 +263,12 @@ def is_closed_in(analysis: Analysis, gap: Gap, namespaces: AbstractSet[str]) -> 
     """Whether all of a gap's kind was read in some namespaces, or what could not be read there is a gap of its own."""
     if gap.group is None or gap.namespace or gap.name:
         return False
-    others = {
-        other.namespace
-        for other in analysis.snapshot.gaps
-        if (other.group, other.kind, other.name) == (gap.group, gap.kind, "")
+    separate = {
+        gap_there.namespace
+        for gap_there in analysis.snapshot.gaps
+        if (gap_there.group, gap_there.kind, gap_there.name) == (gap.group, gap.kind, "")
     }
-    return namespaces <= gap.besides | others
+    return namespaces <= gap.besides | separate
 
 
 def _kinds_targeted(profile: PolicyKindProfile) -> frozenset[GroupKind]:
@@ -281,15 +285,15 @@ def _leaves_namespace(analysis: Analysis, profile: PolicyKindProfile) -> bool:
         return profile.cross_namespace or bool(profile.global_namespace)
     schema = analysis.index.defaults.schema_of(profile.group_kind)
     fields = [fields for path in _REFERENCES if (fields := mapping_at(schema, path))]
-    return not fields or any("namespace" in each or "namespaces" in each for each in fields)
+    return not fields or any("namespace" in properties or "namespaces" in properties for properties in fields)
 
 
-def describe_gaps(analysis: Analysis, found: Iterable[Gap]) -> Iterator[BlindSpot]:
-    """What could not be read, or not as it is; what a cluster did not give out of one kind for one reason, as one."""
+def describe_gaps(analysis: Analysis, unread: Iterable[Gap]) -> Iterator[BlindSpot]:
+    """Describe objects that could not be read; gaps of one kind and one reason are one blind spot."""
     together: dict[tuple[str, str | None, str, bool], list[Gap]] = {}
-    for number, gap in enumerate(found):
-        alone = "" if gap.group is not None and gap.kind else str(number)
-        together.setdefault((gap.kind, gap.group, f"{gap.reason}{alone}", bool(gap.name)), []).append(gap)
+    for number, gap in enumerate(unread):
+        identity = "" if gap.group is not None and gap.kind else str(number)
+        together.setdefault((gap.kind, gap.group, f"{gap.reason}{identity}", bool(gap.name)), []).append(gap)
     for several in together.values():
         gap = several[0]
         is_there = analysis.index.absence.is_read(gap)

@@ -1,4 +1,4 @@
-"""The sorts of things that are not seen, each with the reason, and with what would show it."""
+"""Kinds of blind spots, each with its reason and the input that would show it."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD)
     hiding = next(analysis.index.absence.hiding(ref), None)
     if hiding is None:
         return BlindSpot(what=str(ref), reason=reason, remedy=remedy)
-    said = reason if reason != analysis.index.not_here(ref) else hiding.reason
-    return BlindSpot(what=str(ref), reason=said, remedy=hiding.remedy, gaps=(hiding,))
+    explanation = reason if reason != analysis.index.not_here(ref) else hiding.reason
+    return BlindSpot(what=str(ref), reason=explanation, remedy=hiding.remedy, gaps=(hiding,))
 
 
 def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[BlindSpot]:
-    """What some attachments are to, of which it is not known whether it is there, or what it is."""
+    """Targets of attachments that may or may not exist, or whose content is unknown."""
     for attachment in attachments:
         declared, policy, target = attachment.declared, attachment.policy, attachment.target
         if attachment.doubtful:
@@ -126,14 +126,14 @@ def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> It
             and analysis.index.presence(target.object) == "present"
             and not analysis.topology.relations.has_known_sections(target.object.group_kind)
         ):
-            what = f"section {target.section} of {target.object}"
-            yield BlindSpot(what=what, reason=reason, remedy=_SAY_PORTS)
+            section = f"section {target.section} of {target.object}"
+            yield BlindSpot(what=section, reason=reason, remedy=_SAY_PORTS)
         else:
             yield _unread(analysis, target.object, reason)
 
 
 def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[BlindSpot]:
-    """What attached policies are invalid without, of which it is not known whether it is there, or they may name it."""
+    """Objects without which attached policies are invalid, and that may not exist or may not be named."""
     for attachment in attachments:
         for needed in analysis.unread_needs(attachment.policy) if attachment.state == "attached" else ():
             naming = f"{needed.field} of {attachment.policy} names it"
@@ -159,7 +159,7 @@ def unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pat
 
 
 def unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[BlindSpot]:
-    """What was not read and decides whether the parameters of Gateways on paths let kinds be used there."""
+    """Unread parameters of Gateways on paths that decide whether kinds can be used there."""
     deciding: dict[tuple[ObjectRef, ObjectRef, str], set[str]] = {}
     for kind, path in kinds:
         enabling = analysis.registry.profile(kind).enabled_by
@@ -177,9 +177,9 @@ def _deciding(analysis: Analysis, ref: ObjectRef, unknown: str, kinds: Iterable[
 
 
 def _ungranted(analysis: Analysis, ref: ObjectRef, reason: str) -> BlindSpot:
-    """What something may not be allowed to refer to: the ReferenceGrants in its namespace were not read."""
-    found = _unread(analysis, ObjectRef(REFERENCE_GRANT, ref.namespace, ""), reason, _ADD_GRANT)
-    return replace(found, what=str(ref))
+    """An object that may not be referred to: the ReferenceGrants in its namespace were not read."""
+    hidden_grant = _unread(analysis, ObjectRef(REFERENCE_GRANT, ref.namespace, ""), reason, _ADD_GRANT)
+    return replace(hidden_grant, what=str(ref))
 
 
 def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[BlindSpot]:
@@ -210,9 +210,9 @@ def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iter
         if is_unknown(obj.namespace) and analysis.index.get(obj):
             unknown.setdefault(obj.namespace, []).append(obj)
     for homeless in unknown.values():
-        more = f" and {len(homeless) - 1} more" if len(homeless) > 1 else ""
+        remaining = f" and {len(homeless) - 1} more" if len(homeless) > 1 else ""
         reason = "nothing that was read says which it is, so what else is about it cannot be known"
-        yield BlindSpot(what=f"the namespace of {homeless[0]}{more}", reason=reason, remedy=_SAY_NAMESPACE)
+        yield BlindSpot(what=f"the namespace of {homeless[0]}{remaining}", reason=reason, remedy=_SAY_NAMESPACE)
 
 
 def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[BlindSpot]:
@@ -261,7 +261,7 @@ def cut_paths(paths: Iterable[Path]) -> Iterator[BlindSpot]:
 
 
 def unknown_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> BlindSpot:
-    """What decides whether one of the controllers acts on a node, where that was not read."""
+    """The unread class that decides whether one of the controllers acts on a node."""
     obj = node.object
     owner = (analysis.topology.gateways.class_of(obj) if analysis.index.get(obj) else None) or obj
     return _unread(analysis, owner, f"whether the controller there is {_any_of(controllers)} is unknown")
@@ -298,15 +298,15 @@ def uncomputed_policies(analysis: Analysis, objects: Sequence[ObjectRef]) -> Ite
         for obj in (obj for obj in objects if obj.group_kind in profile.declared_targets):
             near = every
             if profile.cross_namespace is False:
-                others = every if is_unknown(obj.namespace) else homeless
-                perhaps = [each for each in others if may_equal(each.namespace, obj.namespace)]
+                candidates = every if is_unknown(obj.namespace) else homeless
+                perhaps = [policy for policy in candidates if may_equal(policy.namespace, obj.namespace)]
                 near = list(dict.fromkeys((*index.world.names_of(kind, obj.namespace), *perhaps)))
             possible[obj] = [policy for policy in near if not analysis.attachments[policy]]
         policies = list(dict.fromkeys(policy for near in possible.values() for policy in near))
         if policies:
             several = len(policies) > 1
-            what = f"{len(policies)} {plural(kind.kind)}" if several else str(policies[0])
+            subject = f"{len(policies)} {plural(kind.kind)}" if several else str(policies[0])
             may = ", ".join(str(obj) for obj, near in possible.items() if near)
             reason = f"whether {'they are' if several else 'it is'} attached to {may} is not computed"
             remedy = f"read what explain {kind.kind.lower()} says"
-            yield BlindSpot(what=what, reason=reason, remedy=remedy, policies=tuple(policies))
+            yield BlindSpot(what=subject, reason=reason, remedy=remedy, policies=tuple(policies))

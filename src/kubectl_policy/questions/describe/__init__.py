@@ -1,1 +1,1 @@
-"""What affects an object, or what a policy affects."""
+"""Descriptions of objects with their policies, and of policies with what they affect."""

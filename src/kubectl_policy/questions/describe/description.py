@@ -51,21 +51,21 @@ class Focus(Struct, frozen=True, kw_only=True):
 
     def of(self, fields: Iterable[_Declared]) -> tuple[_Declared, ...]:
         """Those of some fields that are asked for."""
-        return tuple(each for each in fields if self.has_field(each.field))
+        return tuple(declared for declared in fields if self.has_field(declared.field))
 
 
 _REPORTED: Final = "The conditions in the status, as controllers reported them."
 
 
 class Reports(Struct, frozen=True, kw_only=True):
-    """What controllers said of an object."""
+    """Conditions and Events that controllers reported on an object."""
 
     reported: Annotated[tuple[ReportedCondition, ...], Meta(description=_REPORTED)]
     events: Annotated[tuple[ReportedEvent, ...], Meta(description="The Events about it, newest last.")]
 
 
 def reports_on(analysis: Analysis, obj: ObjectRef) -> Reports:
-    """What controllers said of an object, in its status and in Events."""
+    """Collect the conditions and Events that controllers reported on an object."""
     resource = analysis.index.get(obj)
     reported = reported_conditions(resource.raw) if resource else ()
     return Reports(reported=reported, events=reported_events(analysis.index, obj))
@@ -103,27 +103,27 @@ class Descriptions(Struct, frozen=True):
 
     @property
     def unseen(self) -> tuple[BlindSpot, ...]:
-        """What could not be seen for any of them, each once."""
-        return tuple(dict.fromkeys(thing for item in self.items for thing in item.unseen))
+        """The blind spots of all of them, each once."""
+        return tuple(dict.fromkeys(blind_spot for item in self.items for blind_spot in item.unseen))
 
 
 def focus_on(analysis: Analysis, kinds: Iterable[str], fields: Iterable[str]) -> Focus:
-    """What words for kinds and fields mean; each may name several, with commas. Raises `UsageError`."""
+    """Parse names of kinds and of fields; each may hold several, with commas. Raises `UsageError`."""
     meant: list[GroupKind] = []
-    for word in _words(kinds):
-        named = kinds_meant(analysis, word)
+    for name in _split_names(kinds):
+        named = kinds_meant(analysis, name)
         policies = [kind for kind in named if analysis.registry.profile_of(kind)]
         if not policies:
             raise UsageError(f"{named[0].kind} is not a policy kind", "get policykinds lists them")
         meant += policies
     return Focus(
         kinds=tuple(dict.fromkeys(meant)),
-        fields=tuple(field.removeprefix("spec.").rstrip(".") for field in _words(fields)),
+        fields=tuple(field.removeprefix("spec.").rstrip(".") for field in _split_names(fields)),
     )
 
 
-def _words(given: Iterable[str]) -> Iterator[str]:
-    return (word.strip() for words in given for word in words.split(",") if word.strip())
+def _split_names(options: Iterable[str]) -> Iterator[str]:
+    return (name.strip() for names in options for name in names.split(",") if name.strip())
 
 
 _ANY: Final = "*"
@@ -144,7 +144,7 @@ class Unattached(Struct, frozen=True, kw_only=True):
 
 
 class IncomingRequests(Struct, frozen=True, kw_only=True):
-    """How requests come to an object."""
+    """Hostnames and routes by which requests come to an object."""
 
     hostnames: Annotated[tuple[str, ...], Meta(description=_HOSTNAMES)]
     routes: Annotated[int, Meta(description="The number of routes that are attached to its listeners.", ge=0)]
@@ -177,31 +177,31 @@ def requests_to(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> 
     elif obj.group_kind in LISTENER_HOLDERS:
         known = (topology.gateways.listener(listener) for listener in listeners)
         names.update(listener.hostname or _ANY for listener in known if listener)
-    own = (listener for listener in listeners if listener.object == obj)
+    direct = (listener for listener in listeners if listener.object == obj)
     carries_traffic = any(topology.carries_traffic(path) for path in paths)
     is_route_of_nothing = obj.group_kind in ROUTES and not carries_traffic
     return IncomingRequests(
         hostnames=(_ANY,) if _ANY in names else tuple(sorted(names)),
-        routes=len({route for listener in own for route in topology.relations.attached_to(listener)}),
+        routes=len({route for listener in direct for route in topology.relations.attached_to(listener)}),
         carries_traffic=carries_traffic,
         unattached=tuple(dict.fromkeys(_unattached(analysis, obj))) if is_route_of_nothing else (),
     )
 
 
 def _unattached(analysis: Analysis, route: ObjectRef) -> Iterator[Unattached]:
-    """Why each of a route's parentRefs leads nowhere."""
+    """Explain for each parentRef of a route why it leads nowhere."""
     resource = analysis.index.get(route)
     parents = {parent.position: parent for parent in parent_refs(analysis.index, route)}
     for binding in analysis.topology.bindings(route):
-        parent, place = parents[binding.parent_index], f"spec.parentRefs[{binding.parent_index}]"
+        parent, parent_field = parents[binding.parent_index], f"spec.parentRefs[{binding.parent_index}]"
         sections = analysis.topology.sections(parent.object)
         if analysis.index.presence(parent.object) != "present":
-            others = {each.ref.name for each in analysis.index.of_kind(parent.object.group_kind)}
-            hint, field = did_you_mean(parent.object.name, others), f"{place}.name"
+            known_names = {resource.ref.name for resource in analysis.index.of_kind(parent.object.group_kind)}
+            hint, field = did_you_mean(parent.object.name, known_names), f"{parent_field}.name"
         elif parent.section and parent.section not in sections:
-            hint, field = did_you_mean(parent.section, sections), f"{place}.sectionName"
+            hint, field = did_you_mean(parent.section, sections), f"{parent_field}.sectionName"
         else:
-            hint, field = "", place
+            hint, field = "", parent_field
         yield Unattached(
             parent=parent.object,
             message=binding.message,

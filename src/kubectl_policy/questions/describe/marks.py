@@ -1,4 +1,4 @@
-"""What controllers left on objects about policies that could not be read: that they affect them, and which ones."""
+"""Marks of controllers on objects: conditions and annotations that tell of policies that could not be read."""
 
 from __future__ import annotations
 
@@ -53,44 +53,44 @@ def marks_of_unread(analysis: Analysis, subject: NodeRef, paths: Iterable[Path])
     unread = _unread_kinds(analysis)
     if not unread:
         return ()
-    above: dict[ObjectRef, None] = {subject.object: None}
+    objects: dict[ObjectRef, None] = {subject.object: None}
     for path in paths:
         on_path = [node.object for node in path]
-        above |= dict.fromkeys(on_path[: on_path.index(subject.object)] if subject.object in on_path else ())
-    found: list[Mark] = []
-    for resource in filter(None, map(analysis.index.get, above)):
+        objects |= dict.fromkeys(on_path[: on_path.index(subject.object)] if subject.object in on_path else ())
+    marks: list[Mark] = []
+    for resource in filter(None, map(analysis.index.get, objects)):
         for kind, gaps in unread.items():
             profile = analysis.registry.profile_of(kind)
             passes_on = profile is None or profile.policy_class == "inherited"
             if resource.ref == subject.object or passes_on:
-                found += _marks_of_kind(analysis, resource, kind, gaps)
-    return tuple(dict.fromkeys(found))
+                marks += _marks_of_kind(analysis, resource, kind, gaps)
+    return tuple(dict.fromkeys(marks))
 
 
 def blind_spots_of_marks(analysis: Analysis, marks: Iterable[Mark]) -> Iterator[BlindSpot]:
-    """What the marked policies set, which is hidden."""
+    """Blind spots for the hidden settings of marked policies."""
     unread = _unread_kinds(analysis)
     for mark in marks:
         written = f"{mark.object}, as {mark.sort} {mark.name} there says"
         for policy in mark.policies:
             gaps = [gap for gap in unread[mark.policy_kind] if gap.covers(policy)]
-            yield _unseen(str(policy), f"it affects {written}; what it sets is hidden", gaps)
+            yield _hidden_settings(str(policy), f"it affects {written}; what it sets is hidden", gaps)
         if not mark.policies:
-            yield _unseen(
+            yield _hidden_settings(
                 plural(mark.policy_kind.kind),
                 f"some affect {written}; which, and what they set, is hidden",
                 unread[mark.policy_kind],
             )
 
 
-def _unseen(what: str, reason: str, gaps: Sequence[Gap]) -> BlindSpot:
+def _hidden_settings(subject: str, reason: str, gaps: Sequence[Gap]) -> BlindSpot:
     hidden = tuple(gap for gap in gaps if gap.group is not None)
-    return BlindSpot(what=what, reason=reason, remedy=gaps[0].remedy or FIX, gaps=hidden[:1])
+    return BlindSpot(what=subject, reason=reason, remedy=gaps[0].remedy or FIX, gaps=hidden[:1])
 
 
 def _unread_kinds(analysis: Analysis) -> Mapping[GroupKind, Sequence[Gap]]:
     """The kinds of which not all objects could be read, with their gaps; those of the hierarchy are no policies."""
-    found: dict[GroupKind, list[Gap]] = {}
+    unread: dict[GroupKind, list[Gap]] = {}
     targets = {kind.kind for kind in TARGET_KINDS}
     known = {*analysis.index.definitions, *analysis.index.group_kinds}
     for gap in analysis.snapshot.gaps:
@@ -98,8 +98,8 @@ def _unread_kinds(analysis: Analysis) -> Mapping[GroupKind, Sequence[Gap]]:
             # As far as definitions and policies that were read say.
             groups = sorted(kind.group for kind in known if kind.kind == gap.kind) or [""]
             for group in groups if gap.group is None else [gap.group]:
-                found.setdefault(GroupKind(group, gap.kind), []).append(gap)
-    return found
+                unread.setdefault(GroupKind(group, gap.kind), []).append(gap)
+    return unread
 
 
 def _marks_of_kind(analysis: Analysis, resource: Resource, kind: GroupKind, gaps: Sequence[Gap]) -> Iterator[Mark]:
@@ -117,10 +117,10 @@ def _marks_of_kind(analysis: Analysis, resource: Resource, kind: GroupKind, gaps
 def _claims(
     analysis: Analysis, resource: Resource, kind: GroupKind
 ) -> Iterator[tuple[MarkSort, str, Sequence[tuple[str, str]]]]:
-    """By which conditions and annotations controllers say that policies of a kind affect an object, and which ones."""
+    """Claims of controllers that policies of a kind affect an object: conditions and annotations, with policy names."""
     home = resource.ref.namespace or resource.ref.name
-    for place in status_entries(resource.raw):
-        for condition in place.conditions:
+    for entry in status_entries(resource.raw):
+        for condition in entry.conditions:
             if condition.status == "True" and _is_about(analysis, condition, kind):
                 yield "condition", condition.type, _named_in(condition.message, home)
     annotations = mapping_at(resource.raw, "metadata.annotations")
@@ -135,7 +135,9 @@ def _claims(
 def _is_about(analysis: Analysis, condition: ReportedCondition, kind: GroupKind) -> bool:
     """Whether a condition is what controllers write on objects that policies of a kind affect."""
     profile = analysis.registry.profile_of(kind)
-    known = [words.type for words in profile.status.conditions.get("affected", ())] if profile else []
+    known = (
+        [condition_words.type for condition_words in profile.status.conditions.get("affected", ())] if profile else []
+    )
     if known:
         return condition.type in known
     group, _, name = condition.type.rpartition("/")
@@ -157,5 +159,5 @@ def _annotations_of(analysis: Analysis, kind: GroupKind) -> Iterator[str]:
 def _named_in(message: str, home: str) -> list[tuple[str, str]]:
     """The namespaces and names that are written in a message."""
     text = message[:_LONGEST_MESSAGE]
-    found = [(each[1], each[2]) for each in _QUALIFIED.finditer(text)]
-    return found or [(home, each[1]) for each in _QUOTED.finditer(text)]
+    qualified = [(match[1], match[2]) for match in _QUALIFIED.finditer(text)]
+    return qualified or [(home, match[1]) for match in _QUOTED.finditer(text)]

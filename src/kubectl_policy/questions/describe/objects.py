@@ -1,4 +1,4 @@
-"""What affects an object, path by path: the settings in force with their sources, and what does not apply."""
+"""Description of an object, path by path: the settings in force with their sources, and those that do not apply."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ class Targeting(Struct, frozen=True, kw_only=True):
 
 
 class Mentions(Struct, frozen=True, kw_only=True):
-    """What names an object in the settings of policies."""
+    """References to an object in the settings of policies."""
 
     called_by: Annotated[tuple[Call, ...], Meta(description="The policies that send requests of their own there.")]
     referred_to_by: Annotated[tuple[SettingsReference, ...], Meta(description="The settings of policies that name it.")]
 
 
 class UnknownInfluences(Struct, frozen=True, kw_only=True):
-    """What may affect an object in a way that is not known."""
+    """Marks and references by which something of unknown effect may affect an object."""
 
     marks: Annotated[tuple[Mark, ...], Meta(description=_MARKS)]
     not_looked_into: Annotated[tuple[NotLookedInto, ...], Meta(description=_NOT_LOOKED_INTO)]
@@ -167,7 +167,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
 
 def _targeting(analysis: Analysis, obj: ObjectRef) -> Targeting:
     kind = obj.group_kind
-    attached = {each.policy for each in analysis.attachments_to(obj) if each.state == "attached"}
+    attached = {attachment.policy for attachment in analysis.attachments_to(obj) if attachment.state == "attached"}
     kinds = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
     kinds |= analysis.attachments.kinds_about(kind)
     return Targeting(attached=tuple(sorted(attached)), targeted_by=tuple(sorted(kinds)))
@@ -189,9 +189,9 @@ def narrowed(answer: ObjectDescription, focus: Focus) -> ObjectDescription:
             attached=tuple(ref for ref in answer.targeting.attached if focus.has_kind(ref.group_kind)),
         ),
         not_applying=tuple(
-            each for each in answer.not_applying if each.policy and focus.has_kind(each.policy.group_kind)
+            policy for policy in answer.not_applying if policy.policy and focus.has_kind(policy.policy.group_kind)
         ),
-        sources=tuple(each for each in answer.sources if each.policy in speaking),
+        sources=tuple(policy for policy in answer.sources if policy.policy in speaking),
         mentions=replace(
             answer.mentions,
             called_by=tuple(call for call in answer.mentions.called_by if focus.has_kind(call.policy.group_kind)),
@@ -250,10 +250,12 @@ def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) 
     return tuple(dict.fromkeys(expected))
 
 
-def _escaped(analysis: Analysis, place: NodeRef, nodes: Iterable[NodeRef], why: str, reason: str) -> list[NotApplying]:
+def _escaped(
+    analysis: Analysis, refusing: NodeRef, nodes: Iterable[NodeRef], why: str, reason: str
+) -> list[NotApplying]:
     """The policies on nodes that a route does not hang on; if there are none, that it does not hang on the place."""
     policies = [(policy.ref, node) for node in nodes for policy in analysis.resolver.policies_at(node)]
-    escaped: Sequence[tuple[ObjectRef | None, NodeRef]] = policies or [(None, place)]
+    escaped: Sequence[tuple[ObjectRef | None, NodeRef]] = policies or [(None, refusing)]
     return [NotApplying(policy=policy, target=node, message=why, reason=reason) for policy, node in escaped]
 
 
@@ -267,11 +269,11 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
         elsewhere = (binding.listener and binding.listener in attached) or binding.parent in delegating
         if binding.state != "refused" or elsewhere:
             continue
-        place = binding.listener or NodeRef(binding.parent)
-        nodes = dict.fromkeys([place] if place.object in reached else [place, NodeRef(place.object)])
+        refusing = binding.listener or NodeRef(binding.parent)
+        nodes = dict.fromkeys([refusing] if refusing.object in reached else [refusing, NodeRef(refusing.object)])
         # Also for a policy on the whole Gateway, the answer names the listener that the route is not attached to.
-        for escaped in _escaped(analysis, place, nodes, binding.message, binding.reason):
-            yield replace(escaped, target=place)
+        for escaped in _escaped(analysis, refusing, nodes, binding.message, binding.reason):
+            yield replace(escaped, target=refusing)
 
 
 def _not_delegated(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
@@ -301,8 +303,8 @@ def _policies_on(
 
 def _not_counting(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
     """Direct policies above the subject, policies that hostnames rule out, and those that Gateways do not enable."""
-    above = (takewhile(lambda node: node.object != subject.object, path) for path in paths)
-    for node, policy, profile in _policies_on(analysis, dict.fromkeys(chain.from_iterable(above))):
+    ancestors = (takewhile(lambda node: node.object != subject.object, path) for path in paths)
+    for node, policy, profile in _policies_on(analysis, dict.fromkeys(chain.from_iterable(ancestors))):
         if profile.policy_class == "direct" and profile.role == "policy":
             message = f"{policy.kind} is {profile.class_phrase}: it applies only to its target, not to what is below it"
             yield NotApplying(policy=policy, target=node, message=message)

@@ -1,4 +1,4 @@
-"""What a policy is attached to, whether it is enforced, and which of its fields are effective where."""
+"""Description of a policy: its targets, its enforcement, and the fields that are effective on each path."""
 
 from __future__ import annotations
 
@@ -121,12 +121,12 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         raise analysis.not_read(policy, hint)
     enforcement = analysis.enforcement(policy)
     outcomes = enforcement.outcomes
-    own = (part for outcome in outcomes for part in outcome.resolution.contributions_of.get(policy, ()))
+    contributions = (part for outcome in outcomes for part in outcome.resolution.contributions_of.get(policy, ()))
     return PolicyDescription(
         policy=policy,
         origin=resource.origin,
         profile=profile,
-        strategies=tuple(dict.fromkeys(part.strategy for part in own)),
+        strategies=tuple(dict.fromkeys(part.strategy for part in contributions)),
         targets=analysis.attachments[policy],
         enforcement=enforcement,
         reasons=why_without_effect(analysis, policy),
@@ -152,29 +152,33 @@ def _fields(policy: Resource, profile: PolicyKindProfile, enforcement: Enforceme
         if key not in known:
             fields = declared_fields(effective.resolution, profile.at(target.object.group_kind))
             known[key] = target, [declared for declared in fields if declared.source.object == policy.ref]
-        first, found = known[key]
-        for declared in found if first == target else (_beaten_at(target, first, each) for each in found):
+        first, fields_of_policy = known[key]
+        for declared in (
+            fields_of_policy
+            if first == target
+            else (_transferred(target, first, declared_there) for declared_there in fields_of_policy)
+        ):
             outcomes.setdefault((declared.field, declared.source), []).append((position, declared))
     return tuple(_outcome(of_field, policy.origin) for of_field in outcomes.values())
 
 
-def _beaten_at(target: NodeRef, first: NodeRef, declared: Declared) -> Declared:
-    """What a field comes to at a target, given what it comes to at another one, where policies fare alike.
+def _transferred(target: NodeRef, first: NodeRef, declared: Declared) -> Declared:
+    """Transfer the fates of a field from one target to another one at which policies fare alike.
 
     What beats it may be what the target object itself says.
     """
-    itself, here = Source(first.object, first), Source(target.object, target)
+    itself, at_target = Source(first.object, first), Source(target.object, target)
     if not any(itself in fate.superseded_by for fate in declared.fates):
         return declared
     fates = (
-        replace(fate, superseded_by=tuple(here if beater == itself else beater for beater in fate.superseded_by))
+        replace(fate, superseded_by=tuple(at_target if beater == itself else beater for beater in fate.superseded_by))
         for fate in declared.fates
     )
     return replace(declared, fates=tuple(fates))
 
 
 def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutcome:
-    """What a policy declares of one field and where it is effective, given its fate at each position."""
+    """Combine the fates of one declared field at all positions."""
     fates = [(position, fate) for position, declared in outcomes for fate in declared.fates]
     positions_in: dict[str, dict[int, None]] = {}
     superseded: dict[Source, dict[int, None]] = {}

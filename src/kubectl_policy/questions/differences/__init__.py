@@ -1,1 +1,1 @@
-"""What differs between two states of the world, for every question that compares two."""
+"""Differences between two states, for every question that compares two."""

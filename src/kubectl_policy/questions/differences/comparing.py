@@ -141,7 +141,7 @@ class _EffectChanges:
             )
 
     def _difference(self, pair: Pair) -> _Difference:
-        """What differs of a pair of outcomes; each is looked at once, on however many paths it stands."""
+        """Compare the outcomes of a pair; equal outcomes are compared once, on however many paths they stand."""
         before, after = (outcome and outcome.resolution for outcome in (pair.before, pair.after))
         key: tuple[object, ...] = (before, after, pair.path[-1].object.group_kind)
         if before is None or after is None:

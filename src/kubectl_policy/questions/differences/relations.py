@@ -166,7 +166,7 @@ def enforcement_changes(comparison: StateComparison, concerned: Collection[Objec
 
 
 def change_of_standing(comparison: StateComparison, policy: ObjectRef) -> tuple[Standing, Standing] | None:
-    """How far a policy is enforced in the earlier and in the later state; None if that is the same in both."""
+    """Enforcement in the earlier and in the later state; None if both are the same."""
     lasting = _of_lasting(comparison, policy)
     if lasting and lasting.is_the_same:
         return None
@@ -226,7 +226,7 @@ class _Lasting:
         return not unmatched
 
     def standings(self) -> tuple[Standing, Standing] | None:
-        """How far it is enforced in the earlier and in the later state; None if it takes no less to look everywhere."""
+        """Enforcement in the earlier and in the later state; None if looking everywhere costs no more."""
         if len(self._before.index.world.names_of(self._policy.group_kind)) >= len(self._routes):
             return None
         common = self._in_both()
@@ -236,7 +236,7 @@ class _Lasting:
         return overall_state(self._policy, before), overall_state(self._policy, after)
 
     def _in_both(self) -> dict[Resolution, None] | None:
-        """What becomes of it on the paths that both states have; None if that is not found soon."""
+        """Enforcement on the paths that both states have; None if that is not found soon."""
         state = self._before
         ancestors = {*state.topology.paths(self._target)[0]}
         marked_nodes = [node for node in state.resolver.nodes_with(self._policy.group_kind) if node not in ancestors]
@@ -263,7 +263,7 @@ class _Lasting:
 
     @cached_method
     def _of_changes(self, state: Analysis) -> dict[Resolution, None]:
-        """What becomes of it in one state on the paths of what is changed, and on those that may end without that."""
+        """Enforcement in one state on the paths of changed objects, and on those that may end without them."""
         relations = state.topology.relations
         nodes = [NodeRef(obj) for obj in self._changed if may_exist(state, NodeRef(obj))]
         ends = [listener for listener in self._listeners if not relations.has_attached_routes(listener)]
@@ -282,7 +282,7 @@ class _Lasting:
         }
 
     def _unchanged_through(self, node: NodeRef) -> dict[Resolution, None]:
-        """What becomes of it on the paths through a node that both states have."""
+        """Enforcement on the paths through a node that both states have."""
         through = self._through(self._before, node)
         return {resolution: None for path, resolution in through if not self._is_changed(path)}
 

@@ -49,16 +49,16 @@ class RuleAnswers(Struct, frozen=True, kw_only=True):
     status: int = 0
     """The status with which a filter answers them; 0 if none does."""
 
-    def shares_requests(self, other: RuleAnswers) -> bool:
+    def shares_requests(self, rival: RuleAnswers) -> bool:
         """Whether another rule, of the same route in another state, has some of the same matches; all, without any."""
         mine, theirs = (
-            {json.dumps(match, sort_keys=True) for match in rule.matches or ({},)} for rule in (self, other)
+            {json.dumps(match, sort_keys=True) for match in rule.matches or ({},)} for rule in (self, rival)
         )
         return not mine.isdisjoint(theirs)
 
 
 class Serving:
-    """What is served in one state, looked up when it is asked for."""
+    """Routes of one state with the requests that they answer; computed on demand."""
 
     def __init__(self, analysis: Analysis, failing: Iterable[FailingRoute] = ()) -> None:
         """Remember where to look, and which routes fail for a policy."""
@@ -71,35 +71,35 @@ class Serving:
         )
 
     @cached_method
-    def places(self, route: ObjectRef) -> Mapping[NodeRef, bool]:
+    def listeners(self, route: ObjectRef) -> Mapping[NodeRef, bool]:
         """The listeners, or parents without any, where requests come to a route, and whether that is certain."""
-        places: dict[NodeRef, bool] = {}
+        listeners: dict[NodeRef, bool] = {}
         for binding in self.topology.bindings(route):
             listener = binding.listener or NodeRef(binding.parent)
             if binding.state != "refused" and not binding.is_delegated and not self.is_dark(listener):
-                places[listener] = places.get(listener, False) or binding.state == "attached"
+                listeners[listener] = listeners.get(listener, False) or binding.state == "attached"
         for listener in self._by_delegation(route):
-            places[listener] = True
+            listeners[listener] = True
         if route not in self._failing:
-            return places
+            return listeners
         rules = {NodeRef(route, rule) for rule in self.topology.sections(route)}
         failing = [path for failure in self._failing[route] for path in failure.paths]
         answering = {
             listener: certain
-            for listener, certain in places.items()
+            for listener, certain in listeners.items()
             if not rules or not rules.issubset(path[-1] for path in failing if listener in path)
         }
         # Where all of them fail, the rules say so.
-        return answering or places
+        return answering or listeners
 
     def _invalid(self, rule: NodeRef) -> str:
-        """Why every request that a rule takes fails, if that is for a policy; empty if it is not."""
+        """Explain why every request that a rule takes fails, if that is for a policy; empty if it is not."""
         failing = self._failing.get(rule.object)
         if not failing:
             return ""
         paths = {path for failure in failing for path in failure.paths if path[-1] == rule}
-        at = {listener for listener in self.places(rule.object) if any(listener in path for path in paths)}
-        if not at or at != {*self.places(rule.object)}:
+        at = {listener for listener in self.listeners(rule.object) if any(listener in path for path in paths)}
+        if not at or at != {*self.listeners(rule.object)}:
             return ""
         first = next(failure for failure in failing if rule in failure.rules)
         return f"{first.policy} is not valid: {first.message}"

@@ -1,4 +1,4 @@
-"""Which routes lose traffic from one state to another, or get some: where, for which hostnames, and how much of it."""
+"""Traffic that routes lose or gain between two states: listeners, hostnames, and shares of requests."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _uncontrolled(
     state: Serving, route: ObjectRef, gateways: Collection[ObjectRef], owner_key: str
 ) -> RouteTraffic | None:
     """A route that takes requests at some Gateways, and where; None if it takes none there."""
-    listeners = state.places(route)
+    listeners = state.listeners(route)
     lost = [listener for listener in listeners if state.gateway(listener) in gateways]
     if not lost:
         return None
@@ -193,10 +193,10 @@ class _OneWay:
         every: list[RouteTraffic] = []
         some: list[RouteTraffic] = []
         for route in routes:
-            listeners = [listener for listener, certain in self._having.places(route).items() if certain]
+            listeners = [listener for listener, certain in self._having.listeners(route).items() if certain]
             rules = [rule for rule in self._having.rules(route) if rule.answered] if listeners else []
             if rules:
-                remaining = self._lacking.places(route)
+                remaining = self._lacking.listeners(route)
                 failing = tuple(self._failing(route, rules)) if remaining else ()
                 fails = len(failing) == len(rules) and all(rule.failing == rule.total for rule in failing)
                 loses_all = not remaining or fails
@@ -226,7 +226,7 @@ class _OneWay:
         *,
         loses_all: bool,
     ) -> RouteTraffic | None:
-        """What of a route's traffic is lacking, of which there is some at `places`; None if nothing is."""
+        """Traffic of a route that the other state lacks, at `places`; None if nothing is lacking."""
         having, lacking = self._having, self._lacking
         names = [(listener, name) for listener in listeners for name in having.hostnames(listener, route)]
         if remaining:
@@ -304,7 +304,7 @@ class _OneWay:
             is_meant = not (own_hostnames and wanted.isdisjoint(own_hostnames)) or any(
                 name.startswith("*.") for name in own_hostnames
             )
-            listeners = list(self._lacking.places(route)) if is_meant else []
+            listeners = list(self._lacking.listeners(route)) if is_meant else []
             if listeners and any(rule.answered for rule in self._lacking.rules(route)):
                 for listener in listeners:
                     for name in self._lacking.hostnames(listener, route):
@@ -350,7 +350,7 @@ class _OneWay:
         return self._lacking.is_dark(listener) or not self._lacking.topology.relations.has_attached_routes(listener)
 
     def _unreached(self, routes: Iterable[RouteTraffic]) -> list[ObjectRef]:
-        """What some routes send requests to, and no route that gets any in the other state; without what is gone."""
+        """Objects to which some routes send requests, and no route with requests in the other state does."""
         lacking = self._lacking
         # Many come in their order, which a set would lose.
         backends = dict.fromkeys(
@@ -361,7 +361,7 @@ class _OneWay:
         )
         present = (ref for ref in sorted(backends) if lacking.analysis.index.presence(ref) != "missing")
         routes_to = lacking.topology.relations.routes_forwarding_to
-        return [ref for ref in present if not any(map(lacking.places, routes_to(ref)))]
+        return [ref for ref in present if not any(map(lacking.listeners, routes_to(ref)))]
 
 
 def _wider(name: str) -> Iterator[str]:

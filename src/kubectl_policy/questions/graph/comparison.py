@@ -1,4 +1,4 @@
-"""The picture of two states in one: what only one of them has, and what is not the same in both, is marked."""
+"""Picture of two states in one, with marks on nodes, links and policies that differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.refs import NodeRef
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.graph.drawing import Drawing
-from kubectl_policy.questions.graph.nodes import is_there, said_by
+from kubectl_policy.questions.graph.nodes import is_there, section_value
 from kubectl_policy.questions.graph.picture import Picture, numbered_links
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.states import changed
@@ -55,7 +55,7 @@ def graph_of_two(comparison: StateComparison, about: Callable[[Analysis], GraphO
 def _either(comparison: StateComparison) -> Analysis:
     """A state that has what either one has, the later one's version of it."""
     after = comparison.after
-    gone = [each for each in map(comparison.before.index.get, sorted(comparison.deleted)) if each]
+    gone = [resource for resource in map(comparison.before.index.get, sorted(comparison.deleted)) if resource]
     return after.of_state(changed(after.snapshot, gone)[1]) if gone else after
 
 
@@ -83,7 +83,7 @@ def _mark(comparison: StateComparison, node: NodeRef) -> Mark:
         return "added" if is_here else "removed"
     if not is_here or node.object not in comparison.updated:
         return ""
-    earlier, later = (said_by(state, node) for state in states)
+    earlier, later = (section_value(state, node) for state in states)
     return "" if node.section and same_json(earlier, later) else "changed"
 
 
@@ -102,19 +102,19 @@ def _links(old: Iterable[GraphLink], new: Iterable[GraphLink]) -> Iterator[Graph
         yield after if is_same else replace(after, mark="changed")
     removed, added = _by_objects(earlier.values()), _by_objects(later.values())
     for between in dict.fromkeys((*removed, *added)):
-        lost, found = removed.get(between, []), added.get(between, [])
-        is_one = bool(lost and found) and _carry(lost) != _carry(found)
-        yield from (replace(link, mark="changed" if is_one else "added") for link in found)
+        lost, gained = removed.get(between, []), added.get(between, [])
+        is_one = bool(lost and gained) and _carry(lost) != _carry(gained)
+        yield from (replace(link, mark="changed" if is_one else "added") for link in gained)
         yield from (replace(link, mark="removed") for link in lost if not is_one)
 
 
 def _by_objects(links: Iterable[GraphLink]) -> dict[tuple[str, NodeRef, ObjectRef], list[GraphLink]]:
     """Links by what they are between, of a rule with its section: each sends its requests itself."""
-    found: dict[tuple[str, NodeRef, ObjectRef], list[GraphLink]] = {}
+    by_ends: dict[tuple[str, NodeRef, ObjectRef], list[GraphLink]] = {}
     for link in links:
         parent = link.parent if link.relation == "backend" else NodeRef(link.parent.object)
-        found.setdefault((link.relation, parent, link.child.object), []).append(link)
-    return found
+        by_ends.setdefault((link.relation, parent, link.child.object), []).append(link)
+    return by_ends
 
 
 def _carry(links: Iterable[GraphLink]) -> bool:
@@ -132,7 +132,9 @@ def _policies(
     for ref in sorted(drawn):
         before, after = earlier.get(ref), later.get(ref)
         if before and after:
-            was, now = ({each.target: each.state for each in policy.targets} for policy in (before, after))
+            was, now = (
+                {attachment.target: attachment.state for attachment in policy.targets} for policy in (before, after)
+            )
             differs = before.state != after.state
             yield replace(
                 after,
@@ -150,7 +152,7 @@ def _differing(comparison: StateComparison, nodes: Iterable[GraphNode], *, secti
     With the rules by which requests come to these settings.
     """
     effects = diff(comparison).effects
-    every = {each.node for effect in effects for each in effect.objects}
+    every = {changed_object.node for effect in effects for changed_object in effect.objects}
     on_paths = {node for effect in effects for path in effect.paths for node in path}
     every.update(node for node in on_paths if node.section and node.object.group_kind in ROUTES)
     in_both = {node.ref for node in nodes if node.mark not in {"added", "removed"}}

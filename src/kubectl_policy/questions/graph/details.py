@@ -1,4 +1,4 @@
-"""What a page about a picture can be asked: what is in force on each object, and what deleting a policy changes."""
+"""Details of a page: settings in force on each object, and the changes that deleting a policy would make."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_LOCATED: Final = 300
 
 
 def details(analysis: Analysis, picture: Picture, locate: LocateLine) -> Details:
-    """What can be asked of a picture of a state; `locate` finds the lines of settings, where these are not too many."""
+    """Collect the details of a picture; `locate` finds the lines of settings, where these are not too many."""
     subjects = [node.ref for node in picture.nodes if not node.ref.section and node.ref.object.group_kind != NAMESPACE]
     outcomes, effects = _effects(analysis, subjects)
     drawn = {node.ref.object for node in picture.nodes} | {policy.ref for policy in picture.policies}
@@ -48,7 +48,7 @@ def details(analysis: Analysis, picture: Picture, locate: LocateLine) -> Details
 
 
 def _effects(analysis: Analysis, subjects: Iterable[NodeRef]) -> tuple[tuple[InForce, ...], tuple[EffectsOn, ...]]:
-    """What is in force on objects, as `describe` has it; what is the same on many is described once."""
+    """Settings in force on objects, as `describe` has them; equal ones are described once."""
     outcomes: list[InForce] = []
     numbers: dict[tuple[object, ...], int] = {}
     effects: list[EffectsOn] = []
@@ -68,13 +68,13 @@ def _effects(analysis: Analysis, subjects: Iterable[NodeRef]) -> tuple[tuple[InF
 
 
 def deletions(analysis: Analysis, picture: Picture) -> Iterator[tuple[ObjectRef, BlastRadius]]:
-    """What deleting policies of a picture would change: of those that affect most, as long as it takes no time."""
-    left = _MOST_WORK
+    """Compute what deleting policies would change, for those that affect most, within a limit of work."""
+    remaining_work = _MOST_WORK
     for policy in sorted(picture.policies, key=lambda policy: (-len(policy.affected), policy.ref)):
         if policy.ref not in analysis.attachments:
             continue
         # Everywhere, also where only a part is drawn.
         work = len(picture.nodes) + _FOR_A_PATH * len(analysis.enforcement(policy.ref).outcomes)
-        if work <= left:
-            left -= work
+        if work <= remaining_work:
+            remaining_work -= work
             yield policy.ref, blast_radius(analysis, policy.ref)

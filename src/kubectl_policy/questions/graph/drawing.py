@@ -90,11 +90,11 @@ class Drawing:
         """The picture as it was asked for."""
         kept, links = with_kinds(self.nodes, self.edges, self.asked)
         drawn = from_the_root(kept)
-        attachments = (each for policy in self.policies.values() for each in policy.targets)
-        virtual = {each.target.object for each in attachments if each.target and each.virtual}
-        unseen = tuple(dict.fromkeys(self._unseen()))
+        attachments = (attachment for policy in self.policies.values() for attachment in policy.targets)
+        virtual = {attachment.target.object for attachment in attachments if attachment.target and attachment.virtual}
+        unseen = tuple(dict.fromkeys(self._blind_spots()))
         # What was read, and may be otherwise, as something changes it that was not applied.
-        doubtful = frozenset(thing.what for thing in unseen if thing.is_there)
+        doubtful = frozenset(blind_spot.what for blind_spot in unseen if blind_spot.is_there)
         outcomes = self._outcomes(drawn, doubtful) if self.asked.effective else {}
         nodes = [
             node_of(
@@ -116,17 +116,17 @@ class Drawing:
             place=self.analysis.index.source,
         )
 
-    def extend(self, other: Drawing) -> bool:
+    def extend(self, drawing: Drawing) -> bool:
         """Draw also what another state's drawing has, where it is there in this one; whether there was any of that."""
         drawn = len(self.nodes), len(self.edges), len(self.policies)
-        for node in other.nodes:
+        for node in drawing.nodes:
             if is_there(self.analysis, node):
                 self._add(node)
-        for link in other.edges:
+        for link in drawing.edges:
             if link.relation not in INSIDE and link not in self.edges:
                 for mine in self._links.again(link):
                     self._add_link(mine)
-        for resource in filter(None, map(self.analysis.index.get, other.policies)):
+        for resource in filter(None, map(self.analysis.index.get, drawing.policies)):
             if resource.ref not in self.policies and resource.ref in self.analysis.attachments:
                 self.policies[resource.ref] = self._policy(resource)
         return drawn != (len(self.nodes), len(self.edges), len(self.policies))
@@ -159,7 +159,7 @@ class Drawing:
         """The subjects, and of policies among them what they target."""
         attachments, starts = self.analysis.attachments, list[NodeRef]()
         for subject in self._subjects:
-            targets = (each.target for each in attachments.get(subject, ()))
+            targets = (attachment.target for attachment in attachments.get(subject, ()))
             starts += filter(None, targets) if subject in attachments else [NodeRef(subject)]
         return dict.fromkeys(starts)
 
@@ -229,8 +229,12 @@ class Drawing:
         """The policies on what is drawn, and on the Namespaces of that."""
         homes = self._homes()
         objects = {node.object for node in self.nodes} | homes
-        attachments = (each for obj in objects for each in self.analysis.attachments_to(obj))
-        near = {each.policy for each in attachments if each.target and self._is_near(each.target, homes)}
+        attachments = (attachment for obj in objects for attachment in self.analysis.attachments_to(obj))
+        near = {
+            attachment.policy
+            for attachment in attachments
+            if attachment.target and self._is_near(attachment.target, homes)
+        }
         return near.union(ref for ref in self._subjects if ref in self.analysis.attachments)
 
     def _homes(self) -> set[ObjectRef]:
@@ -247,7 +251,11 @@ class Drawing:
         """All policies that are about Gateways, routes, or what these lead to; all else that anything there names."""
         for ref, attachments in self.analysis.attachments.items():
             profile = self.analysis.registry.profile(ref.group_kind)
-            if is_about_hierarchy(profile) if profile.role == "policy" else any(each.target for each in attachments):
+            if (
+                is_about_hierarchy(profile)
+                if profile.role == "policy"
+                else any(attachment.target for attachment in attachments)
+            ):
                 yield ref
 
     def _add_policies(self, refs: Iterable[ObjectRef]) -> None:
@@ -257,7 +265,7 @@ class Drawing:
             if not kinds or resource.ref.group_kind in kinds:
                 self.policies[resource.ref] = self._policy(resource)
         for policy in self.policies.values():
-            targets = [each.target for each in policy.targets if each.target]
+            targets = [attachment.target for attachment in policy.targets if attachment.target]
             near = (target for target in targets if self._is_near(target, homes))
             for node in near if self._is_part else (*targets, *policy.affected):
                 self._add(node)
@@ -278,10 +286,10 @@ class Drawing:
         )
 
     def _contrary(self, resource: Resource) -> ReportedCondition | None:
-        """What a controller reports against a policy, for its targets or for what is above them."""
-        targets = [each.target for each in self.analysis.attachments[resource.ref] if each.target]
-        above = {node.object for target in targets for path in self._topology.paths(target) for node in path}
-        return contrary_report(resource, above.union(target.object for target in targets))
+        """Report of a controller against a policy, for its targets or for their ancestors."""
+        targets = [attachment.target for attachment in self.analysis.attachments[resource.ref] if attachment.target]
+        ancestors = {node.object for target in targets for path in self._topology.paths(target) for node in path}
+        return contrary_report(resource, ancestors.union(target.object for target in targets))
 
     def _drop_idle(self) -> None:
         """Leave out ports and backends that no rule names, and no policy is about, unless they are asked about.
@@ -291,7 +299,7 @@ class Drawing:
         about = {NodeRef(ref) for ref in self._subjects}
         for policy in self.policies.values():
             about.update(policy.affected)
-            about.update(each.target for each in policy.targets if each.target)
+            about.update(attachment.target for attachment in policy.targets if attachment.target)
         links = [link for link in self.edges if link.relation != "port"]
         about.update(end for link in links for end in (link.parent, link.child))
         objects = {node.object for node in about}
@@ -321,11 +329,11 @@ class Drawing:
             and (outcome := outcomes.at(node))
         }
 
-    def _unseen(self) -> Iterator[BlindSpot]:
+    def _blind_spots(self) -> Iterator[BlindSpot]:
         analysis = self.analysis
         objects = (NodeRef(ref) for ref in self._subjects if ref not in analysis.attachments)
         for node in (*objects, *self._asked_namespace()):
-            yield from blind_spots_for(analysis, node, analysis.topology.paths_through(node), below=True)
+            yield from blind_spots_for(analysis, node, analysis.topology.paths_through(node), include_descendants=True)
         if not self._is_part:
             yield from describe_gaps(analysis, gaps_in_list(analysis, _DECIDING, "", policies=True))
         yield from unknown_parents(analysis, dict.fromkeys(node.object for node in self.nodes))
@@ -349,8 +357,8 @@ class _PathsThrough(Paths):
         """Those that lead through a node as well: of a Namespace, through what may exist there."""
         paths, obj, index = self._by_node.get(node, ()), node.object, self.relations.index
 
-        def may_exist_there(other: NodeRef) -> bool:
-            return other.object.namespace == obj.name and index.presence(other.object) != "missing"
+        def may_exist_there(inner: NodeRef) -> bool:
+            return inner.object.namespace == obj.name and index.presence(inner.object) != "missing"
 
         return tuple(path for path in paths if obj.group_kind != NAMESPACE or any(map(may_exist_there, path)))
 

@@ -1,4 +1,4 @@
-"""What stands directly above and below a node, with what would if it were not refused, missing or unknown."""
+"""Links of a node to its parents and children, also refused and unknown ones, and those to missing objects."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _rows_above(kind: GroupKind) -> tuple[Link, ...]:
     return tuple(row for row in _LINKS if row.below is None or kind in row.below)
 
 
-class _Backends(Struct, frozen=True):
+class _BackendLinks(Struct, frozen=True):
     """The backendRefs of a route with which something is wrong, by the ends of their links.
 
     Requests run down those that are `broken`, as the hierarchy has it; they do not down `idle` ones.
@@ -129,7 +129,7 @@ class Links:
             yield from self.from_rule(part.child)
 
     def again(self, link: GraphLink) -> Iterator[GraphLink]:
-        """What has become of a link of another state: those that the object which makes it makes to the same object."""
+        """Links of this state that the same object makes to the same object as a link of another state."""
         if link.relation == _BACKEND:
             return (same for same in self.from_rule(link.parent) if same.child.object == link.child.object)
         return (same for same in self.made_by(link.child.object) if same.parent.object == link.parent.object)
@@ -153,7 +153,7 @@ class Links:
 
     @cached_method
     def _failing_parents(self, obj: ObjectRef) -> tuple[GraphLink, ...]:
-        """What an object names as its parents and is not attached to.
+        """Links to an object from the parents that it names and is not attached to.
 
         Nothing of a parentRef by which a route is attached to any listener: one that names a Gateway as a whole does
         not mean those of its listeners that are for other hosts.
@@ -197,7 +197,7 @@ class Links:
         return grouped((link.parent, link) for link in links if link.parent.object == parent)
 
     @cached_method
-    def _failing_backends(self, route: ObjectRef) -> _Backends:
+    def _failing_backends(self, route: ObjectRef) -> _BackendLinks:
         broken: dict[tuple[NodeRef, NodeRef], GraphLink] = {}
         idle: dict[tuple[NodeRef, NodeRef], GraphLink] = {}
         sections = self._topology.sections(route)
@@ -212,7 +212,7 @@ class Links:
             # Another reference of the rule may send requests to the same backend.
             if names_one and not backend.nodes and backend.node not in self._relations.below_rule(rule):
                 idle.setdefault((rule, backend.node), self._idle(rule, backend))
-        return _Backends(broken, idle)
+        return _BackendLinks(broken, idle)
 
     def _idle(self, rule: NodeRef, backend: Backend) -> GraphLink:
         state: LinkState = "refused"
@@ -240,12 +240,12 @@ def _refused(bindings: list[Binding]) -> GraphLink:
     first = next((binding for binding in bindings if binding.state == "unknown"), bindings[0])
     parent = NodeRef(first.parent) if len(bindings) > 1 or first.listener is None else first.listener
     reasons = dict.fromkeys(binding.reason for binding in bindings if binding.reason and binding.state == first.state)
-    others = len(bindings) - 1
+    further_refusals = len(bindings) - 1
     return GraphLink(
         parent=parent,
         child=NodeRef(first.route),
         relation="mesh-route" if first.parent.group_kind in PORT_HOLDERS else "route",
         state=first.state if first.state == "unknown" else "refused",
         reason=", ".join(reasons),
-        message=f"{first.message}, and {others} more" if others else first.message,
+        message=f"{first.message}, and {further_refusals} more" if further_refusals else first.message,
     )

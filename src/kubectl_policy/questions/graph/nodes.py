@@ -52,7 +52,7 @@ def node_of(
         protocol=listener.protocol if listener else "",
         port=port,
         hostname=listener.hostname if listener else "",
-        matches=tuple(items_at(said_by(analysis, node), "matches")) if is_route and section else (),
+        matches=tuple(items_at(section_value(analysis, node), "matches")) if is_route and section else (),
         may_differ=may_differ,
         outcome=outcome,
     )
@@ -63,8 +63,8 @@ def _port(analysis: Analysis, node: NodeRef) -> Port | None:
     return next((number for number, name in ports if name == node.section), None)
 
 
-def said_by(analysis: Analysis, node: NodeRef) -> Json:
-    """What a section of an object says itself: a listener, a rule, or a port as it was read; None if it says nothing.
+def section_value(analysis: Analysis, node: NodeRef) -> Json:
+    """Return a section of an object as it was read: a listener, a rule or a port; None if there is nothing.
 
     A rule of a route without rules is filled in, and what ports are is not known of all kinds.
     """
@@ -97,29 +97,29 @@ def is_there(analysis: Analysis, node: NodeRef) -> bool:
 
 
 class Outcomes:
-    """What is in force at the rules of routes and at listeners; what is the same at many is put into words once."""
+    """Outcomes at rules of routes and at listeners; equal ones are put into words once."""
 
     def __init__(self, analysis: Analysis, kinds: frozenset[GroupKind], doubtful: frozenset[str]) -> None:
-        """Of policies of some kinds, or of any if there are none; those that may be different are `doubtful`."""
+        """Take the policy kinds that count (none: all), and the objects that may be different."""
         self._analysis, self._kinds, self._doubtful = analysis, kinds, doubtful
         self._wins: dict[tuple[Resolution, GroupKind], Win] = {}
 
-    def at(self, place: NodeRef) -> Outcome | None:
-        """What is in force at a node, a kind at a time; None if nothing is, as where there is no traffic."""
+    def at(self, node: NodeRef) -> Outcome | None:
+        """Settings in force at a node, kind by kind; None if there are none, as where no traffic comes."""
         topology = self._analysis.topology
-        paths = tuple(path for path in covered_paths(self._analysis, place) if topology.carries_traffic(path))
-        entries = (*effective_entries(self._analysis, place, paths), *own_settings_entries(self._analysis, paths))
-        positions = grouped((self._win(entry), entry.path) for entry in entries if self._counts(entry, place))
+        paths = tuple(path for path in covered_paths(self._analysis, node) if topology.carries_traffic(path))
+        entries = (*effective_entries(self._analysis, node, paths), *own_settings_entries(self._analysis, paths))
+        positions = grouped((self._win(entry), entry.path) for entry in entries if self._counts(entry, node))
         wins = [replace(win, positions=on_paths) for win, on_paths in positions.items() if win.policies or win.summary]
         wins.sort(key=lambda win: (win.policy_kind, win.positions))
         return Outcome(paths=paths, wins=tuple(wins)) if wins else None
 
-    def _counts(self, entry: EffectiveEntry, place: NodeRef) -> bool:
+    def _counts(self, entry: EffectiveEntry, node: NodeRef) -> bool:
         """Whether a kind is asked for and takes effect there: at a listener, what is on its way to routes does not."""
         profile = self._analysis.registry.profile(entry.effective.resolution.kind)
         if entry.passes_down or profile.patches or (self._kinds and profile.group_kind not in self._kinds):
             return False
-        return place.object.group_kind in ROUTES or profile.policy_class == "direct" or bool(profile.effective_targets)
+        return node.object.group_kind in ROUTES or profile.policy_class == "direct" or bool(profile.effective_targets)
 
     def _win(self, entry: EffectiveEntry) -> Win:
         resolution, kind = entry.effective.resolution, entry.effective.target.object.group_kind
@@ -145,19 +145,19 @@ def affected_part(
     nodes: Collection[NodeRef], links: Collection[GraphLink], policies: Iterable[GraphPolicy]
 ) -> list[NodeRef]:
     """The nodes that policies target, or have an effect on, and those above them."""
-    above = grouped((link.child, link.parent) for link in links)
-    found: set[NodeRef] = set()
+    parents = grouped((link.child, link.parent) for link in links)
+    reached: set[NodeRef] = set()
     waiting = [node for policy in policies for node in (*policy.affected, *_targets(policy)) if node in nodes]
     while waiting:
         node = waiting.pop()
-        if node not in found:
-            found.add(node)
-            waiting += [*above.get(node, ()), *([NodeRef(node.object)] if node.section else [])]
-    return [node for node in nodes if node in found]
+        if node not in reached:
+            reached.add(node)
+            waiting += [*parents.get(node, ()), *([NodeRef(node.object)] if node.section else [])]
+    return [node for node in nodes if node in reached]
 
 
 def _targets(policy: GraphPolicy) -> Iterator[NodeRef]:
-    return (each.target for each in policy.targets if each.target)
+    return (attachment.target for attachment in policy.targets if attachment.target)
 
 
 def about_kinds(policies: Iterable[GraphPolicy], asked: GraphOptions) -> list[GraphPolicy]:
@@ -178,28 +178,28 @@ def with_kinds(
         return [*nodes], [*links]
 
     def shown(node: NodeRef) -> NodeRef | None:
-        """What stands for a node, if anything does: an object stands for its sections."""
+        """Return the node that stands for a node in the picture, if any: an object stands for its sections."""
         end = node if asked.sections else NodeRef(node.object)
         return end if not asked.kinds or node.object.group_kind in asked.kinds else None
 
     kept = list(dict.fromkeys(filter(None, map(shown, nodes))))
-    below = grouped((link.parent, link) for link in links)
-    found: dict[tuple[NodeRef, NodeRef], GraphLink] = {}
+    children = grouped((link.parent, link) for link in links)
+    merged: dict[tuple[NodeRef, NodeRef], GraphLink] = {}
     for link in links:
         parent = shown(link.parent)
-        for end in _first_shown(link, below, shown) if parent else ():
+        for end in _first_shown(link, children, shown) if parent else ():
             child = shown(end.child)
             if parent and child and child != parent:
                 is_whole = end is link and (parent, child) == (link.parent, link.child)
                 new = end if is_whole else replace(end, parent=parent, child=child, past=end is not link)
-                known = found.setdefault((parent, child), new)
+                known = merged.setdefault((parent, child), new)
                 if _rank(new) < _rank(known):
-                    found[parent, child] = new
-    return kept, list(found.values())
+                    merged[parent, child] = new
+    return kept, list(merged.values())
 
 
 def _rank(link: GraphLink) -> tuple[int, str, str, str]:
-    """Which of several links between two nodes that are one in the picture counts: the one with the least.
+    """Sort key of links between two nodes that are one in the picture; the least one is shown.
 
     Where one way carries requests, another one that does not is no news; but for requests that are sent where they get
     no answer. Of what is alike the words decide, and not what was found first.
@@ -209,7 +209,7 @@ def _rank(link: GraphLink) -> tuple[int, str, str, str]:
 
 
 def _first_shown(
-    link: GraphLink, below: Mapping[NodeRef, tuple[GraphLink, ...]], shown: Callable[[NodeRef], NodeRef | None]
+    link: GraphLink, children: Mapping[NodeRef, tuple[GraphLink, ...]], shown: Callable[[NodeRef], NodeRef | None]
 ) -> Iterator[GraphLink]:
     """The links by which the first nodes that are shown are reached over a link and what is left out behind it.
 
@@ -224,6 +224,6 @@ def _first_shown(
             yield way
         elif way.child not in seen:
             seen.add(way.child)
-            for link_below in below.get(way.child, ()):
-                further = link_below if way.state == "attached" else replace(way, child=link_below.child)
-                waiting[further.state].append(further)
+            for link_below in children.get(way.child, ()):
+                continued = link_below if way.state == "attached" else replace(way, child=link_below.child)
+                waiting[continued.state].append(continued)

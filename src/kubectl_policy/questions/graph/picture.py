@@ -129,7 +129,7 @@ class Win(Struct, frozen=True, kw_only=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """What is in force at a rule of a route or a listener, with the paths that carry traffic there."""
+    """Settings in force at a rule of a route or a listener, with the paths that carry traffic there."""
 
     paths: tuple[Path, ...]
     wins: tuple[Win, ...]
@@ -276,12 +276,12 @@ class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
 
     @property
     def state(self) -> EnforcementState:
-        """How far it is enforced."""
+        """The enforcement of the policy."""
         return self.enforcement.state
 
 
 class EffectsOn(Struct, frozen=True, kw_only=True):
-    """What is in force on an object."""
+    """Settings in force on an object."""
 
     subject: ObjectRef
     paths: tuple[Path, ...]
@@ -290,7 +290,7 @@ class EffectsOn(Struct, frozen=True, kw_only=True):
 
 
 class Details(Struct, frozen=True, kw_only=True):
-    """What a page can be asked: what is in force where, and of policies what deleting them would change."""
+    """Answers to the questions that a page can ask: settings in force, and effects of deleting policies."""
 
     outcomes: tuple[InForce, ...]
     effects: tuple[EffectsOn, ...]

@@ -1,1 +1,1 @@
-"""What several questions share: what is meant, who affects whom, what is in force, and why not."""
+"""Code that several questions share: selection, settings in force, effects of policies, and reasons."""

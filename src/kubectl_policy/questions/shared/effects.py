@@ -58,12 +58,14 @@ def affecting_or_undecided(
     resolutions = dict.fromkeys(entry.effective.resolution for entry in entries)
     every = {ref for resolution in resolutions for ref in resolution.policies_in_force}
     policies = [ref for ref in sorted(every) if analysis.registry.profile(ref.group_kind).role == "policy"]
-    certain = {ref for found in resolutions for ref in found.policies_in_force - found.policies_undecided}
+    certain = {
+        ref for resolution in resolutions for ref in resolution.policies_in_force - resolution.policies_undecided
+    }
     return tuple(ref for ref in policies if ref in certain), tuple(ref for ref in policies if ref not in certain)
 
 
 def affected_nodes(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
-    """Where a policy has an effective field, from the root downward.
+    """Nodes on which a policy has an effective field, from the root downward.
 
     These are the levels at which its kind takes effect or, where that is not known, what the policy
     targets and every object below that on such a path.
@@ -80,7 +82,7 @@ class PolicyOutcome(Struct, frozen=True, gc=False):
     in_force: bool
 
     def nodes(self, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
-        """Where on its path the policy has its effects, if it has any."""
+        """Nodes on the path on which the policy has its effects, if it has any."""
         return affected_on(self.effective.path, profile, self.targets)
 
 
@@ -98,7 +100,7 @@ def policy_outcomes(enforcement: Enforcement) -> Iterator[PolicyOutcome]:
 
 
 def affected_on(path: Path, profile: PolicyKindProfile, targets: Iterable[NodeRef]) -> tuple[NodeRef, ...]:
-    """Where on a path the policies of a kind on some targets have their effects, from the root downward."""
+    """Nodes on a path on which the policies of a kind on some targets have their effects, from the root downward."""
     if profile.policy_class == "direct" or profile.effective_targets:
         return path[-1:]
     start = min([path.index(target) for target in targets if target in path], default=len(path) - 1)
@@ -144,7 +146,7 @@ def _routes_referring_to(analysis: Analysis, obj: ObjectRef) -> Iterable[ObjectR
 
 
 class WayInForce(Struct, frozen=True, kw_only=True):
-    """What is in force on one way: a full path from the root down to a rule, a backend, or wherever it ends."""
+    """Settings in force on one full path from the root down to a rule, a backend, or wherever it ends."""
 
     path: Path
     carries_traffic: bool
@@ -153,7 +155,7 @@ class WayInForce(Struct, frozen=True, kw_only=True):
 
 
 def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -> tuple[WayInForce, ...]:
-    """What is in force at every rule and backend below an object, or a section of it; of one policy kind, if given.
+    """Settings in force at every rule and backend below an object or section, of all policy kinds or of one.
 
     There is an entry for each way through it, also where nothing is in force: "all requests to this route need JWT" is
     a question about all of them. Raises `NotFoundError` for an object that was not read, for a section that it has not,
@@ -170,6 +172,6 @@ def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -
             by_path.setdefault(entry.path, []).append(entry.effective)
     carrying = [analysis.topology.carries_traffic(path) for path in paths]
     return tuple(
-        WayInForce(path=path, carries_traffic=carries, effective=tuple(by_path.get(place, ())) if carries else ())
-        for place, (path, carries) in enumerate(zip(paths, carrying, strict=True))
+        WayInForce(path=path, carries_traffic=carries, effective=tuple(by_path.get(position, ())) if carries else ())
+        for position, (path, carries) in enumerate(zip(paths, carrying, strict=True))
     )

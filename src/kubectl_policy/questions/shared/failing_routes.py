@@ -52,12 +52,14 @@ def failing_routes(analysis: Analysis) -> tuple[FailingRoute, ...]:
         paths.setdefault((path[-1].object, policy), {})[path] = None
         messages.setdefault(policy, message)
     failing: dict[ObjectRef, set[Path]] = {}
-    for (route, _), found in paths.items():
-        failing.setdefault(route, set()).update(found)
-    whole = {route for route, found in failing.items() if _paths_to_rules(analysis, route) <= found}
+    for (route, _), route_paths in paths.items():
+        failing.setdefault(route, set()).update(route_paths)
+    whole = {route for route, route_paths in failing.items() if _paths_to_rules(analysis, route) <= route_paths}
     return tuple(
-        FailingRoute(route=route, policy=policy, message=messages[policy], paths=tuple(found), whole=route in whole)
-        for (route, policy), found in sorted(paths.items(), key=lambda item: item[0])
+        FailingRoute(
+            route=route, policy=policy, message=messages[policy], paths=tuple(route_paths), whole=route in whole
+        )
+        for (route, policy), route_paths in sorted(paths.items(), key=lambda item: item[0])
     )
 
 
@@ -71,7 +73,7 @@ def newly_failing(before: Collection[FailingRoute], after: Collection[FailingRou
 def failing_through(analysis: Analysis, subject: NodeRef) -> Iterator[FailingRoute]:
     """The routes that fail on paths that lead to an object or a section, or through it."""
     through = (node.object for path in analysis.topology.paths_through(subject) for node in path)
-    targeting = (each for obj in dict.fromkeys(through) for each in analysis.attachments_to(obj))
+    targeting = (attachment for obj in dict.fromkeys(through) for attachment in analysis.attachments_to(obj))
     if not any(attachment.fails_requests for attachment in targeting):
         return
     for failing in failing_routes(analysis):
@@ -87,17 +89,19 @@ def _is_of(subject: NodeRef, node: NodeRef) -> bool:
 def _of_rules(
     analysis: Analysis, failing: Iterable[tuple[ObjectRef, str, Path]]
 ) -> Iterator[tuple[ObjectRef, str, Path]]:
-    """The same for paths to rules alone: of a rule that sends requests to backends, if those to all of them fail."""
+    """Reduce failing paths to those of rules; a rule fails if the paths to all of its backends do."""
     backends: dict[Path, dict[NodeRef, tuple[ObjectRef, str]]] = {}
     for policy, message, path in failing:
-        last = max((place for place, node in enumerate(path) if node.object.group_kind in ROUTES), default=None)
+        last = max((position for position, node in enumerate(path) if node.object.group_kind in ROUTES), default=None)
         if last == len(path) - 1:
             yield policy, message, path
         elif last is not None:
             backends.setdefault(path[: last + 1], {}).setdefault(path[-1], (policy, message))
-    for path, found in backends.items():
-        if all(any(_is_of(end, each) for end in found) for each in analysis.topology.children(path[-1])):
-            yield from ((policy, message, path) for policy, message in dict.fromkeys(found.values()))
+    for path, failed_backends in backends.items():
+        if all(
+            any(_is_of(end, backend) for end in failed_backends) for backend in analysis.topology.children(path[-1])
+        ):
+            yield from ((policy, message, path) for policy, message in dict.fromkeys(failed_backends.values()))
 
 
 def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
@@ -111,8 +115,12 @@ def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
         profile = analysis.registry.profile(kind)
         resolver = Resolver(analysis.topology, analysis.registry, AsIfValid(analysis.attachments, kind))
         for policy in policies:
-            failed = [each for each in analysis.attachments[policy] if each.fails_requests and each.target]
-            targets = [each.target for each in failed if each.target]
+            failed = [
+                attachment
+                for attachment in analysis.attachments[policy]
+                if attachment.fails_requests and attachment.target
+            ]
+            targets = [attachment.target for attachment in failed if attachment.target]
             for path in paths_by_way_of(targets, profile, analysis.topology):
                 effective = resolver.effective_of(kind, path)
                 resolution = effective.resolution if effective else None
@@ -129,8 +137,8 @@ def _paths_to_rules(analysis: Analysis, route: ObjectRef) -> set[Path]:
         path for path in analysis.topology.paths_through(NodeRef(route)) if analysis.topology.carries_traffic(path)
     )
     return {
-        path[: place + 1]
+        path[: position + 1]
         for path in through
-        for place, node in enumerate(path)
+        for position, node in enumerate(path)
         if node.object == route and node.section
     }

@@ -54,20 +54,20 @@ AnyWrittenValue = TypeVar("AnyWrittenValue", bound=WrittenValue)
 
 
 def origin_of(analysis: Analysis, source: Source) -> Origin | None:
-    """Where the object was read that says something; None if it was not read."""
+    """Return the origin of the object of a source; None if it was not read."""
     resource = analysis.index.get(source.object)
     return resource.origin if resource else None
 
 
 class FieldLocations:
-    """Where what is said in one effective policy is written."""
+    """Fields in which the leaves of one effective policy are written."""
 
     def __init__(self, analysis: Analysis, effective: EffectivePolicy, profile: PolicyKindProfile) -> None:
-        """Of an outcome of a kind whose profile this is there; nothing is looked for yet."""
+        """Take an outcome, and the profile of its kind at its target."""
         self._analysis, self._effective, self._profile = analysis, effective, profile
 
     def field(self, keys: Field, leaf: Leaf) -> FieldPath:
-        """Where in its object a leaf of the outcome, or of what is brought to it, is written.
+        """Return the field of its object in which a leaf is written.
 
         The whole object, if the definition of its kind fills the field in, or if it cannot be told.
         """
@@ -76,29 +76,31 @@ class FieldLocations:
         if self._profile.route_settings:
             return self._analysis.resolver.rules.place(leaf.source.target, keys)
         # One source can declare a field twice, bare and in a stanza: then the value tells.
-        written = (place for other, place in self._written_by(leaf.source).get(keys, ()) if other == leaf)
+        written = (
+            location for written_leaf, location in self._written_by(leaf.source).get(keys, ()) if written_leaf == leaf
+        )
         return next(written, None) or self._own_field(keys, leaf)
 
     @cached_method
     def _written_by(self, source: Source) -> dict[Field, list[tuple[Leaf, FieldPath]]]:
         """Everything that one source brings to the outcome, with its place; there may be thousands of others."""
-        found: dict[Field, list[tuple[Leaf, FieldPath]]] = {}
+        locations: dict[Field, list[tuple[Leaf, FieldPath]]] = {}
         for part in self._effective.resolution.contributions_of.get(source.object, ()):
-            for keys, node, place in field_paths(part, self._profile) if part.source == source else ():
+            for keys, node, location in field_paths(part, self._profile) if part.source == source else ():
                 if isinstance(node, Leaf):
-                    found.setdefault(keys, []).append((node, place))
-        return found
+                    locations.setdefault(keys, []).append((node, location))
+        return locations
 
     def _own_field(self, keys: Field, leaf: Leaf) -> FieldPath:
-        """Where the target object itself says a field that counts as a policy's."""
+        """Return the field of the target object that counts as a policy's setting."""
         source = leaf.source
-        for own in self._effective.resolution.object_values if source.object == source.target.object else ():
+        for setting in self._effective.resolution.object_values if source.object == source.target.object else ():
             # Of two fields for one setting, the value tells.
-            if (keys, leaf) in own.leaves:
-                said, below = own.object_field.split("."), keys[len(own.field) :]
-                if own.object_field.startswith(OF_RULE):
-                    return self._analysis.resolver.rules.place(source.target, (*said[1:], *below))
-                return FieldPath((*said, *below))
+            if (keys, leaf) in setting.leaves:
+                steps, remaining = setting.object_field.split("."), keys[len(setting.field) :]
+                if setting.object_field.startswith(OF_RULE):
+                    return self._analysis.resolver.rules.place(source.target, (*steps[1:], *remaining))
+                return FieldPath((*steps, *remaining))
         return WHOLE
 
 
@@ -111,19 +113,19 @@ def field_paths(part: Contribution, profile: PolicyKindProfile) -> Iterator[tupl
 def _below(
     spec: Traced, keys: Field, at: tuple[Step, ...], *, is_named: bool = False
 ) -> Iterator[tuple[Field, Leaf | Traced, FieldPath]]:
-    """The same of a part of it; `is_named` is whether that is the name of the policy, which stands nowhere in it."""
+    """Walk a part of a spec; `is_named` is whether its keys are names of policies, which no policy contains."""
     nameless, by_position = is_named or isinstance(spec, CollectedValues), isinstance(spec, KeyedList)
     for position, (key, child) in enumerate(spec.items()):
-        field, place = (*keys, key), at if nameless else (*at, position if by_position else key)
-        yield field, child, FieldPath(place)
+        field, location = (*keys, key), at if nameless else (*at, position if by_position else key)
+        yield field, child, FieldPath(location)
         if not isinstance(child, Leaf):
-            yield from _below(child, field, place)
+            yield from _below(child, field, location)
 
 
 def with_line(
-    placed: AnyWrittenValue, locate: LocateLine, who: FindAuthor | None = None, **also: object
+    placed: AnyWrittenValue, locate: LocateLine, author_of: FindAuthor | None = None, **also: object
 ) -> AnyWrittenValue:
-    """The same with the line of its field instead of that of its object, if that can be told, and with who wrote it.
+    """Return a value with the origin of its field instead of that of its object, and with its author.
 
     Fields that have other values `also` are replaced in one go.
     """
@@ -132,8 +134,8 @@ def with_line(
     exact = Origin(origin.source, line) if origin and line else None
     if exact:
         also["origin"] = exact
-    if who and field.steps:
-        also["blame"] = who(placed, exact)
+    if author_of and field.steps:
+        also["blame"] = author_of(placed, exact)
     if not also:
         return placed
     changed: Any = placed
@@ -141,7 +143,7 @@ def with_line(
 
 
 class NamedNode(Struct, frozen=True, gc=False):
-    """What stands in a spec at a path of keys, and its name."""
+    """A leaf or subtree of a spec, with its path of keys and its name."""
 
     field: Field
     name: str
@@ -189,14 +191,14 @@ def _leaves_of(named: NamedNode, profile: PolicyKindProfile, whole: NamedNode | 
     if whole is None and ".".join(named.field) in profile.list_keys:
         whole = named
     by_key = isinstance(named.node, KeyedList)
-    for place, (key, child) in enumerate(named.node.items()):
+    for position, (key, child) in enumerate(named.node.items()):
         step = field_name((key,))
         if by_key:
             # An element that is told from others by its policy and place alone has no key.
-            step = f"[{place}]" if key.startswith(f"{_policy_of(child)}[") else f"[{key}]"
+            step = f"[{position}]" if key.startswith(f"{_policy_of(child)}[") else f"[{key}]"
         dot = "" if not named.name or step.startswith("[") else "."
-        below = NamedNode(field=(*named.field, key), name=f"{named.name}{dot}{step}", node=child)
-        yield from _leaves_of(below, profile, whole)
+        named_child = NamedNode(field=(*named.field, key), name=f"{named.name}{dot}{step}", node=child)
+        yield from _leaves_of(named_child, profile, whole)
 
 
 def _policy_of(node: Leaf | Traced) -> str:
@@ -205,19 +207,19 @@ def _policy_of(node: Leaf | Traced) -> str:
 
 
 def named_fates(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[list[tuple[NamedLeaf, Fate]]]:
-    """For each contribution, every field that it declares, with its fate."""
+    """Pair the fields of each contribution with their fates."""
     fates = iter(resolution.fates)
     for part in resolution.contributions:
         named = {leaf.field: leaf for leaf in named_leaves(part.spec, profile)}
-        own = [(field, next(fates)) for field, _ in leaves(part.spec)]
-        yield [(named[field], replace(fate, field=named[field].name)) for field, fate in own if field in named]
+        declared = [(field, next(fates)) for field, _ in leaves(part.spec)]
+        yield [(named[field], replace(fate, field=named[field].name)) for field, fate in declared if field in named]
 
 
 def declared_fields(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[Declared]:
     """Every field of every contribution on a path, in the order of declaration."""
     parts = zip(resolution.contributions, named_fates(resolution, profile), strict=True)
     for part, fates in parts:
-        places = {keys: place for keys, _, place in field_paths(part, profile)}
+        locations = {keys: location for keys, _, location in field_paths(part, profile)}
         for _, together in groupby(fates, lambda pair: pair[0].whole.field):
             pairs = list(together)
             (named, fate), whole = pairs[0], pairs[0][0].whole.node
@@ -227,5 +229,5 @@ def declared_fields(resolution: Resolution, profile: PolicyKindProfile) -> Itera
                 source=fate.source,
                 fates=tuple(fate for _, fate in pairs),
                 defaulted=all(fate.defaulted for _, fate in pairs),
-                declared_in=places[named.whole.field],
+                declared_in=locations[named.whole.field],
             )

@@ -50,7 +50,7 @@ class WithProfile(Protocol):
 
     @property
     def profile(self) -> PolicyKindProfile:
-        """What is known of the kind."""
+        """The profile of the kind."""
         ...
 
 
@@ -69,7 +69,7 @@ class OfPolicyKind(Struct, frozen=True):
 
 
 class OfKnownKind(OfPolicyKind, frozen=True):
-    """The same, and how far a profile covers the kind."""
+    """Members that say how a kind is known, and how far a profile covers it."""
 
     @property
     def assumed(self: WithProfile) -> Annotated[tuple[str, ...], Meta()]:
@@ -156,21 +156,23 @@ def effective_entries(
     """The effective policy of every kind, or of one, on every path, at the level where the kind takes effect."""
     entries: list[EffectiveEntry] = []
     for position, path in enumerate(paths):
-        for policy_kind in (each for each in analysis.resolver.kinds_at(path) if kind in {None, each}):
+        for policy_kind in (occurring for occurring in analysis.resolver.kinds_at(path) if kind in {None, occurring}):
             profile = analysis.registry.profile(policy_kind)
             direct, reached = profile.policy_class == "direct", reached_part(path, profile)
             if direct:
                 ends = _direct_ends(analysis, profile, path, subject)
             else:
                 ends = [reached or path] if reached or takes_effect_below(path[-1], profile) else []
-            below = not direct and not reached
+            passes_down = not direct and not reached
             outcomes = filter(None, (analysis.resolver.effective_of(policy_kind, end) for end in ends))
-            entries += (EffectiveEntry(path=position, effective=outcome, passes_down=below) for outcome in outcomes)
+            entries += (
+                EffectiveEntry(path=position, effective=outcome, passes_down=passes_down) for outcome in outcomes
+            )
     return tuple(entries)
 
 
 def own_settings_entries(analysis: Analysis, paths: Iterable[Path]) -> tuple[EffectiveEntry, ...]:
-    """What the rules of the routes on every path say themselves; these are no policies.
+    """Settings of the rules themselves on every path; these are no policies.
 
     What stands for a setting of policies that count at the rule is in the entries of these instead.
     """
@@ -188,17 +190,17 @@ def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, sub
     filters of a rule do, they do to all requests to its backends.
     """
     starts = {subject.object, *((node.object for node in path) if profile.role == "filter" else ())}
-    first = next(place for place, node in enumerate(path) if node.object in starts)
+    first = next(position for position, node in enumerate(path) if node.object in starts)
     whole = {level.group_kind for level in profile.effective_targets if not level.section}
     whole -= {level.group_kind for level in profile.effective_targets if level.section}
     deepest = {
-        node.object: place
-        for place, node in enumerate(path[first:], first)
+        node.object: position
+        for position, node in enumerate(path[first:], first)
         if not node.section
         or node.object.group_kind not in whole
         or analysis.resolver.policies_of_kind(node, profile.group_kind)
     }
-    return [path[: place + 1] for place in sorted(deepest.values())]
+    return [path[: position + 1] for position in sorted(deepest.values())]
 
 
 def group_entries(
@@ -229,12 +231,12 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
     effective, resolution = entries[0].effective, entries[0].effective.resolution
     parts = resolution.contributions
     profile = analysis.registry.profile(resolution.kind).at(effective.target.object.group_kind)
-    places = FieldLocations(analysis, effective, profile)
+    locations = FieldLocations(analysis, effective, profile)
     fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(resolution, profile))]
     beaten: dict[Field, list[Fate]] = {}
     for field, leaf, fate in (*fates, *resolution.object_fates):
         if fate.state not in {"effective", "undecided"}:
-            origin, declared_in = origin_of(analysis, fate.source), places.field(field, leaf)
+            origin, declared_in = origin_of(analysis, fate.source), locations.field(field, leaf)
             beaten.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
     settings = tuple(
         Setting(
@@ -246,7 +248,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
             certain=named.leaf.source not in resolution.undecided,
             instead_of=tuple(beaten.pop(named.field, ())),
             origin=origin_of(analysis, named.leaf.source),
-            declared_in=places.field(named.field, named.leaf),
+            declared_in=locations.field(named.field, named.leaf),
             security=profile.is_security(named.field[1:] if profile.all_apply else named.field),
         )
         for named in named_leaves(resolution.spec, profile)
@@ -304,28 +306,30 @@ def summary_of(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[
     return tuple(dict.fromkeys(phrase for spec in policies for phrase in profile.summary_of(spec)))
 
 
-def with_lines(groups: Iterable[InForce], locate: LocateLine, who: FindAuthor | None = None) -> tuple[InForce, ...]:
-    """The same with the lines of settings, and of what they beat, instead of those of their objects; and with authors.
+def with_lines(
+    groups: Iterable[InForce], locate: LocateLine, author_of: FindAuthor | None = None
+) -> tuple[InForce, ...]:
+    """Return groups with the lines of their settings instead of those of their objects, and with authors.
 
     Nobody is named unless it is given who did.
     """
 
     def exact(setting: Setting) -> Setting:
-        instead_of = tuple(with_line(fate, locate, who) for fate in setting.instead_of)
-        return with_line(setting, locate, who, **{"instead_of": instead_of} if instead_of else {})
+        instead_of = tuple(with_line(fate, locate, author_of) for fate in setting.instead_of)
+        return with_line(setting, locate, author_of, **{"instead_of": instead_of} if instead_of else {})
 
     return tuple(
         replace(
             group,
             settings=tuple(map(exact, group.settings)),
-            without_effect=tuple(with_line(fate, locate, who) for fate in group.without_effect),
+            without_effect=tuple(with_line(fate, locate, author_of) for fate in group.without_effect),
         )
         for group in groups
     )
 
 
 def assumed_of(profile: PolicyKindProfile, resolutions: Iterable[Resolution]) -> tuple[str, ...]:
-    """What of a kind rests on a default or a guess and matters for some of its outcomes.
+    """Choices about a kind that rest on a default or a guess, and that matter for some of its outcomes.
 
     How specs merge matters where several meet and one has not chosen; where that is not decided, nothing is assumed.
     """

@@ -1,4 +1,4 @@
-"""What routes, Gateways and classes refer to and is not looked into: objects of kinds of which nothing is known."""
+"""Filters, parameters and backends of unknown kinds, to which routes, Gateways and classes refer."""
 
 from __future__ import annotations
 
@@ -36,46 +36,50 @@ class NotLookedInto(Struct, frozen=True, kw_only=True):
 
 
 def not_looked_into(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[NotLookedInto, ...]:
-    """What is referred to on an object's paths and is not looked into: by rules, then by Gateways and their classes.
+    """References on an object's paths to objects of unknown kinds: by rules, then by Gateways and classes.
 
     What is known to be missing does nothing, and is said elsewhere, as are policies that no filter attaches.
     """
     nodes = dict.fromkeys([subject, *(node for path in paths for node in path)])
     objects = {node.object for node in nodes}
-    found = [*_of_routes(analysis, nodes, objects), *_of_gateways(analysis, objects)]
-    existing = (each for each in found if analysis.index.presence(each.object) != "missing")
+    references = [*_of_routes(analysis, nodes, objects), *_of_gateways(analysis, objects)]
+    existing = (reference for reference in references if analysis.index.presence(reference.object) != "missing")
     resources = ((entry, analysis.index.get(entry.object)) for entry in existing)
     return tuple(replace(entry, origin=resource.origin if resource else None) for entry, resource in resources)
 
 
 def unexamined_references(analysis: Analysis, obj: ObjectRef) -> dict[ReferenceRole, tuple[ObjectRef, ...]]:
-    """What names an object that is not looked into, and as what; nothing of one that is."""
+    """Objects that refer to one of an unknown kind, by its role; empty for an object of a known kind."""
     relations = analysis.topology.relations
     by: dict[ReferenceRole, Iterable[ObjectRef]] = {}
     if _is_opaque_filter(analysis, obj):
-        by["filter"] = (each.route for each in relations.filters_naming(obj))
+        by["filter"] = (reference.route for reference in relations.filters_naming(obj))
     if _is_opaque_backend(analysis, obj):
         by["backend"] = relations.routes_referring_to(obj)
     if _are_opaque_parameters(analysis, obj):
-        by["parameters"] = (each.holder for each in relations.holders_of(obj))
+        by["parameters"] = (reference.holder for reference in relations.holders_of(obj))
     names: dict[ReferenceRole, tuple[ObjectRef, ...]] = {sort: tuple(dict.fromkeys(refs)) for sort, refs in by.items()}
     return {sort: refs for sort, refs in names.items() if refs}
 
 
 def _of_routes(analysis: Analysis, nodes: Iterable[NodeRef], objects: Iterable[ObjectRef]) -> Iterator[NotLookedInto]:
-    """What rules among some nodes name as filters and, of other nodes among them, as backends."""
+    """References of rules to filters and backends of unknown kinds."""
     rules = [node for node in nodes if node.section and node.object.group_kind in ROUTES]
-    there = {*objects}
+    on_paths = {*objects}
     for rule in rules:
         position = analysis.topology.sections(rule.object).index(rule.section)
         for named in analysis.topology.relations.filters_of(rule.object):
-            if named.rule == position and named.backend in {None, *there} and _is_opaque_filter(analysis, named.object):
+            if (
+                named.rule == position
+                and named.backend in {None, *on_paths}
+                and _is_opaque_filter(analysis, named.object)
+            ):
                 yield NotLookedInto(
                     object=named.object, as_="filter", by=rule, field=named.field, backend=named.backend
                 )
         for backend in analysis.topology.backends(rule.object):
             at, ref = backend.node.object, backend.ref
-            if ref.rule == position and at in there and ref.forwards and _is_opaque_backend(analysis, at):
+            if ref.rule == position and at in on_paths and ref.forwards and _is_opaque_backend(analysis, at):
                 yield NotLookedInto(object=at, as_="backend", by=rule, field=ref.field)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.topology import Path
 
-_MOST_PLACES: Final = 2
+_MAX_NAMED_NODES: Final = 2
 PathNumber: TypeAlias = Annotated[int, Meta(ge=1)]
 
 
@@ -48,7 +48,7 @@ class Phrase(Struct, frozen=True):
     """Whether it names them by their numbers, which have to be shown then."""
 
 
-class _Place(Struct, frozen=True, kw_only=True):
+class _PartialNode(Struct, frozen=True, kw_only=True):
     """A node that is on some of the paths only."""
 
     number: int
@@ -83,12 +83,12 @@ class PathPhrases:
         if len(chosen) == number:
             return Phrase("both paths" if number == 2 else f"all {number} paths")  # noqa: PLR2004 (a pair is "both")
         if chosen not in self._known:
-            words = self._best.get(chosen) or self._by_several(chosen) or self._by_two(chosen)
-            if words:
-                phrase = Phrase(words if words[0].isdigit() or " but not " in words else f"{words} only")
+            name = self._best.get(chosen) or self._by_several(chosen) or self._by_two(chosen)
+            if name:
+                phrase = Phrase(name if name[0].isdigit() or " but not " in name else f"{name} only")
             else:
-                others = frozenset(range(number)) - chosen
-                left_out = self._best.get(others) or self._by_several(others)
+                remaining = frozenset(range(number)) - chosen
+                left_out = self._best.get(remaining) or self._by_several(remaining)
                 by_number = Phrase(_by_number(sorted(chosen)), numbered=True)
                 phrase = Phrase(f"all but {left_out}") if left_out else by_number
             self._known[chosen] = phrase
@@ -99,7 +99,7 @@ class PathPhrases:
         return self.phrase(positions).words
 
     @cached_property
-    def _places(self) -> Mapping[NodeRef, _Place]:
+    def _partial_nodes(self) -> Mapping[NodeRef, _PartialNode]:
         """The nodes that are on some of the paths only, nearest to the root first."""
         on: dict[NodeRef, set[int]] = {}
         depths: dict[NodeRef, int] = {}
@@ -112,9 +112,9 @@ class PathPhrases:
             owners.setdefault((node.kind, node.section), set()).add(node.object)
         telling = sorted((node for node in on if len(on[node]) < len(self._paths)), key=lambda n: (depths[n], n))
         return {
-            node: _Place(
+            node: _PartialNode(
                 number=number,
-                words=_words(node, alone=len(owners[node.kind, node.section]) == 1),
+                words=_node_phrase(node, is_unique=len(owners[node.kind, node.section]) == 1),
                 rank=_rank(node),
                 sort=(node.object.group_kind, bool(node.section)),
                 on=frozenset(on[node]),
@@ -124,56 +124,59 @@ class PathPhrases:
 
     @cached_property
     def _best(self) -> Mapping[frozenset[int], str]:
-        """By some paths, what the node is called that is on exactly these: of several, what people think in first."""
-        worst_first = sorted(self._places.values(), key=lambda it: (it.rank, len(it.words), it.words), reverse=True)
-        return {place.on: place.words for place in worst_first}
+        """Names of nodes by the paths that they are on; of several nodes, the name that people think in first."""
+        worst_first = sorted(
+            self._partial_nodes.values(), key=lambda it: (it.rank, len(it.words), it.words), reverse=True
+        )
+        return {node.on: node.words for node in worst_first}
 
     @cached_property
     def _of_sort(self) -> Mapping[tuple[GroupKind, bool], int]:
-        """How many nodes of each sort there are, the sort that is nearest to the root first."""
-        return Counter(place.sort for place in self._places.values())
+        """Numbers of nodes by their sort, the sort nearest to the root first."""
+        return Counter(node.sort for node in self._partial_nodes.values())
 
-    def _on_any(self, positions: Iterable[int]) -> list[_Place]:
+    def _on_any(self, positions: Iterable[int]) -> list[_PartialNode]:
         """The nodes on any of some paths, nearest to the root first."""
         nodes = dict.fromkeys(chain.from_iterable(self._paths[position] for position in positions))
-        return sorted((self._places[node] for node in nodes if node in self._places), key=lambda place: place.number)
+        return sorted(
+            (self._partial_nodes[node] for node in nodes if node in self._partial_nodes),
+            key=lambda partial: partial.number,
+        )
 
     def _by_several(self, chosen: frozenset[int]) -> str:
         """Several nodes of one sort (listeners, rules, Gateways, Services), as few as possible."""
-        inside: dict[tuple[GroupKind, bool], list[_Place]] = {}
-        for place in self._on_any(chosen):
-            if place.on <= chosen:
-                inside.setdefault(place.sort, []).append(place)
-        covering = [
-            sort for sort, places in inside.items() if frozenset[int]().union(*(p.on for p in places)) == chosen
-        ]
+        inside: dict[tuple[GroupKind, bool], list[_PartialNode]] = {}
+        for node in self._on_any(chosen):
+            if node.on <= chosen:
+                inside.setdefault(node.sort, []).append(node)
+        covering = [sort for sort, nodes in inside.items() if frozenset[int]().union(*(p.on for p in nodes)) == chosen]
         if not covering:
             return ""
         order = list(self._of_sort)
         sort = min(covering, key=lambda sort: (len(inside[sort]), order.index(sort)))
         kind, is_section = sort
-        places = inside[sort]
+        nodes = inside[sort]
         noun = section_noun(kind) if is_section else kind.kind
-        if len(places) <= _MOST_PLACES:
-            bare = [place.words.removeprefix(f"{noun} ") for place in places]
-            alike = all(place.words != name for place, name in zip(places, bare, strict=True))
-            return f"{plural(noun)} {listed(bare)}" if alike else listed([place.words for place in places])
-        return f"{len(places)} of {self._of_sort[sort]} {plural(noun)}"
+        if len(nodes) <= _MAX_NAMED_NODES:
+            bare = [node.words.removeprefix(f"{noun} ") for node in nodes]
+            alike = all(node.words != name for node, name in zip(nodes, bare, strict=True))
+            return f"{plural(noun)} {listed(bare)}" if alike else listed([node.words for node in nodes])
+        return f"{len(nodes)} of {self._of_sort[sort]} {plural(noun)}"
 
     def _by_two(self, chosen: frozenset[int]) -> str:
         """Two nodes: the paths through both, the one nearer the root first; or through one and not the other."""
-        around = [place for place in self._on_any([min(chosen)]) if place.on >= chosen]
+        around = [node for node in self._on_any([min(chosen)]) if node.on >= chosen]
         phrases = [
             f"{upper.words} with {lower.words}"
             for upper, lower in combinations(around, 2)
             if len(upper.on & lower.on) == len(chosen)
         ]
-        for place in around:
-            left_out = next(position for position in place.on if position not in chosen)
+        for node in around:
+            left_out = next(position for position in node.on if position not in chosen)
             phrases += [
-                f"{place.words} but not {other.words}"
-                for other in self._on_any([left_out])
-                if len(other.on) >= len(place.on) - len(chosen) and place.on - other.on == chosen
+                f"{node.words} but not {excluded.words}"
+                for excluded in self._on_any([left_out])
+                if len(excluded.on) >= len(node.on) - len(chosen) and node.on - excluded.on == chosen
             ]
         return min(phrases, key=len, default="")
 
@@ -182,11 +185,11 @@ class PathPhrases:
 path_phrases: Final = lru_cache(maxsize=2**8)(PathPhrases)
 
 
-def _words(node: NodeRef, *, alone: bool) -> str:
+def _node_phrase(node: NodeRef, *, is_unique: bool) -> str:
     """A section by its own name if its object is `alone` in having one of that name, else with its object."""
     if not node.section:
         return str(node.object)
-    return section_words(node) if alone else f"{section_words(node)} of {node.object}"
+    return section_words(node) if is_unique else f"{section_words(node)} of {node.object}"
 
 
 def _rank(node: NodeRef) -> int:
@@ -203,5 +206,5 @@ def _by_number(positions: list[int]) -> str:
     # In a run, positions are as far apart as their places in the list.
     by_run = groupby(enumerate(positions), lambda pair: pair[1] - pair[0])
     runs = [[position + 1 for _, position in run] for _, run in by_run]
-    words = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
-    return f"{'path' if len(positions) == 1 else 'paths'} {', '.join(words)}"
+    numbers_or_ranges = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    return f"{'path' if len(positions) == 1 else 'paths'} {', '.join(numbers_or_ranges)}"

@@ -133,8 +133,8 @@ def in_causal_order(analysis: Analysis, reasons: Iterable[Reason]) -> tuple[Reas
 def _reference_field(analysis: Analysis, reason: Reason) -> str:
     """The reference of a policy to what a reason is about; empty if there is none of its own."""
     attachments = analysis.attachments.get(reason.object, ())
-    own = (attachment for attachment in attachments if not attachment.declared.named_by)
-    return next((attachment.declared.field for attachment in own if attachment.target in reason.related), "")
+    declared = (attachment for attachment in attachments if not attachment.declared.named_by)
+    return next((attachment.declared.field for attachment in declared if attachment.target in reason.related), "")
 
 
 def node_phrase(node: NodeRef) -> str:
@@ -151,13 +151,13 @@ def failure_phrase(attachments: Iterable[Attachment]) -> str:
     return listed(list(dict.fromkeys(attachment.message for attachment in attachments if attachment.message)))
 
 
-def undecided_phrase(policy: ObjectRef, others: Collection[ObjectRef]) -> str:
+def undecided_phrase(policy: ObjectRef, rivals: Collection[ObjectRef]) -> str:
     """Return why it is not known whether a policy is enforced, next to others of its kind."""
-    return f"it and {names(others)} set different fields, and how {plural(policy.kind)} combine is not known"
+    return f"it and {names(rivals)} set different fields, and how {plural(policy.kind)} combine is not known"
 
 
 def missing_reference(analysis: Analysis, policy: ObjectRef) -> Reason:
-    """Why a policy without any reference is attached to nothing, or why that is not known."""
+    """Reason why a policy without any reference is attached to nothing, or why that is unknown."""
     profile = analysis.registry.profile(policy.group_kind)
     if not profile.attaches_as_known or not profile.references_alone:
         return Reason("not-computed", f"how {policy.kind} attaches without a target reference is not computed", policy)
@@ -166,7 +166,7 @@ def missing_reference(analysis: Analysis, policy: ObjectRef) -> Reason:
 
 
 def attachment_reason(analysis: Analysis, attachment: Attachment) -> Reason:
-    """Why a reference of the policy is not attached."""
+    """Reason why a reference of a policy is not attached."""
     declared, target = attachment.declared, attachment.target
     if target is None and declared.selector is not None:
         rule = "not-selected"
@@ -197,44 +197,44 @@ def _not_permitted(analysis: Analysis, attachment: Attachment) -> str:
     return "namespace-closed" if closed else "not-permitted"
 
 
-def parent_reasons(analysis: Analysis, route: ObjectRef, above: NodeRef | None = None) -> Iterator[Reason]:
-    """Why a route is not attached to what it names as parents or, if given, to what belongs to a node above it."""
+def parent_reasons(analysis: Analysis, route: ObjectRef, ancestor: NodeRef | None = None) -> Iterator[Reason]:
+    """Reasons why a route is not attached to its parents or, if given, to those that belong to an ancestor."""
     bindings = analysis.topology.bindings(route)
-    relevant = [binding for binding in bindings if above is None or _belongs(analysis, binding, above)]
+    relevant = [binding for binding in bindings if ancestor is None or _belongs(analysis, binding, ancestor)]
     yield from (binding_reason(analysis, binding) for binding in relevant if binding.state != "attached")
     if not relevant:
-        where = node_phrase(above) if above else "anything that lets requests in"
-        others = " and ".join(dict.fromkeys(str(binding.parent) for binding in bindings))
-        also = f"; it names {others}" if others and above else ""
-        related = (NodeRef(route), above) if above else (NodeRef(route),)
+        where = node_phrase(ancestor) if ancestor else "anything that lets requests in"
+        parents = " and ".join(dict.fromkeys(str(binding.parent) for binding in bindings))
+        also = f"; it names {parents}" if parents and ancestor else ""
+        related = (NodeRef(route), ancestor) if ancestor else (NodeRef(route),)
         message = f"{route} does not name {where} as a parent{also}"
         yield Reason("no-parent", message, route, field="spec.parentRefs", related=related)
 
 
-def _belongs(analysis: Analysis, binding: Binding, above: NodeRef) -> bool:
+def _belongs(analysis: Analysis, binding: Binding, ancestor: NodeRef) -> bool:
     """Whether what a route names as a parent is a node, or belongs to it."""
     parent = binding.parent
-    if above.section:
-        return binding.listener == above or (binding.listener is None and parent == above.object)
+    if ancestor.section:
+        return binding.listener == ancestor or (binding.listener is None and parent == ancestor.object)
     gateway = analysis.topology.gateways.gateway_of(parent)
-    if above.object.group_kind == GATEWAY_CLASS:
-        return gateway is not None and analysis.topology.gateways.class_of(gateway) == above.object
-    return above.object in {parent, gateway}
+    if ancestor.object.group_kind == GATEWAY_CLASS:
+        return gateway is not None and analysis.topology.gateways.class_of(gateway) == ancestor.object
+    return ancestor.object in {parent, gateway}
 
 
 def binding_reason(analysis: Analysis, binding: Binding) -> Reason:
-    """Why a reference of a route does not attach it, to a parent or to a listener of it, or why that is not known."""
+    """Reason why a reference of a route to a parent or listener does not attach it, or why that is unknown."""
     route, node = binding.route, binding.listener or NodeRef(binding.parent)
     listener = analysis.topology.gateways.listener(node)
-    place, ignored = f"spec.parentRefs[{binding.parent_index}]", analysis.topology.relations.why_ignored(node)
+    parent_field, ignored = f"spec.parentRefs[{binding.parent_index}]", analysis.topology.relations.why_ignored(node)
     if binding.parent.group_kind in ROUTES:
         rule, holder, field = "not-delegated", binding.parent, "spec.rules"
     elif binding.state == "unknown":
-        rule, holder, field = "parent-unknown", route, place
+        rule, holder, field = "parent-unknown", route, parent_field
     elif ignored and ignored.message == binding.message:
         rule, holder, field = "parent-invalid", node.object, listener.field if listener else "spec"
     elif listener is None:
-        rule, field = _no_listener(analysis, binding, place)
+        rule, field = _no_listener(analysis, binding, parent_field)
         holder = route
     elif binding.reason == "NoMatchingListenerHostname":
         rule, holder, field = "listener-hostname", route, "spec.hostnames"
@@ -246,16 +246,16 @@ def binding_reason(analysis: Analysis, binding: Binding) -> Reason:
     return Reason(rule, binding.message, holder, field=field, reason=binding.reason, related=related)
 
 
-def _no_listener(analysis: Analysis, binding: Binding, place: str) -> tuple[str, str]:
+def _no_listener(analysis: Analysis, binding: Binding, parent_field: str) -> tuple[str, str]:
     """The rule by which a parent itself refuses a route, and the field of the parentRef that is to blame."""
     index, route = analysis.index, binding.route
     parents = {parent.position: parent for parent in parent_refs(index, route)}
     parent = parents[binding.parent_index]
     if index.presence(parent.object) != "present":
-        return "parent-missing", f"{place}.name"
+        return "parent-missing", f"{parent_field}.name"
     if parent.port is not None and parent.section in {"", *analysis.topology.sections(parent.object)}:
-        return "listener-port", f"{place}.port"
-    return "listener-missing", f"{place}.sectionName" if parent.section else place
+        return "listener-port", f"{parent_field}.port"
+    return "listener-missing", f"{parent_field}.sectionName" if parent.section else parent_field
 
 
 def _not_allowed(analysis: Analysis, binding: Binding, listener: Listener) -> tuple[str, ObjectRef, str]:
@@ -271,7 +271,7 @@ def _not_allowed(analysis: Analysis, binding: Binding, listener: Listener) -> tu
 
 
 def backend_reasons(analysis: Analysis, route: ObjectRef, backend: ObjectRef) -> Iterator[Reason]:
-    """Why a route that names a backend may not send requests there; what is wrong otherwise does not end a path."""
+    """Reasons why a route that names a backend may not send requests there."""
     related = (NodeRef(route), NodeRef(backend))
     for backend_ref in analysis.topology.backends(route):
         field = backend_ref.ref.field
@@ -291,15 +291,15 @@ def is_above_routes(node: NodeRef) -> bool:
 
 
 def merge_does_not_count(
-    own: Source, winners: Sequence[Source], strategies: Mapping[Source, MergeStrategy], profile: PolicyKindProfile
+    replaced: Source, winners: Sequence[Source], strategies: Mapping[Source, MergeStrategy], profile: PolicyKindProfile
 ) -> str:
-    """Why a policy replaces another one although it says that it merges, in words; empty if it does not.
+    """Explain why a policy replaces another one that asks to be merged; empty if it does not.
 
     Of two, the one further up, or that came first, decides; so it is what is replaced that does not merge.
     """
-    if profile.chooser == "challenger" or strategies.get(own) is not MergeStrategy.ATOMIC_DEFAULTS:
+    if profile.chooser == "challenger" or strategies.get(replaced) is not MergeStrategy.ATOMIC_DEFAULTS:
         return ""
     if not any(strategies.get(winner) in _MERGING for winner in winners):
         return ""
-    above = "further up " if len(winners) == 1 and winners[0].target != own.target else ""
-    return f"its merge does not count: {own.object} {above}is atomic and decides"
+    distance = "further up " if len(winners) == 1 and winners[0].target != replaced.target else ""
+    return f"its merge does not count: {replaced.object} {distance}is atomic and decides"

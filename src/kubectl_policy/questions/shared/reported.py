@@ -1,4 +1,4 @@
-"""What controllers said about an object, in its status and in Events; never believed, only shown."""
+"""Reports of controllers about an object, in its status and in Events; they are shown, and never trusted."""
 
 from __future__ import annotations
 
@@ -62,20 +62,20 @@ def reported_conditions(raw: Mapping[str, Json]) -> tuple[ReportedCondition, ...
     """Every condition in an object's status, in the order of the status."""
     if not has_report(raw):
         return ()
-    return tuple(condition for place in status_entries(raw) for condition in place.conditions)
+    return tuple(condition for entry in status_entries(raw) for condition in entry.conditions)
 
 
 def status_entries(raw: Mapping[str, Json]) -> tuple[StatusEntry, ...]:
     """The places in an object's status that can hold conditions: its own, then each entry of its lists."""
     generation, status = integer_at(raw, "metadata.generation"), mapping_at(raw, "status")
-    own = _place("object", status, "", generation)
+    direct = _status_entry("object", status, "", generation)
     listed = (
-        _place(sort, entry, field, generation)
+        _status_entry(sort, entry, field, generation)
         for name, sort, field in _LISTS
         if name in status
         for entry in mappings_at(status, name)
     )
-    return own, *listed
+    return direct, *listed
 
 
 def has_report(raw: Mapping[str, Json]) -> bool:
@@ -93,8 +93,8 @@ def parse_policy_names(value: Json, home: str) -> frozenset[str] | None:
     if not isinstance(value, str):
         return None
     if not value.lstrip().startswith(("[", "{")):
-        words = (word.strip() for word in value.split(","))
-        return frozenset(word if "/" in word else f"{home}/{word}" for word in words if word)
+        parts = (part.strip() for part in value.split(","))
+        return frozenset(part if "/" in part else f"{home}/{part}" for part in parts if part)
     import json  # noqa: PLC0415 (few objects have such an annotation)
 
     try:
@@ -131,22 +131,22 @@ def contrary_report(policy: Resource, around: Collection[ObjectRef]) -> Reported
     """
     if not has_report(policy.raw):
         return None
-    for place in status_entries(policy.raw):
-        kind = GroupKind(text_at(place.reference, "group", GATEWAY_API), text_at(place.reference, "kind", "Gateway"))
-        namespace = text_at(place.reference, "namespace", policy.ref.namespace)
-        ancestor = ObjectRef(kind, namespace, text_at(place.reference, "name"))
-        if place.sort == "object" or ancestor in around:
-            against = {(each.type, each.status): each for each in reversed(place.conditions)}
-            told = next((against[sign] for sign in NOT_WORKING.items() if sign in against), None)
-            if told:
-                return told
+    for entry in status_entries(policy.raw):
+        kind = GroupKind(text_at(entry.reference, "group", GATEWAY_API), text_at(entry.reference, "kind", "Gateway"))
+        namespace = text_at(entry.reference, "namespace", policy.ref.namespace)
+        ancestor = ObjectRef(kind, namespace, text_at(entry.reference, "name"))
+        if entry.sort == "object" or ancestor in around:
+            against = {(condition.type, condition.status): condition for condition in reversed(entry.conditions)}
+            contrary = next((against[sign] for sign in NOT_WORKING.items() if sign in against), None)
+            if contrary:
+                return contrary
     return None
 
 
 _TEXTS: Final = ("type", "status", "reason", "message")
 
 
-def _place(sort: StatusEntryRole, entry: Mapping[str, Json], field: str, generation: int | None) -> StatusEntry:
+def _status_entry(sort: StatusEntryRole, entry: Mapping[str, Json], field: str, generation: int | None) -> StatusEntry:
     reference = mapping_at(entry, field)
     about = f"listener {text_at(entry, 'name')}" if sort == "listener" else ""
     if field:
@@ -161,7 +161,7 @@ def _place(sort: StatusEntryRole, entry: Mapping[str, Json], field: str, generat
         seen = integer_at(condition, "observedGeneration")
         seen = for_all if seen is None else seen
         # There may be many thousands of them.
-        texts = [word if isinstance(word, str) else "" for word in map(condition.get, _TEXTS)]
+        texts = [text if isinstance(text, str) else "" for text in map(condition.get, _TEXTS)]
         conditions.append(
             ReportedCondition(
                 type=texts[0],

@@ -1,4 +1,4 @@
-"""Which objects are meant: one by type and name, or those of a type that are selected, as kubectl reads them."""
+"""Selection of objects by type, name, namespace and labels, as kubectl reads them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _ROWS: Final[Mapping[KindRole, RowSort]] = {
 
 
 class ListType(Struct, frozen=True, kw_only=True):
-    """What the objects of a type are listed as, what one of them is called, its kinds, and if they have namespaces."""
+    """A type of list: the sort of its rows, the noun for one, its kinds, and whether they have namespaces."""
 
     rows: RowSort
     noun: str
@@ -85,7 +85,7 @@ class ListType(Struct, frozen=True, kw_only=True):
 
 
 class Selection(Struct, frozen=True):
-    """Which of a type's objects are meant: those in a namespace, with one of the names, with labels as selected.
+    """The objects of a type that are meant: those in a namespace, with one of the names, with labels as selected.
 
     An empty namespace is every one, no name is any name. A name can have a namespace of its own, `shop/cart`. What is
     cluster-scoped is in every namespace.
@@ -152,9 +152,9 @@ class Listing(Answer, Generic[Row_co], frozen=True, kw_only=True):
         return self.rows
 
 
-def is_any_policy(word: str) -> bool:
+def is_any_policy(type_name: str) -> bool:
     """Whether a type name means policies of every kind."""
-    return OWN_TYPES.get(word.lower()) == "policies" and word.lower() not in _ROLES
+    return OWN_TYPES.get(type_name.lower()) == "policies" and type_name.lower() not in _ROLES
 
 
 def is_about_hierarchy(profile: PolicyKindProfile) -> bool:
@@ -162,14 +162,14 @@ def is_about_hierarchy(profile: PolicyKindProfile) -> bool:
     return profile.attaches_as_known or any(kind in HIERARCHY for kind in profile.declared_targets)
 
 
-def type_named(analysis: Analysis, word: str) -> ListType:
+def type_named(analysis: Analysis, type_name: str) -> ListType:
     """The type that a word means: `policies`, `routes` and the like, or any kind by its names. Raises `UsageError`.
 
     Of several kinds with one name those of the hierarchy are meant, else those that are policies, else all.
     """
-    rows, index = OWN_TYPES.get(word.lower()), analysis.index
+    rows, index = OWN_TYPES.get(type_name.lower()), analysis.index
     if rows == "policies":
-        role, noun = _ROLES.get(word.lower(), _POLICIES)
+        role, noun = _ROLES.get(type_name.lower(), _POLICIES)
         kinds = tuple(profile.group_kind for profile in analysis.registry.policy_kinds if profile.role == role)
         return ListType(rows=rows, noun=noun, kinds=kinds)
     if rows == "policy kinds":
@@ -178,7 +178,7 @@ def type_named(analysis: Analysis, word: str) -> ListType:
         return ListType(rows=rows, noun="listener", kinds=LISTENER_HOLDERS)
     if rows:
         return ListType(rows=rows, noun="route", kinds=tuple(ROUTES))
-    meant = kinds_meant(analysis, word, *OWN_TYPES)
+    meant = kinds_meant(analysis, type_name, *OWN_TYPES)
     present = [kind for kind in meant if index.of_kind(kind)] or meant
     placed = [kind for kind in present if kind in HIERARCHY]
     policies = [kind for kind in present if analysis.registry.profile_of(kind)]
@@ -191,26 +191,32 @@ def type_named(analysis: Analysis, word: str) -> ListType:
     )
 
 
-def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
+def select(analysis: Analysis, type_name: str, selection: Selection) -> Selected:
     """The objects of a type that are selected. Raises `NotFoundError` if there is none of a name that is asked for."""
-    type_ = type_named(analysis, word)
+    type_ = type_named(analysis, type_name)
     every = [resource for kind in type_.kinds for resource in analysis.index.of_kind(kind)]
     fitting = [resource for resource in every if selection.fits(resource)]
     namespace = selection.namespace if type_.namespaced else ""
-    here = [resource for resource in fitting if not type_.namespaced or selection.reaches(resource)]
-    names = ((resource.ref.qualified_name, resource.ref.name) for resource in here)
+    present_resources = [resource for resource in fitting if not type_.namespaced or selection.reaches(resource)]
+    names = ((resource.ref.qualified_name, resource.ref.name) for resource in present_resources)
     present = {name for pair in names for name in pair}
     for name in selection.names:
         if name not in present:
-            own, _, bare = name.rpartition("/")
-            _require_unhidden(analysis, [ObjectRef(kind, own or namespace, bare) for kind in type_.kinds])
-            raise not_found([resource.ref for resource in every], word, name, namespace, analysis.index.source)
-    elsewhere = () if here else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
+            own_namespace, _, bare = name.rpartition("/")
+            _require_unhidden(analysis, [ObjectRef(kind, own_namespace or namespace, bare) for kind in type_.kinds])
+            raise not_found([resource.ref for resource in every], type_name, name, namespace, analysis.index.source)
+    elsewhere = (
+        ()
+        if present_resources
+        else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
+    )
     may_fit = (resource for resource in every if selection.selector and selection.fits(resource) is None)
     undecided = tuple(resource for resource in may_fit if not type_.namespaced or selection.reaches(resource))
     return Selected(
         type=type_,
-        resources=tuple(sorted(here, key=lambda resource: (resource.ref.namespace, resource.ref.name, resource.ref))),
+        resources=tuple(
+            sorted(present_resources, key=lambda resource: (resource.ref.namespace, resource.ref.name, resource.ref))
+        ),
         namespace=namespace,
         elsewhere=elsewhere,
         undecided=undecided,
@@ -229,10 +235,10 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
     if not name:
         raise _without_name(analysis, type_name)
     index, kinds = analysis.index, kinds_meant(analysis, type_name)
-    own, _, name = name.rpartition("/")
-    if own and not any(map(index.namespaced, kinds)):
+    own_namespace, _, name = name.rpartition("/")
+    if own_namespace and not any(map(index.namespaced, kinds)):
         raise UsageError(f"a {kinds[0].kind} is in no namespace", f"write {type_name}/{name}")
-    namespace = own or namespace
+    namespace = own_namespace or namespace
     refs = [ObjectRef(kind, namespace if index.namespaced(kind) else "", name) for kind in kinds]
     present = [ref for ref in refs if index.presence(ref) == "present"]
     if len(present) > 1:
@@ -241,7 +247,7 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
     if present:
         return present[0]
     # It may be one of that name whose namespace nothing says.
-    possible = [each for ref in refs for each in index.candidates(ref) if each.name == name]
+    possible = [candidate for ref in refs for candidate in index.candidates(ref) if candidate.name == name]
     if len(possible) > 1:
         options = " or ".join(f"-n '{ref.namespace}'" for ref in possible[:_SHOWN])
         raise UsageError(f'the namespace of several objects "{name}" is not known', f"say which one: {options}")
@@ -255,10 +261,10 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
         return unread
     _require_unhidden(analysis, refs)
     where = namespace if any(ref.namespace for ref in refs) else ""
-    there = [ref for kind in kinds for ref in index.world.names_of(kind)]
+    existing = [ref for kind in kinds for ref in index.world.names_of(kind)]
     # Others may be there and not be given out.
     is_known = not any(any(index.absence.hiding(replace(ref, name=""))) for ref in refs)
-    raise not_found(there, type_name, name, where, index.source if is_known else "")
+    raise not_found(existing, type_name, name, where, index.source if is_known else "")
 
 
 def _require_unhidden(analysis: Analysis, refs: Iterable[ObjectRef]) -> None:
@@ -268,29 +274,33 @@ def _require_unhidden(analysis: Analysis, refs: Iterable[ObjectRef]) -> None:
             raise analysis.not_read(ref)
 
 
-def _without_name(analysis: Analysis, word: str) -> UsageError:
+def _without_name(analysis: Analysis, type_name: str) -> UsageError:
     """The error that an object is asked for by one word alone: a type, or the name of something."""
-    kinds = kinds_named(analysis, word)
-    there = [resource.ref for kind in kinds or analysis.index.group_kinds for resource in analysis.index.of_kind(kind)]
+    kinds = kinds_named(analysis, type_name)
+    existing = [
+        resource.ref for kind in kinds or analysis.index.group_kinds for resource in analysis.index.of_kind(kind)
+    ]
     if kinds:
-        some = ", ".join(f"{word}/{ref.qualified_name}" for ref in sorted(there)[:_SHOWN])
-        return UsageError(f"the name of the {word} is missing", f"for example: {some or f'{word}/NAME'}")
-    called = sorted((ref for ref in there if ref.name == word), key=lambda ref: (ref.group_kind not in HIERARCHY, ref))
+        some = ", ".join(f"{type_name}/{ref.qualified_name}" for ref in sorted(existing)[:_SHOWN])
+        return UsageError(f"the name of the {type_name} is missing", f"for example: {some or f'{type_name}/NAME'}")
+    called = sorted(
+        (ref for ref in existing if ref.name == type_name), key=lambda ref: (ref.group_kind not in HIERARCHY, ref)
+    )
     named = [f"{ref.kind.lower()}/{ref.qualified_name}" for ref in called[:_SHOWN]]
     hint = f"did you mean {' or '.join(named)}?" if named else "write TYPE/NAME, such as gateway/edge"
-    return UsageError(f'there is no resource type "{word}" in {analysis.index.source}', hint)
+    return UsageError(f'there is no resource type "{type_name}" in {analysis.index.source}', hint)
 
 
-def kinds_meant(analysis: Analysis, type_name: str, *others: str) -> tuple[GroupKind, ...]:
+def kinds_meant(analysis: Analysis, type_name: str, *alternatives: str) -> tuple[GroupKind, ...]:
     """`kinds_named`, at least one. Raises `UsageError` if there is none; `others` are further words that would do."""
-    kinds, place = kinds_named(analysis, type_name), analysis.index.source
+    kinds, source = kinds_named(analysis, type_name), analysis.index.source
     served = tuple(filter(analysis.index.world.serves, kinds))
     if not served:
-        there = (names for names in _all_kinds(analysis) if analysis.index.world.serves(names.group_kind))
-        known = {name for names in there for name in (names.singular, names.plural)}
+        served_names = (names for names in _all_kinds(analysis) if analysis.index.world.serves(names.group_kind))
+        known = {name for names in served_names for name in (names.singular, names.plural)}
         read = ", ".join(str(kind).lower() for kind in analysis.index.group_kinds)
-        hint = did_you_mean(type_name.lower(), known.union(others)) or f"{place} has: {read}"
-        raise UsageError(f'there is no resource type "{type_name}" in {place}', hint)
+        hint = did_you_mean(type_name.lower(), known.union(alternatives)) or f"{source} has: {read}"
+        raise UsageError(f'there is no resource type "{type_name}" in {source}', hint)
     return served
 
 
@@ -298,8 +308,8 @@ def kinds_named(analysis: Analysis, type_name: str) -> tuple[GroupKind, ...]:
     """The kinds that a type name can mean, those with objects in the snapshot first, then by group and kind."""
     kinds = {names.group_kind for names in _all_kinds(analysis) if is_called(names, type_name)}
     if not kinds:
-        others = map(analysis.registry.names_of, analysis.kinds_in_settings)
-        kinds = {names.group_kind for names in others if is_called(names, type_name)}
+        in_settings = map(analysis.registry.names_of, analysis.kinds_in_settings)
+        kinds = {names.group_kind for names in in_settings if is_called(names, type_name)}
     if len(kinds) < 2:  # noqa: PLR2004 (nothing to compare)
         return tuple(kinds)
     names_of = analysis.index.world.names_of
@@ -319,11 +329,11 @@ def _all_kinds(analysis: Analysis) -> Iterable[KindNames]:
 
 
 def not_found(
-    objects: Collection[ObjectRef], type_name: str, name: str, namespace: str = "", place: str = "the input"
+    objects: Collection[ObjectRef], type_name: str, name: str, namespace: str = "", source: str = "the input"
 ) -> NotFoundError:
     """The error that there is no object of a name, with a hint at those that there are, or that a place has none."""
-    own, _, name = name.rpartition("/")
-    namespace = own or namespace
+    own_namespace, _, name = name.rpartition("/")
+    namespace = own_namespace or namespace
     elsewhere = sorted({ref.namespace for ref in objects if ref.name == name and ref.namespace})
     if elsewhere:
         hint = f"it exists in namespace {', '.join(elsewhere)}: use {type_name}/{elsewhere[0]}/{name}"
@@ -331,14 +341,14 @@ def not_found(
         some = ", ".join(sorted({ref.qualified_name for ref in objects})[:5])
         hint = did_you_mean(name, {ref.name for ref in objects}) or f"there are: {some}"
     else:
-        hint = f"{place} has no {type_name} at all" if place else ""
+        hint = f"{source} has no {type_name} at all" if source else ""
     where = f" in namespace {namespace}" if namespace else ""
     return NotFoundError(f'{type_name} "{name}" not found{where}', hint)
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`did you mean gateway?`; empty if nothing that is known is near."""
     import difflib  # noqa: PLC0415 (only a mistake needs it)
 
-    near = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.6)
+    near = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.6)
     return f"did you mean {', '.join(near)}?" if near else ""

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 def superseding_reasons(analysis: Analysis, policy: ObjectRef, effective: EffectivePolicy) -> Iterator[Reason]:
-    """Why a policy, which contributes to an outcome, has no part in what is in force."""
+    """Reasons why a policy, which contributes to an outcome, has no effective field in it."""
     resolution, fates = effective.resolution, effective.resolution.fates_of.get(policy, ())
     if policy in resolution.policies_undecided:
-        others = sorted({source.object for source in resolution.undecided} - {policy})
-        verb, kinds = "sets" if len(others) == 1 else "set", plural(policy.kind)
-        message = f"{' and '.join(map(str, others))} {verb} other fields, and how {kinds} combine is not known"
-        yield Reason("combination-unknown", message, policy, field="spec", related=tuple(map(NodeRef, others)))
+        rivals = sorted({source.object for source in resolution.undecided} - {policy})
+        verb, kinds = "sets" if len(rivals) == 1 else "set", plural(policy.kind)
+        message = f"{' and '.join(map(str, rivals))} {verb} other fields, and how {kinds} combine is not known"
+        yield Reason("combination-unknown", message, policy, field="spec", related=tuple(map(NodeRef, rivals)))
         return
     if not fates:
         winners = sorted(resolution.policies_in_force)
@@ -58,51 +58,51 @@ def superseding_reasons(analysis: Analysis, policy: ObjectRef, effective: Effect
         kind = effective.target.object.group_kind
         profile = analysis.registry.profile(policy.group_kind).at(kind)
         uncounted = not any(profile.counts(fate.field) for fate in ignored)
-        what = f"{'do not' if len(ignored) > 1 else 'does not'} count on {plural(kind.kind)}"
-        message = f"{_fields(ignored)} {what}" if uncounted else f"controllers ignore {_fields(ignored)} there"
+        verb_phrase = f"{'do not' if len(ignored) > 1 else 'does not'} count on {plural(kind.kind)}"
+        message = f"{_fields(ignored)} {verb_phrase}" if uncounted else f"controllers ignore {_fields(ignored)} there"
         yield Reason("unheeded", message, policy, field=f"spec.{ignored[0].field}")
 
 
 def _lost_to(analysis: Analysis, winner: Source, lost: Sequence[Fate], effective: EffectivePolicy) -> Reason:
-    """Why fields of the policy are superseded, or all of it is replaced or refused, in favour of another source."""
-    own = lost[0].source
-    who, related = f"{winner.object} → {node_phrase(winner.target)}", (NodeRef(winner.object), winner.target)
+    """Reason why fields of a policy are superseded, or all of it is replaced or refused, by one other source."""
+    loser = lost[0].source
+    winner_phrase, related = f"{winner.object} → {node_phrase(winner.target)}", (NodeRef(winner.object), winner.target)
     if lost[0].state == "rejected":
-        refusal = effective.resolution.refusals.get(own)
-        what = f"a common field, {refusal.field}" if refusal and refusal.field else "that target already"
-        message = f"{who} has {what}, and of two on one target this one is refused"
+        refusal = effective.resolution.refusals.get(loser)
+        conflict = f"a common field, {refusal.field}" if refusal and refusal.field else "that target already"
+        message = f"{winner_phrase} has {conflict}, and of two on one target this one is refused"
         return Reason("refused", message, winner.object, field="spec", reason="Conflicted", related=related)
-    rule, words = _how_beaten(winner, lost, effective, analysis.registry.profile(effective.resolution.kind))
+    rule, how = _how_beaten(winner, lost, effective, analysis.registry.profile(effective.resolution.kind))
     if winner.object == winner.target.object:
-        return Reason("superseded", words, winner.object, field="spec", related=related)
-    message = f"{who}{words}"
+        return Reason("superseded", how, winner.object, field="spec", related=related)
+    message = f"{winner_phrase}{how}"
     # The same field of the stanza that does it or, without one, the stanza.
     own_parts = effective.resolution.contributions_of.get(winner.object, ())
     stanza = next((part.field for part in own_parts if part.source == winner), "spec")
     field = f"{stanza}.{lost[0].field}"
-    there = value_at(analysis.index.raw(winner.object), field) is not None
-    return Reason(rule, message, winner.object, field=field if there else stanza, related=related)
+    is_declared = value_at(analysis.index.raw(winner.object), field) is not None
+    return Reason(rule, message, winner.object, field=field if is_declared else stanza, related=related)
 
 
 def _how_beaten(
     winner: Source, lost: Sequence[Fate], effective: EffectivePolicy, profile: PolicyKindProfile
 ) -> tuple[str, str]:
     """The rule by which one source beats another one, and how: in words that follow the name of the first one."""
-    own, port_field = lost[0].source, profile.port_field
+    loser, port_field = lost[0].source, profile.port_field
     if winner.object == winner.target.object:
         fields = _set_instead(winner, lost, effective) or _fields(lost)
         return "superseded", f"{node_phrase(winner.target)} sets {fields} itself"
     if lost[0].by_port and port_field:
         return "superseded", f" sets {port_field.field} for this port, which stands instead"
-    whole = own not in effective.resolution.members
-    if winner.target != own.target and _place(winner, effective) < _place(own, effective):
+    whole = loser not in effective.resolution.members
+    if winner.target != loser.target and _depth(winner, effective) < _depth(loser, effective):
         return "overridden", f" overrides {'all of it' if whole else _fields(lost)} from above"
-    rule = "beaten-on-target" if winner.target == own.target else "superseded"
+    rule = "beaten-on-target" if winner.target == loser.target else "superseded"
     if whole:
         parts = effective.resolution.contributions_of
-        both = (part for policy in (own.object, winner.object) for part in parts.get(policy, ()))
+        both = (part for policy in (loser.object, winner.object) for part in parts.get(policy, ()))
         strategies = {part.source: part.strategy for part in both}
-        why = merge_does_not_count(own, (winner,), strategies, profile)
+        why = merge_does_not_count(loser, (winner,), strategies, profile)
         how = ", on the same target, replaces" if rule == "beaten-on-target" else " is nearer and replaces"
         return rule, f"{how} all of it{f'; {why}' if why else ''}"
     fields = _set_instead(winner, lost, effective)
@@ -110,13 +110,13 @@ def _how_beaten(
     return rule, f" {how} on the same target" if rule == "beaten-on-target" else f" {how} instead, and is nearer"
 
 
-def _place(source: Source, effective: EffectivePolicy) -> int:
-    """How far down the path the target of a source is; that of what is not on it counts as the root."""
+def _depth(source: Source, effective: EffectivePolicy) -> int:
+    """Position of a source's target on the path; a target that is not on it counts as the root."""
     return effective.path.index(source.target) if source.target in effective.path else 0
 
 
 def _set_instead(winner: Source, lost: Iterable[Fate], effective: EffectivePolicy) -> str:
-    """What a source sets in place of fields that are lost: these, or what they are in; empty if that is not so of all.
+    """Fields that a source sets in place of lost ones; empty unless it sets a substitute for each.
 
     A value may stand where another source has a map, and what a map is in may be taken from one source as a whole.
     """
@@ -136,8 +136,8 @@ def _fields(fates: Sequence[Fate]) -> str:
     return ", ".join(dict.fromkeys(fate.field for fate in fates))
 
 
-def why_without_effect(analysis: Analysis, policy: ObjectRef, most: int = 3) -> tuple[Reason, ...]:
-    """Why a policy has no effect anywhere, the first cause first; empty if it has one, or may have.
+def why_without_effect(analysis: Analysis, policy: ObjectRef, limit: int = 3) -> tuple[Reason, ...]:
+    """Reasons why a policy has no effect anywhere, the first cause first; empty if it has one, or may have.
 
     These are as many of the reasons as are wanted, which are found first: the others are not looked for.
     """
@@ -147,7 +147,7 @@ def why_without_effect(analysis: Analysis, policy: ObjectRef, most: int = 3) -> 
     distinct: dict[Reason, None] = {}
     for reason in _reasons(analysis, policy):
         distinct.setdefault(reason)
-        if len(distinct) == most:
+        if len(distinct) == limit:
             break
     return in_causal_order(analysis, distinct)
 
@@ -161,12 +161,14 @@ def _reasons(analysis: Analysis, policy: ObjectRef) -> Iterator[Reason]:
     for effective in resolutions.values():
         yield from superseding_reasons(analysis, policy, effective)
     if not resolutions:
-        for target in dict.fromkeys(each.target for each in attachments if each.target and each.state == "attached"):
+        for target in dict.fromkeys(
+            attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"
+        ):
             yield from _nothing_below(analysis, policy, target)
 
 
 def _nothing_below(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> Iterator[Reason]:
-    """Why a policy that is attached to a node, and with which no other one meets, affects nothing by way of it."""
+    """Reasons why a policy that is attached to a node, and meets no other one, affects nothing through it."""
     paths = paths_by_way_of([target], analysis.registry.profile(policy.group_kind), analysis.topology)
     for path in paths:
         if analysis.topology.carries_traffic(path):
@@ -178,7 +180,7 @@ def _nothing_below(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> It
 
 
 def _nothing_attached(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> Iterator[Reason]:
-    """That nothing on which a policy could take effect is below a node, and which routes are refused there."""
+    """Reasons why nothing on which a policy could take effect is below a node: refused routes, or none."""
     routes = analysis.topology.relations.routes_naming(target.object)
     refusals = (reason for route in routes for reason in parent_reasons(analysis, route, target) if reason.reason)
     first = next(refusals, None)
@@ -196,7 +198,7 @@ def _nothing_attached(analysis: Analysis, policy: ObjectRef, target: NodeRef) ->
 
 
 def no_traffic_reasons(analysis: Analysis, path: Path) -> Iterator[Reason]:
-    """Why no request comes down a path: its first route is attached to nothing, or another one cuts it off.
+    """Reasons why no request comes down a path: its first route is not attached, or another one cuts it off.
 
     To the backend on a path without routes they all give weight 0.
     """
@@ -204,8 +206,8 @@ def no_traffic_reasons(analysis: Analysis, path: Path) -> Iterator[Reason]:
     route = next((node.object for node in path if node.object.group_kind in ROUTES), None)
     if route is None:
         backend = path[-1].object
-        for above in relations.routes_referring_to(backend):
-            yield from backend_reasons(analysis, above, backend)
+        for route_to_it in relations.routes_referring_to(backend):
+            yield from backend_reasons(analysis, route_to_it, backend)
     elif relations.is_unattached(route):
         yield from parent_reasons(analysis, route)
     else:
@@ -214,7 +216,7 @@ def no_traffic_reasons(analysis: Analysis, path: Path) -> Iterator[Reason]:
 
 
 def not_counted_reason(analysis: Analysis, policy: ObjectRef, path: Path, node: NodeRef) -> Reason:
-    """Why a policy, which is attached to a node of a path, does not count at the end of the path."""
+    """Reason why a policy, which is attached to a node of a path, does not count at the end of the path."""
     profile, topology = analysis.registry.profile(policy.group_kind), analysis.topology
     gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
     enabling = profile.enabled_by if gateway else None
@@ -239,13 +241,13 @@ def not_counted_reason(analysis: Analysis, policy: ObjectRef, path: Path, node: 
 
 
 def direct_policy_reason(analysis: Analysis, policy: ObjectRef, node: NodeRef) -> Reason:
-    """Why a direct policy has no effect below its target, or a filter none on requests of other rules."""
+    """Reason why a direct policy has no effect below its target, or a filter none on requests of other rules."""
     profile, target = analysis.registry.profile(policy.group_kind), node_phrase(node)
     message = (
         f"{policy.kind} is {profile.class_phrase}: it applies only to its target {target}, not to what is below it"
     )
     if profile.role == "filter":
-        rules = {each.declared.rule for each in analysis.attachments[policy] if each.target == node}
+        rules = {attachment.declared.rule for attachment in analysis.attachments[policy] if attachment.target == node}
         of_rules = " and ".join(node_phrase(rule) for rule in sorted(filter(None, rules)))
         message = f"it applies only to requests of {of_rules or target}"
         message += f", and of these to those for {target}" if of_rules else ""

@@ -1,1 +1,1 @@
-"""What controllers reported, against what is computed."""
+"""Comparison of reported conditions with computed ones."""

@@ -1,4 +1,4 @@
-"""Which conditions are held against each other, whether both sides agree, and what would explain that they do not."""
+"""Comparison of single conditions: their verdicts, and the explanations of disagreements."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return self.type in {ATTACHED_ROUTES, ATTACHED_LISTENER_SETS}
 
     def by(self, controller: str) -> Comparison:
-        """The same, in a place of a controller."""
+        """Return the comparison with the controller whose entry it is in."""
         return self if self.controller == controller else replace(self, controller=controller)
 
     @property
@@ -201,27 +201,27 @@ def _comparison(
 
 
 def compare_count(
-    at: NodeRef | None, name: str, counted: Sequence[ObjectRef], place: StatusEntry, *, is_open: bool
+    at: NodeRef | None, name: str, counted: Sequence[ObjectRef], entry: StatusEntry, *, is_open: bool
 ) -> Iterator[Comparison]:
     """A number that a controller may report in a place, under a name that stands where conditions have their type.
 
     Where the world `is_open`, more may exist than was read.
     """
-    computed, reported = len(counted), integer_at(place.entry, name)
+    computed, reported = len(counted), integer_at(entry.entry, name)
     if reported is None:
         return
-    left = f" and {computed - _LISTED} more" if computed > _LISTED else ""
+    remaining = f" and {computed - _LISTED} more" if computed > _LISTED else ""
     more_may_exist = is_open and reported > computed
     yield Comparison(
         at=at,
         type=name,
-        computed=Claim(str(computed), "", ", ".join(map(str, counted[:_LISTED])) + left),
+        computed=Claim(str(computed), "", ", ".join(map(str, counted[:_LISTED])) + remaining),
         reported=Claim(str(reported)),
         verdict="Agrees" if computed == reported else "Undecided" if more_may_exist else "Differs",
         observed_generation=min(
-            (condition.seen for condition in place.conditions if condition.seen is not None), default=None
+            (condition.seen for condition in entry.conditions if condition.seen is not None), default=None
         ),
-        stale=any(condition.stale for condition in place.conditions),
+        stale=any(condition.stale for condition in entry.conditions),
     )
 
 
@@ -249,15 +249,17 @@ def statuses_of(status: StatusProfile, *, affected: bool = False) -> Mapping[str
     """
     statuses: dict[str, set[str]] = {}
     for event, several in status.conditions.items():
-        for words in several if (event == "affected") == affected else ():
-            statuses.setdefault(words.type, set()).add(words.status)
+        for condition_words in several if (event == "affected") == affected else ():
+            statuses.setdefault(condition_words.type, set()).add(condition_words.status)
     return {type_: frozenset(of_type) for type_, of_type in statuses.items()}
 
 
 def depends_on_references(type_: str, status: StatusProfile) -> bool:
     """Whether a type of condition depends on what a policy refers to itself, and on nothing further away."""
     conditions = status.conditions.items()
-    events = {event for event, several in conditions if any(words.type == type_ for words in several)} - {"affected"}
+    events = {
+        event for event, several in conditions if any(condition_words.type == type_ for condition_words in several)
+    } - {"affected"}
     return bool(events) and events <= _BY_REFERENCES
 
 
@@ -266,8 +268,8 @@ def is_assumed(profile: PolicyKindProfile) -> bool:
 
     For the Gateway API's own kinds that is what the API says itself.
     """
-    own = profile.group_kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
-    return profile.status == STANDARD_STATUS and not own
+    is_gateway_api = profile.group_kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
+    return profile.status == STANDARD_STATUS and not is_gateway_api
 
 
 class Explainer:
@@ -285,8 +287,8 @@ class Explainer:
         return self._analysis.topology.gateways.controller_of(node.object)
 
     def relevant(self, unseen: Iterable[BlindSpot]) -> tuple[BlindSpot, ...]:
-        """Of what could not be seen, what one comparison depends on, not everything."""
-        return tuple(thing for thing in unseen if not (thing.is_gap or thing in self._gaps))
+        """Select the blind spots that one comparison depends on; those of the whole input are left out."""
+        return tuple(blind_spot for blind_spot in unseen if not (blind_spot.is_gap or blind_spot in self._gaps))
 
     def of_policy(self, comparison: Comparison, profile: PolicyKindProfile) -> Explanation:
         """The likeliest explanation of a disagreement about a policy, or about what policies of a kind affect."""
@@ -330,7 +332,7 @@ class Explainer:
         return "input incomplete" if self._analysis.snapshot.gaps else "none"
 
     def _by_class(self, at: NodeRef | None, controllers: frozenset[str]) -> Explanation | None:
-        """What the GatewayClasses in the input explain; nothing where it is not known who acts on a kind."""
+        """Explanation by the GatewayClasses in the input; None where it is unknown who acts on a kind."""
         if not controllers:
             return None
         classes = self._analysis.index.of_kind(GATEWAY_CLASS)
@@ -365,5 +367,5 @@ class Explainer:
     @cached_method
     def _reporting(self, kind: GroupKind) -> frozenset[str]:
         reported = (resource for resource in self._analysis.index.of_kind(kind) if has_report(resource.raw))
-        places = (place for resource in reported for place in status_entries(resource.raw) if place.conditions)
-        return frozenset(place.controller for place in places)
+        entries = (entry for resource in reported for entry in status_entries(resource.raw) if entry.conditions)
+        return frozenset(entry.controller for entry in entries)

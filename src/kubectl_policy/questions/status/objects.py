@@ -1,4 +1,4 @@
-"""What was reported on Gateways, ListenerSets and routes, and what should be, also by the controllers of policies."""
+"""Comparison of reports on Gateways, ListenerSets and routes with predicted conditions."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class ObjectComparisons:
         annotations = tuple(self._markers.annotations(resource))
         reported = has_report(resource.raw) or any(comparison.reported for comparison in annotations)
         compared: Iterable[Comparison] = ()
-        others: tuple[OtherController, ...] = ()
+        other_controllers: tuple[OtherController, ...] = ()
         if reported:
-            compared, others = self._compared(resource.ref, status_entries(resource.raw))
+            compared, other_controllers = self._compared(resource.ref, status_entries(resource.raw))
             compared = (*compared, *annotations)
         return ObjectStatus(
             resource=resource,
@@ -83,51 +83,51 @@ class ObjectComparisons:
             policy=False,
             has_status=reported,
             conditions=tuple(self._judged(resource.ref, comparison) for comparison in compared),
-            other_controllers=others,
+            other_controllers=other_controllers,
         )
 
     def unreported(self, resource: Resource) -> tuple[Comparison, ...]:
-        """What should be reported on an object of one of the `COMPARED` kinds on which nothing is."""
+        """Expected reports on an object of one of the `COMPARED` kinds that has none."""
         compared, _ = self._compared(resource.ref, status_entries({}))
         return tuple(self._judged(resource.ref, comparison) for comparison in compared)
 
     def _compared(
-        self, ref: ObjectRef, places: Sequence[StatusEntry]
+        self, ref: ObjectRef, entries: Sequence[StatusEntry]
     ) -> tuple[Iterable[Comparison], tuple[OtherController, ...]]:
-        own, *rest = places
+        direct, *rest = entries
         if ref.group_kind in ROUTES:
-            return self._route(ref, own, [place for place in rest if place.sort == "parent"])
-        listeners = {text_at(place.entry, "name"): place for place in rest if place.sort == "listener"}
-        return self._with_listeners(ref, own, listeners), ()
+            return self._route(ref, direct, [entry for entry in rest if entry.sort == "parent"])
+        listeners = {text_at(entry.entry, "name"): entry for entry in rest if entry.sort == "listener"}
+        return self._with_listeners(ref, direct, listeners), ()
 
     def _with_listeners(
-        self, ref: ObjectRef, own: StatusEntry, listeners: Mapping[str, StatusEntry]
+        self, ref: ObjectRef, direct: StatusEntry, listeners: Mapping[str, StatusEntry]
     ) -> Iterator[Comparison]:
         """A Gateway or a ListenerSet: its own conditions, then those of each of its listeners."""
         topology, known = self._analysis.topology, self._markers.known_statuses
         gateways, is_open = topology.gateways, not self._analysis.snapshot.complete
         is_gateway = ref.group_kind == GATEWAY
         expected = gateway_conditions(gateways, ref) if is_gateway else listener_set_conditions(gateways, ref)
-        computed: tuple[Predicted, ...] = (*expected, *self._markers.conditions(NodeRef(ref), own.conditions))
-        yield from compare_conditions(None, computed, own.conditions, known, optional=_OPTIONAL_ON_GATEWAYS)
+        computed: tuple[Predicted, ...] = (*expected, *self._markers.conditions(NodeRef(ref), direct.conditions))
+        yield from compare_conditions(None, computed, direct.conditions, known, optional=_OPTIONAL_ON_GATEWAYS)
         if is_gateway:
             sets = attached_listener_sets(gateways, ref)
-            yield from compare_count(None, ATTACHED_LISTENER_SETS, sets, own, is_open=is_open)
+            yield from compare_count(None, ATTACHED_LISTENER_SETS, sets, direct, is_open=is_open)
         # A listener of a ListenerSet that no Gateway takes need not be reported on.
         serves = is_gateway or expected[0].status == "True"
         for name in dict.fromkeys((*(topology.sections(ref) if serves else ()), *listeners)):
-            node, place = NodeRef(ref, name), listeners.get(name)
+            node, entry = NodeRef(ref, name), listeners.get(name)
             of_listener = listener_conditions(gateways, node)
-            reported = place.conditions if place else ()
+            reported = entry.conditions if entry else ()
             computed = (*of_listener, *self._markers.conditions(node, reported))
             known_there = known if of_listener else {**known, **_OF_LISTENER}
             yield from compare_conditions(node, computed, reported, known_there, optional=_OPTIONAL)
-            if place and of_listener:
+            if entry and of_listener:
                 routes = attached_routes(topology, node)
-                yield from compare_count(node, ATTACHED_ROUTES, routes, place, is_open=is_open)
+                yield from compare_count(node, ATTACHED_ROUTES, routes, entry, is_open=is_open)
 
     def _route(
-        self, ref: ObjectRef, own: StatusEntry, places: Sequence[StatusEntry]
+        self, ref: ObjectRef, direct: StatusEntry, entries: Sequence[StatusEntry]
     ) -> tuple[list[Comparison], tuple[OtherController, ...]]:
         """A route: the conditions at each of its parents, and those that may stand at any of them."""
         index, topology, known = self._analysis.index, self._analysis.topology, self._markers.known_statuses
@@ -138,33 +138,35 @@ class ObjectComparisons:
         expected = {key: route_conditions(topology, ref, position) for key, position in parents.items()}
         order = [key for key, _ in sorted(parents.items(), key=lambda item: item[1])]
         # A route that delegates is a parent whether or not it is named.
-        for above in parent_routes(topology, ref):
-            order.append((NodeRef(above), None))
-            expected[order[-1]] = delegated_conditions(topology, ref, above)
+        for delegating in parent_routes(topology, ref):
+            order.append((NodeRef(delegating), None))
+            expected[order[-1]] = delegated_conditions(topology, ref, delegating)
         compared: list[Comparison] = []
-        others: dict[OtherController, None] = {}
-        told: set[tuple[NodeRef, Port | None]] = set()
-        for place in places:
-            parent = refer(index, place.reference, ref.namespace, GATEWAY)
-            node = NodeRef(parent, text_at(place.reference, "sectionName"))
+        other_controllers: dict[OtherController, None] = {}
+        reported_on: set[tuple[NodeRef, Port | None]] = set()
+        for entry in entries:
+            parent = refer(index, entry.reference, ref.namespace, GATEWAY)
+            node = NodeRef(parent, text_at(entry.reference, "sectionName"))
             owner = self._explainer.owner(node)
-            if owner and place.controller != owner:
-                others[OtherController(node, place.controller)] = None
+            if owner and entry.controller != owner:
+                other_controllers[OtherController(node, entry.controller)] = None
                 continue
-            key = node, port_at(place.reference, "port")
-            told.add(key)
+            key = node, port_at(entry.reference, "port")
+            reported_on.add(key)
             if parent.group_kind == HTTP_ROUTE and key not in expected:
                 expected[key] = delegated_conditions(topology, ref, parent)
             computed = expected.get(key, ())
-            rest = [condition for condition in place.conditions if condition.type not in known]
+            rest = [condition for condition in entry.conditions if condition.type not in known]
             at_parent = compare_conditions(node, computed, rest, {} if computed else _OF_PARENT)
-            compared += [each.by(place.controller) for each in at_parent]
+            compared += [parent.by(entry.controller) for parent in at_parent]
         for key in dict.fromkeys(order):
-            if key not in told and self._explainer.owner(key[0]) != "":
+            if key not in reported_on and self._explainer.owner(key[0]) != "":
                 compared += compare_conditions(key[0], expected[key], (), {})
-        marking = [condition for place in (own, *places) for condition in place.conditions if condition.type in known]
+        marking = [
+            condition for entry in (direct, *entries) for condition in entry.conditions if condition.type in known
+        ]
         compared += compare_conditions(None, self._markers.conditions(NodeRef(ref), marking), marking, known)
-        return compared, tuple(others)
+        return compared, tuple(other_controllers)
 
     def _judged(self, ref: ObjectRef, comparison: Comparison) -> Comparison:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
@@ -183,7 +185,7 @@ class ObjectComparisons:
 
 
 class PolicyMarkers:
-    """What the controllers of policies mark on objects that policies affect or target: conditions and annotations."""
+    """Conditions and annotations with which controllers mark objects that policies affect or target."""
 
     def __init__(self, analysis: Analysis) -> None:
         """Look up once the types of conditions and the names of annotations that the kinds of the analysis have."""

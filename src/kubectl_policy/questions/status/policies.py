@@ -1,4 +1,4 @@
-"""What was reported on policies, and what their controllers should report."""
+"""Comparison of reports on policies with predicted ones."""
 
 from __future__ import annotations
 
@@ -53,22 +53,22 @@ class PolicyComparisons:
     def of(self, policy: Resource) -> ObjectStatus:
         """The report on a policy, and what is computed. Raises `KeyError` for an object that is not a policy."""
         profile = self._analysis.registry.profile(policy.ref.group_kind)
-        own, *rest = status_entries(policy.raw)
+        direct, *rest = status_entries(policy.raw)
         entries: list[tuple[NodeRef, StatusEntry]] = []
-        for place in (place for place in rest if place.sort == "ancestor"):
+        for entry in (entry for entry in rest if entry.sort == "ancestor"):
             # PolicyAncestorStatus.ancestorRef is a ParentReference: a Gateway of the policy's namespace by default.
-            obj = refer(self._analysis.index, place.reference, policy.ref.namespace, GATEWAY)
-            entries.append((NodeRef(obj, text_at(place.reference, "sectionName")), place))
-        written = {(node, place.controller) for node, place in entries}
+            obj = refer(self._analysis.index, entry.reference, policy.ref.namespace, GATEWAY)
+            entries.append((NodeRef(obj, text_at(entry.reference, "sectionName")), entry))
+        written = {(node, entry.controller) for node, entry in entries}
         ours: list[tuple[NodeRef, StatusEntry]] = []
-        others: dict[OtherController, None] = {}
-        for node, place in entries:
-            if self._is_ours(profile, node, place.controller, written):
-                ours.append((node, place))
+        other_controllers: dict[OtherController, None] = {}
+        for node, entry in entries:
+            if self._is_ours(profile, node, entry.controller, written):
+                ours.append((node, entry))
             else:
-                others[OtherController(node, place.controller)] = None
+                other_controllers[OtherController(node, entry.controller)] = None
         reported = has_report(policy.raw)
-        compared = self._compared(policy.ref, profile, own, ours) if reported else ()
+        compared = self._compared(policy.ref, profile, direct, ours) if reported else ()
         return ObjectStatus(
             resource=policy,
             generation=integer_at(policy.raw, "metadata.generation"),
@@ -76,11 +76,11 @@ class PolicyComparisons:
             has_status=reported,
             assumed=profile.assumed,
             conditions=tuple(self._judged(policy.ref, profile, comparison) for comparison in compared),
-            other_controllers=tuple(others),
+            other_controllers=tuple(other_controllers),
         )
 
     def unreported(self, policy: Resource) -> tuple[Comparison, ...]:
-        """What should be reported on a policy on which nothing is."""
+        """Expected reports on a policy that has none."""
         profile = self._analysis.registry.profile(policy.ref.group_kind)
         compared = self._compared(policy.ref, profile, status_entries({})[0], ())
         return tuple(self._judged(policy.ref, profile, comparison) for comparison in compared)
@@ -101,7 +101,7 @@ class PolicyComparisons:
         self,
         policy: ObjectRef,
         profile: PolicyKindProfile,
-        own: StatusEntry,
+        direct: StatusEntry,
         entries: Sequence[tuple[NodeRef, StatusEntry]],
     ) -> Iterator[Comparison]:
         computed = {
@@ -113,17 +113,17 @@ class PolicyComparisons:
         }
         # Nothing is claimed of a policy that may attach in a way that is not computed, or names no target at all.
         claims = bool(self._analysis.attachments[policy])
-        for node, place in entries:
-            known_statuses = statuses_of(_status(profile, place.controller)) if claims else _NOTHING
+        for node, entry in entries:
+            known_statuses = statuses_of(_status(profile, entry.controller)) if claims else _NOTHING
             expected = computed.get(node, ())
-            for comparison in compare_conditions(node, expected, place.conditions, known_statuses, optional=_OPTIONAL):
-                yield comparison.by(place.controller)
-        told = {node for node, _ in entries}
-        if None in computed or own.conditions:
+            for comparison in compare_conditions(node, expected, entry.conditions, known_statuses, optional=_OPTIONAL):
+                yield comparison.by(entry.controller)
+        reported_on = {node for node, _ in entries}
+        if None in computed or direct.conditions:
             on_itself = claims and profile.status.placement == "policy"
             known_statuses = statuses_of(_status(profile, "")) if on_itself else _NOTHING
-            yield from compare_conditions(None, computed.get(None, ()), own.conditions, known_statuses)
-        for ancestor in (place for place in computed if place and place not in told):
+            yield from compare_conditions(None, computed.get(None, ()), direct.conditions, known_statuses)
+        for ancestor in (entry for entry in computed if entry and entry not in reported_on):
             yield from compare_conditions(ancestor, computed[ancestor], (), _NOTHING, optional=_OPTIONAL)
 
     def _acts(self, profile: PolicyKindProfile, node: NodeRef) -> bool | None:
@@ -163,9 +163,9 @@ class PolicyComparisons:
         statuses = {claim.status for claim in (comparison.computed, comparison.reported) if claim}
         if is_assumed(profile) and statuses != {"True", "False"}:
             # Only that two sides say the opposite does not depend on the words that are assumed.
-            what = f"how {plural(policy.kind)} report"
+            blind_spots = f"how {plural(policy.kind)} report"
             reason = "no profile says where and in which words; conditions as in GEP-713 are assumed"
-            unseen = (BlindSpot(what=what, reason=reason, remedy="say it in a profile, under status"),)
+            unseen = (BlindSpot(what=blind_spots, reason=reason, remedy="say it in a profile, under status"),)
         elif depends_on_references(comparison.type, _status(profile, comparison.controller)):
             unseen = blind_spots_in_references(
                 self._analysis, policy, needs=_may_lack_something(comparison, _status(profile, comparison.controller))
@@ -184,10 +184,12 @@ class PolicyComparisons:
 def _may_lack_something(comparison: Comparison, status: StatusProfile) -> bool:
     """Whether what was reported may be about something that a policy lacks: a controller has words for that."""
     reported = comparison.reported
-    words = [*status.conditions.get("invalid", ()), *status.conditions.get("not permitted", ())]
-    return reported is None or any((reported.status, reported.reason) == (it.status, it.reason) for it in words)
+    condition_words = [*status.conditions.get("invalid", ()), *status.conditions.get("not permitted", ())]
+    return reported is None or any(
+        (reported.status, reported.reason) == (it.status, it.reason) for it in condition_words
+    )
 
 
 def _status(profile: PolicyKindProfile, controller: str) -> StatusProfile:
-    """How a controller of a kind reports."""
+    """Return the status profile of a controller of a kind."""
     return profile.status_by.get(controller, profile.status)

@@ -1,4 +1,4 @@
-"""What is computed against what controllers reported: on policies, and on the objects that they target."""
+"""Comparison of the reports on selected objects with the computed conditions."""
 
 from __future__ import annotations
 
@@ -74,31 +74,34 @@ class StatusReport(Struct, frozen=True, kw_only=True):
         return bool(self.unseen) or (self.undecided > 0 and not self.disagrees)
 
 
-def status(analysis: Analysis, word: str = "", selection: Selection = EVERYTHING) -> StatusReport:
+def status(analysis: Analysis, type_name: str = "", selection: Selection = EVERYTHING) -> StatusReport:
     """The reports on the selected objects of a type; without a type, on all policies and on what they target.
 
     Raises `UsageError` for a type on which nothing is computed, and `NotFoundError` for a name that there is not.
     """
-    selected = select(analysis, word or "policies", selection)
+    selected = select(analysis, type_name or "policies", selection)
     if selected.type.rows != "policies" and not (selected.type.kinds and set(COMPARED).issuperset(selected.type.kinds)):
         types = "policies, gateways, listenersets or routes"
-        raise UsageError(f'the status of "{word}" is not computed', f"ask for {types}, or for one kind of these")
-    resources = [*selected.resources, *(() if word else _reported_on(analysis, selection))]
-    resources += () if word else _targets(analysis, resources)
+        raise UsageError(f'the status of "{type_name}" is not computed', f"ask for {types}, or for one kind of these")
+    resources = [*selected.resources, *(() if type_name else _reported_on(analysis, selection))]
+    resources += () if type_name else _targets(analysis, resources)
     explainer = Explainer(analysis)
-    policies, others = PolicyComparisons(analysis, explainer), ObjectComparisons(analysis, explainer)
+    policies, further = PolicyComparisons(analysis, explainer), ObjectComparisons(analysis, explainer)
     kinds = sorted({resource.ref.group_kind for resource in resources})
     return StatusReport(
         noun=selected.type.noun,
         namespace=selected.namespace,
         items=tuple(
-            (others if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources
+            (further if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources
         ),
         names=tuple(map(analysis.registry.names_of, kinds)),
         elsewhere=selected.elsewhere,
         unseen=tuple(
             dict.fromkeys(
-                describe_gaps(analysis, relevant_gaps(analysis, (resource.ref for resource in resources), below=True))
+                describe_gaps(
+                    analysis,
+                    relevant_gaps(analysis, (resource.ref for resource in resources), include_descendants=True),
+                )
             )
         ),
         place=analysis.index.source,
@@ -109,8 +112,8 @@ def _reported_on(analysis: Analysis, selection: Selection) -> list[Resource]:
     """The filters and parameters that are selected, of the kinds on which controllers report as on policies."""
     return [
         resource
-        for word in ("filters", "parameters")
-        for resource in select(analysis, word, selection).resources
+        for type_name in ("filters", "parameters")
+        for resource in select(analysis, type_name, selection).resources
         if analysis.registry.profile(resource.ref.group_kind).status.conditions
     ]
 

@@ -1,1 +1,1 @@
-"""Why a policy has no effect on an object, and the edits that would give it one."""
+"""Reasons why a policy has no effect on an object, and edits that would give it one."""

@@ -105,40 +105,40 @@ def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> 
     One that takes something away from somebody else is offered only if no other one helps. Of several at one place of
     an object, the best is offered.
     """
-    own = (case.policy.ref, case.target.object)
+    own_edits = (case.policy.ref, case.target.object)
     distinct: dict[str, Edit] = {}
     for edit in _candidates(case, reasons):
         distinct.setdefault(repr((edit.object, edit.action, edit.changes)), edit)
 
     def effort(edit: Edit) -> tuple[object, ...]:
-        near = own.index(edit.object) if edit.object in own else len(own)
+        near = own_edits.index(edit.object) if edit.object in own_edits else len(own_edits)
         return edit.action == "delete", edit.size, near
 
     ordered = sorted(distinct.values(), key=effort)[:_MOST_TRIED]
-    found: list[Offered] = []
+    offers: list[Offered] = []
     tried = 0
     is_large = len(case.analysis.snapshot.resources) > _LARGE
-    left = len(ordered)
+    remaining = len(ordered)
     for edit in ordered:
-        if not left or (is_large and any(each.also_changes.harm == "none" for each in found)):
+        if not remaining or (is_large and any(edit.also_changes.harm == "none" for edit in offers)):
             break
-        tried, left = tried + 1, left - 1
+        tried, remaining = tried + 1, remaining - 1
         offered = _tried(case, edit, owner_key)
         if offered:
-            left = min(left, _MORE_IN_LARGE if is_large else _MORE) if not found else left
-            found.append(offered)
-    ranked = sorted(found, key=lambda each: (*each.also_changes.rank, *effort(each)))
-    harmless = [each for each in ranked if each.also_changes.harm != "loss"]
+            remaining = min(remaining, _MORE_IN_LARGE if is_large else _MORE) if not offers else remaining
+            offers.append(offered)
+    ranked = sorted(offers, key=lambda edit: (*edit.also_changes.rank, *effort(edit)))
+    harmless = [edit for edit in ranked if edit.also_changes.harm != "loss"]
     best: dict[tuple[ObjectRef, str], Offered] = {}
-    for each in harmless or ranked:
-        best.setdefault((each.object, str(each.changes[0].path) if each.changes else ""), each)
+    for edit in harmless or ranked:
+        best.setdefault((edit.object, str(edit.changes[0].path) if edit.changes else ""), edit)
     edits = tuple(best.values())[:_MOST_OFFERED]
-    then = "" if edits else _in_the_way_then(case, reasons, ordered[:_MORE_IN_LARGE])
+    then = "" if edits else _next_obstacle(case, reasons, ordered[:_MORE_IN_LARGE])
     return edits, tried, "" if edits else obstacle_of(case, reasons, tried, then)
 
 
-def _in_the_way_then(case: Case, reasons: Sequence[Reason], edits: Sequence[Edit]) -> str:
-    """What else is in the way once one of some edits is made that does away with the first reason; empty if none does.
+def _next_obstacle(case: Case, reasons: Sequence[Reason], edits: Sequence[Edit]) -> str:
+    """Return the next obstacle after an edit that removes the first reason; empty if there is none.
 
     That is what to look at next where it takes two changes.
     """
@@ -172,7 +172,7 @@ def _tried(case: Case, edit: Edit, owner_key: str) -> Offered | None:
 
 
 def _candidates(case: Case, reasons: tuple[Reason, ...]) -> Iterator[Edit]:
-    """What each reason gives rise to, in the order of reasons; that the policy names the node may help always."""
+    """Edits that each reason suggests, in the order of reasons; naming the node as a target may always help."""
     for reason in reasons:
         for rules, generator in GENERATORS:
             if reason.rule in rules:
@@ -181,15 +181,15 @@ def _candidates(case: Case, reasons: tuple[Reason, ...]) -> Iterator[Edit]:
 
 
 def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str = "") -> str:
-    """Why no edit of one object will do, as far as that can be told; with what is in the way `then`, after one."""
+    """Explain why no edit of one object will do, with the obstacle `then` that is left after one edit."""
     policy, target = case.policy.ref, case.target.object
     beyond = next((reason.rule for reason in reasons if reason.rule in _BEYOND_EDITS), "")
     if beyond:
         return _BEYOND_EDITS[beyond]
     away = case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}
     if away and target.group_kind in policies.nameable_kinds(case):
-        own = f"{with_article(policy.kind)} can only name its own namespace, {policy.namespace}"
-        return f"{own}, so it would have to be moved to namespace {target.namespace}"
+        restriction = f"{with_article(policy.kind)} can only name its own namespace, {policy.namespace}"
+        return f"{restriction}, so it would have to be moved to namespace {target.namespace}"
     if not tried:
         return f"nothing in one object would let it reach {node_phrase(case.target)}"
     if tried == 1:
@@ -210,7 +210,7 @@ def _effect_after(case: Case, edit: Edit, after: Analysis) -> EffectOn | None:
 
 
 def _settings(case: Case, policy: Resource) -> list[dict[str, Json]]:
-    """What a policy sets, stanza by stanza: to say something else is no way to have what it says take effect."""
+    """Settings of a policy, stanza by stanza; an edit that changes them is no way to make them take effect."""
     order = case.profile.order_field
     stanzas = stanzas_of(policy.raw, case.profile)
     return [{key: value for key, value in part.spec.items() if f"spec.{key}" != order} for part in stanzas]
@@ -315,7 +315,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
     read = analysis.index.get(target.object)
     # What was not read and might have shown an effect: about the policy, and about the target and its paths.
     unseen = (
-        *blind_spots_for_policy(analysis, analysis.enforcement(policy), below=False, needs=False),
+        *blind_spots_for_policy(analysis, analysis.enforcement(policy), include_descendants=False, needs=False),
         *blind_spots_in_needs(analysis, _policies_met(case)),
         *blind_spots_for(analysis, target, effect.paths, needs=False),
     )
@@ -343,7 +343,7 @@ def _policies_met(case: Case) -> Iterator[ObjectRef]:
     """
     yield case.policy.ref
     kind, effect = case.policy.ref.group_kind, case.effect
-    own = {attachment.target for attachment in case.attachments if attachment.state == "attached"}
-    carrying = (effect.paths[place] for place in sorted(effect.carrying))
-    for node in dict.fromkeys(node for path in carrying if own.intersection(path) for node in path):
+    targets = {attachment.target for attachment in case.attachments if attachment.state == "attached"}
+    carrying = (effect.paths[position] for position in sorted(effect.carrying))
+    for node in dict.fromkeys(node for path in carrying if targets.intersection(path) for node in path):
         yield from (policy.ref for policy in case.analysis.resolver.policies_of_kind(node, kind))

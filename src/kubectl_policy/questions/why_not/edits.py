@@ -83,7 +83,7 @@ class Edit(Struct, frozen=True, dict=True):
 
     @property
     def size(self) -> int:
-        """How many lines it takes to write the edit down; a line that is replaced counts once."""
+        """Number of lines that it takes to write the edit down; a replaced line counts once."""
         if self.after is None:
             return 1
         if self.before is None:
@@ -107,7 +107,7 @@ def edited(resource: Resource, *values: tuple[FieldPath, Json], without: Iterabl
 
 
 def _field_edits(before: Json, after: Json, path: FieldPath) -> Iterator[FieldEdit]:
-    """Where an object and its edited copy differ, in the order of the fields; what both share is not looked at."""
+    """Compare an object with its edited copy, in the order of the fields; shared parts are skipped."""
     if before is after:
         return
     if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -126,21 +126,21 @@ def _field_edits(before: Json, after: Json, path: FieldPath) -> Iterator[FieldEd
 
 def _item_edits(before: list[Json], after: list[Json], path: FieldPath) -> Iterator[FieldEdit]:
     if len(before) == len(after):
-        for place, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from _field_edits(old, new, path / place)
+        for position, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _field_edits(old, new, path / position)
         return
     shorter = min(len(before), len(after))
-    first = next((place for place in range(shorter) if before[place] is not after[place]), shorter)
-    most = shorter - first
-    last = next((place for place in range(most) if before[-1 - place] is not after[-1 - place]), most)
-    for place in range(first, len(before) - last):
-        yield FieldEdit(path / place, (before[place],), ())
-    for place in range(first, len(after) - last):
-        yield FieldEdit(path / place, (), (after[place],))
+    first = next((position for position in range(shorter) if before[position] is not after[position]), shorter)
+    rest = shorter - first
+    last = next((position for position in range(rest) if before[-1 - position] is not after[-1 - position]), rest)
+    for position in range(first, len(before) - last):
+        yield FieldEdit(path / position, (before[position],), ())
+    for position in range(first, len(after) - last):
+        yield FieldEdit(path / position, (), (after[position],))
 
 
 def _lines(value: Json) -> int:
-    """How many lines a value takes when it is written out, one for each field and each plain item."""
+    """Count the lines of a value that is written out, one for each field and each plain item."""
     if not value or not isinstance(value, list | Mapping):
         return 1
     if isinstance(value, Mapping):
@@ -188,13 +188,13 @@ class SideEffects(Struct, frozen=True, kw_only=True):
 
     @property
     def rank(self) -> tuple[int, bool, int, int]:
-        """What sorts the least of them first: how bad they are, then how many objects they concern, then settings."""
+        """Sort key, the least harmful first: by harm, by the number of objects concerned, by settings."""
         concerned = len({*self.objects, *self.gaining, *self.losing}) + len(self.lost)
         return _HARMS.index(self.harm), self.deletes, concerned, self.settings + len(self.replaced)
 
 
 def side_effects(case: Case, comparison: StateComparison, effect: EffectOn, owner_key: str) -> SideEffects:
-    """What an edit changes beside the effect of a policy on a node, which is given as it is then."""
+    """Collect the changes of an edit beside the effect that it is for."""
     policy = case.policy.ref
     elsewhere: dict[tuple[ObjectRef, GroupKind, str], FieldChange] = {}
     replaced: dict[str, None] = {}
@@ -203,21 +203,23 @@ def side_effects(case: Case, comparison: StateComparison, effect: EffectOn, owne
     pairs = comparison.pairs(comparison.changed if routes_alone else None)
     for change in effect_changes(comparison, pairs, scoped=0):
         if change.where == "kept":
-            for found, is_wanted_there in _objects(case, change):
+            for obj, is_wanted_there in _objects(case, change):
                 for field in change.fields:
                     if not is_wanted_there:
-                        elsewhere[found, change.policy_kind, field.field] = field
+                        elsewhere[obj, change.policy_kind, field.field] = field
                     elif field.sort == "lost" and field.before and field.before.source.object != policy:
                         replaced[field.field] = None
     traffic = traffic_changes(comparison)
     on_paths = {node.object for path in effect.paths for node in path if node.object.group_kind in ROUTES}
     # A route on the way to the node is to get requests, but from no more listeners if it gets some.
     gaining = {
-        each.route
-        for each in traffic.gained.routes
-        if each.route not in on_paths or (each in traffic.gained.some and each.lost)
+        route_traffic.route
+        for route_traffic in traffic.gained.routes
+        if route_traffic.route not in on_paths or (route_traffic in traffic.gained.some and route_traffic.lost)
     }
-    losing = {each.route for each in (*traffic.lost.routes, *traffic.uncontrolled)} - comparison.deleted
+    losing = {
+        route_traffic.route for route_traffic in (*traffic.lost.routes, *traffic.uncontrolled)
+    } - comparison.deleted
     old, new = (
         affected_nodes(state.enforcement(policy), case.profile) for state in (comparison.before, comparison.after)
     )
@@ -239,15 +241,15 @@ def side_effects(case: Case, comparison: StateComparison, effect: EffectOn, owne
 
 
 def _objects(case: Case, change: EffectChange) -> Iterator[tuple[ObjectRef, bool]]:
-    """What a change concerns, and whether that is the node that is asked about, or on its paths alone.
+    """Objects of a change, and for each whether it is on paths of the target alone.
 
     Where routes are concerned, what is above or behind them on the same paths says nothing more.
     """
     target = case.target
     through = {
-        place
-        for place, path in enumerate(change.paths)
+        position
+        for position, path in enumerate(change.paths)
         if any(node == target or (not target.section and node.object == target.object) for node in path)
     }
-    routes = [found for found in change.objects if found.node.object.group_kind in ROUTES]
-    yield from ((found.node.object, through.issuperset(found.paths)) for found in routes or change.objects)
+    routes = [changed for changed in change.objects if changed.node.object.group_kind in ROUTES]
+    yield from ((changed.node.object, through.issuperset(changed.paths)) for changed in routes or change.objects)

@@ -49,7 +49,7 @@ def name_it(case: Case, _: Reason) -> Iterator[Edit]:
 
 
 def _name_of_section(case: Case, node: NodeRef) -> str:
-    """What a reference calls the section of a node; empty if it has no name that a reference can have.
+    """Return the name of a node's section in references; empty if references cannot name it.
 
     Of listeners and ports these are the names that they have themselves: not all kinds know a port by its number. The
     ports of backends of other kinds have nothing else.
@@ -73,9 +73,11 @@ def _nameable(case: Case) -> list[NodeRef]:
     sections = [] if target.section else [NodeRef(target.object, name) for name in topology.sections(target.object)]
     distances: dict[NodeRef, int] = {}
     for path in case.effect.paths:
-        here = max((place for place, node in enumerate(path) if node.object == target.object), default=0)
-        for place, node in enumerate(path):
-            distances[node] = min(distances.get(node, len(path)), abs(place - here))
+        position = max(
+            (rule_position for rule_position, node in enumerate(path) if node.object == target.object), default=0
+        )
+        for rule_position, node in enumerate(path):
+            distances[node] = min(distances.get(node, len(path)), abs(rule_position - position))
     nodes = [target, NodeRef(target.object), *sections, *sorted(distances, key=lambda node: distances[node])]
     kinds = nameable_kinds(case)
     return list(dict.fromkeys(node for node in nodes if node.object.group_kind in kinds))[:_MOST_NODES]
@@ -179,8 +181,11 @@ def merge_differently(case: Case, reason: Reason) -> Iterator[Edit]:
         for stanza in _stanzas(case, policy):
             path = _SPEC / stanza / "strategy"
             listed = strings_at(case.schema_at(policy.ref.group_kind, path), "enum")
-            word = next((word for word in listed if word.lower() in _MERGING), case.profile.stanza_merge or "patch")
-            yield from edited(policy, (path, word))
+            strategy_word = next(
+                (strategy_word for strategy_word in listed if strategy_word.lower() in _MERGING),
+                case.profile.stanza_merge or "patch",
+            )
+            yield from edited(policy, (path, strategy_word))
         for value in sorted(case.profile.strategy_values) if field else ():
             yield from edited(policy, (FieldPath.parse(field), value))
 
@@ -202,8 +207,8 @@ def leave_target(case: Case, reason: Reason) -> Iterator[Edit]:
     for winner in _winners(case, reason):
         for attachment in case.analysis.attachments[winner.ref]:
             path = FieldPath.parse(attachment.declared.field)
-            others = path.parent.get(winner.raw)
-            if attachment.target in reason.related and isinstance(others, list) and len(others) > 1:
+            remaining = path.parent.get(winner.raw)
+            if attachment.target in reason.related and isinstance(remaining, list) and len(remaining) > 1:
                 yield from edited(winner, without=[path])
 
 
@@ -214,6 +219,6 @@ def remove_other(case: Case, reason: Reason) -> Iterator[Edit]:
 
 def _winners(case: Case, reason: Reason) -> list[Resource]:
     """The other policy that a reason is about, if that is one of its kind."""
-    others = case.read(reason.related[0].object)
+    rivals = case.read(reason.related[0].object)
     kind = case.policy.ref.group_kind
-    return [other for other in others if other.ref.group_kind == kind and other is not case.policy]
+    return [rival for rival in rivals if rival.ref.group_kind == kind and rival is not case.policy]

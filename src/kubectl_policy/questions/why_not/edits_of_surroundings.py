@@ -40,7 +40,7 @@ _HOSTNAMES: Final = FieldPath(("spec", "hostnames"))
 def label_it(case: Case, reason: Reason) -> Iterator[Edit]:
     """The node's object gets the labels that a selector of the policy asks for."""
     declared = (attachment.declared for attachment in case.attachments)
-    selector = next((each.selector for each in declared if each.field == reason.field), None)
+    selector = next((requirement.selector for requirement in declared if requirement.field == reason.field), None)
     for resource in case.read(case.target.object):
         yield from _relabelled(resource, selector or {})
 
@@ -182,7 +182,7 @@ def choose_listener(case: Case, reason: Reason) -> Iterator[Edit]:
     every = case.analysis.topology.gateways.listeners(reason.related[-1].object)
     for route in case.read(reason.related[0].object):
         meant = get_close_matches(
-            text_at(parent.get(route.raw), "sectionName"), [each.node.section for each in every], 1
+            text_at(parent.get(route.raw), "sectionName"), [candidate.node.section for candidate in every], 1
         )
         listeners = sorted(every, key=lambda listener: listener.node.section not in meant)[:_MOST_LISTENERS]
         has = {field: (parent / field).get(route.raw) is not None for field in ("sectionName", "port")}
@@ -217,17 +217,17 @@ def _opened(case: Case, owner: Resource, path: FieldPath, guest: str, default: s
     """
     namespaces, home = path.get(owner.raw), owner.ref.namespace
     source, selector = text_at(namespaces, "from", default), mapping_at(namespaces, "selector")
-    there = _selected_names(selector) if source == "Selector" else [home] if source == "Same" else []
-    if source == "Selector" and not there:
+    selected = _selected_names(selector) if source == "Selector" else [home] if source == "Same" else []
+    if source == "Selector" and not selected:
         read = case.read(ObjectRef(NAMESPACE, "", guest))
         labelled = [edit for namespace in read for edit in _relabelled(namespace, selector)]
         yield from labelled or edited(owner, (path, {"from": "All"}))
-    elif not there and guest == home:
+    elif not selected and guest == home:
         yield from edited(owner, (path, {"from": "Same"}))
     else:
-        by_name: Json = {"matchExpressions": [{"key": NAME_LABEL, "operator": "In", "values": [*there, guest]}]}
+        by_name: Json = {"matchExpressions": [{"key": NAME_LABEL, "operator": "In", "values": [*selected, guest]}]}
         only: Json = {"matchLabels": {NAME_LABEL: guest}}
-        yield from edited(owner, (path, {"from": "Selector", "selector": by_name if there else only}))
+        yield from edited(owner, (path, {"from": "Selector", "selector": by_name if selected else only}))
 
 
 def _selected_names(selector: Mapping[str, Json]) -> list[str]:
@@ -236,7 +236,9 @@ def _selected_names(selector: Mapping[str, Json]) -> list[str]:
     if len(labels) + len(expressions) != 1:
         return []
     if labels:
-        return [each for key, each in labels.items() if key == NAME_LABEL and isinstance(each, str)]
+        return [
+            requirement for key, requirement in labels.items() if key == NAME_LABEL and isinstance(requirement, str)
+        ]
     by_name = (text_at(expressions[0], "key"), text_at(expressions[0], "operator")) == (NAME_LABEL, "In")
     return list(strings_at(expressions[0], "values")) if by_name else []
 

@@ -70,32 +70,34 @@ def effect_on(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> EffectO
     kind = policy.group_kind
     paths = covered_paths(analysis, target)
     entries = effective_entries(analysis, target, paths, kind)
-    below = any(entry.passes_down for entry in entries)
-    if below:
+    passes_down = any(entry.passes_down for entry in entries)
+    if passes_down:
         paths = analysis.topology.paths_through(target)
         entries = effective_entries(analysis, target, paths, kind)
     entries = tuple(entry for entry in entries if not entry.passes_down)
-    carrying = frozenset(place for place, path in enumerate(paths) if analysis.topology.carries_traffic(path))
-    above = frozenset(node for path in paths for node in (_down_to(path, target) if below else path))
+    carrying = frozenset(position for position, path in enumerate(paths) if analysis.topology.carries_traffic(path))
+    ancestors = frozenset(node for path in paths for node in (_down_to(path, target) if passes_down else path))
     in_force: dict[int, None] = {}
     undecided: dict[int, None] = {}
     for entry in (entry for entry in entries if entry.path in carrying):
         resolution = entry.effective.resolution
-        ours = {source for source in resolution.sources_in_force if source.object == policy and source.target in above}
+        ours = {
+            source for source in resolution.sources_in_force if source.object == policy and source.target in ancestors
+        }
         if policy in resolution.policies_in_force and ours:
             (undecided if ours <= resolution.undecided else in_force)[entry.path] = None
     return EffectOn(
         paths=paths,
         carrying=carrying,
         in_force=tuple(in_force),
-        undecided=tuple(place for place in undecided if place not in in_force),
+        undecided=tuple(position for position in undecided if position not in in_force),
         entries=entries,
-        above=above,
+        above=ancestors,
     )
 
 
 def _down_to(path: Path, target: NodeRef) -> Path:
-    deepest = max((place for place, node in enumerate(path) if node.object == target.object), default=len(path))
+    deepest = max((position for position, node in enumerate(path) if node.object == target.object), default=len(path))
     return path[: deepest + 1]
 
 
@@ -109,7 +111,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def profile(self) -> PolicyKindProfile:
-        """What is known of the policy's kind."""
+        """The profile of the policy's kind."""
         return self.analysis.registry.profile(self.policy.ref.group_kind)
 
     @property
@@ -128,7 +130,7 @@ class Case(Struct, frozen=True, dict=True):
         return [resource for ref in refs if (resource := self.analysis.index.get(ref))]
 
     def schema_at(self, kind: GroupKind, field: FieldPath) -> Json:
-        """What the definition of a kind says of a field; nothing if the definition was not read."""
+        """Schema of a field in the definition of a kind; empty if the definition was not read."""
         schema: Json = self.analysis.index.defaults.schema_of(kind)
         for step in field.steps:
             schema = FieldPath(("properties", step)).get(schema)
@@ -139,7 +141,7 @@ _MOST_NAMED: Final = 3
 
 
 def reasons_of(case: Case) -> tuple[Reason, ...]:
-    """Why a policy has no effect on a node or, if it has one, why it has none on the other paths; in causal order."""
+    """Reasons why a policy has no effect on a node, or none on some of its paths; in causal order."""
     chain = _Chain(case)
     reasons = list(chain.on_other_paths() if case.effect.in_force else chain.at_all())
     if not reasons and not case.effect.in_force:
@@ -183,17 +185,17 @@ class _Chain:
             for attachment in self._case.attachments
             if attachment.target and attachment.state == "attached"
         ]
-        for place, path in enumerate(self._effect.paths):
-            if place not in self._effect.in_force:
+        for position, path in enumerate(self._effect.paths):
+            if position not in self._effect.in_force:
                 on_path = [node for node in nodes if node in path]
                 if on_path:
-                    reasons = self._on_path(place, on_path[-1])
+                    reasons = self._on_path(position, on_path[-1])
                 else:
                     reasons = iter([self._off_path("that path does not lead", nodes)])
-                yield from (replace(reason, positions=(place,)) for reason in reasons)
+                yield from (replace(reason, positions=(position,)) for reason in reasons)
 
     def _of(self, attachment: Attachment) -> Iterator[Reason]:
-        """Why an attachment to the node itself, or to something above it, has no effect."""
+        """Reasons why an attachment to the node or to an ancestor has no effect."""
         node = attachment.target
         if node is None or attachment.state != "attached":
             yield attachment_reason(self._analysis, attachment)
@@ -203,25 +205,25 @@ class _Chain:
             yield Reason("other-section", message, self._policy, field=f"{attachment.declared.field}.sectionName")
             return
         paths = self._effect.paths
-        through = [place for place in sorted(self._effect.carrying) if node in paths[place]]
-        for place in through:
-            yield from self._on_path(place, node)
+        through = [position for position in sorted(self._effect.carrying) if node in paths[position]]
+        for position in through:
+            yield from self._on_path(position, node)
         if not through and node.object == self._target.object:
-            silent = (path for place, path in enumerate(paths) if place not in self._effect.carrying)
+            silent = (path for position, path in enumerate(paths) if position not in self._effect.carrying)
             yield from (reason for path in silent for reason in no_traffic_reasons(self._analysis, path))
         elif not through:
             yield from self._not_led_to(node)
 
-    def _on_path(self, place: int, node: NodeRef) -> Iterator[Reason]:
-        """Why the policy has nothing in force on a path with a node that it is attached to."""
-        path = self._effect.paths[place]
-        if place not in self._effect.carrying:
+    def _on_path(self, position: int, node: NodeRef) -> Iterator[Reason]:
+        """Reasons why the policy has nothing in force on a path with one of its targets."""
+        path = self._effect.paths[position]
+        if position not in self._effect.carrying:
             yield from no_traffic_reasons(self._analysis, path)
             return
         contributing = [
             entry.effective
             for entry in self._effect.entries
-            if entry.path == place
+            if entry.path == position
             and any(part.source.object == self._policy for part in entry.effective.resolution.contributions)
         ]
         for effective in contributing:
@@ -229,12 +231,12 @@ class _Chain:
         if not contributing:
             yield self._replaced_by_section(path, node) or not_counted_reason(self._analysis, self._policy, path, node)
 
-    def _off_path(self, what: str, nodes: Sequence[NodeRef]) -> Reason:
+    def _off_path(self, phrase: str, nodes: Sequence[NodeRef]) -> Reason:
         names = " or ".join(dict.fromkeys(map(node_phrase, nodes)))
-        return Reason("not-on-path", f"{what} through {names}", self._policy, related=tuple(nodes))
+        return Reason("not-on-path", f"{phrase} through {names}", self._policy, related=tuple(nodes))
 
     def _not_led_to(self, node: NodeRef) -> list[Reason]:
-        """Why no path leads from a node, to which the policy is attached, to the one that is asked about."""
+        """Reasons why no path leads from a target of the policy to the node."""
         if self._is_direct:
             return [direct_policy_reason(self._analysis, self._policy, node)]
         reasons = [reason for route in self._routes for reason in self._along(route, node)]
@@ -246,7 +248,7 @@ class _Chain:
         return reasons or [self._off_path(f"no path to {node_phrase(self._target)} leads", [node])]
 
     def _along(self, route: ObjectRef, node: NodeRef) -> Iterator[Reason]:
-        """Where the way from a node by a route to the one that is asked about ends."""
+        """Reason why a path from a target by a route does not reach the node."""
         leads = any(node in path for path in self._analysis.topology.paths(NodeRef(route)))
         if is_above_routes(node) and not leads:
             yield from parent_reasons(self._analysis, route, node)
@@ -254,7 +256,7 @@ class _Chain:
             yield from backend_reasons(self._analysis, route, self._target.object)
 
     def _listener_set(self, node: NodeRef) -> Iterator[Reason]:
-        """Why a ListenerSet that names a Gateway is not below it."""
+        """Reason why a ListenerSet that names a Gateway is not below it."""
         gateway, listener_set = node.object, self._target.object
         if gateway.group_kind == GATEWAY and not self._analysis.topology.gateways.admits(gateway, listener_set):
             field, related = "spec.allowedListeners", (NodeRef(listener_set),)
@@ -262,14 +264,14 @@ class _Chain:
             yield Reason("listener-set-refused", message, gateway, field=field, related=related)
 
     def _replaced_by_section(self, path: Path, node: NodeRef) -> Reason | None:
-        """Where a policy on a section of an object stands in place of those on the whole of it."""
+        """Reason why a policy on a section stands in place of those on the whole object."""
         if self._is_direct and node.object != self._target.object:
             return None
         for section in path:
             if section.object == node.object and section.section and not node.section:
                 for holder in self._analysis.resolver.policies_of_kind(section, self._policy.group_kind):
-                    who = f"{holder.ref} → {node_phrase(section)}"
-                    message = f"{who} stands there in place of all that is on {node_phrase(node)}"
+                    replacing = f"{holder.ref} → {node_phrase(section)}"
+                    message = f"{replacing} stands there in place of all that is on {node_phrase(node)}"
                     related = (NodeRef(holder.ref), section)
                     return Reason("replaced-by-section", message, holder.ref, field="spec", related=related)
         return None
@@ -303,7 +305,7 @@ class _Chain:
 
     @cached_property
     def _near(self) -> frozenset[ObjectRef]:
-        """What is above the node, also what routes to it name as parents, whether or not these take them."""
+        """Ancestors of the node, also parents that its routes name and that do not take them."""
         index = self._analysis.index
         parents = [parent.object for ref in self._routes for parent in parent_refs(index, ref)]
         if self._target.object.group_kind in LISTENER_SETS:
@@ -319,22 +321,28 @@ class _Chain:
 
 
 def _elsewhere(case: Case, attachments: Iterable[Attachment]) -> Iterator[Reason]:
-    """What references of the policy name instead of the node."""
+    """Reasons why references of the policy name other objects than the node."""
     target, policy = case.target, case.policy.ref
-    others: list[Attachment] = []
+    elsewhere: list[Attachment] = []
     for attachment in attachments:
         meant = _meant(attachment, target) if attachment.state != "attached" else None
         if meant is None and _names_something_else(attachment, target):
-            others.append(attachment)
+            elsewhere.append(attachment)
         else:
             yield meant or attachment_reason(case.analysis, attachment)
-    for field in sorted({other.declared.field for other in others if other.declared.selector is not None}):
-        selected = [other.target for other in others if other.declared.field == field]
+    for field in sorted(
+        {
+            declared_target.declared.field
+            for declared_target in elsewhere
+            if declared_target.declared.selector is not None
+        }
+    ):
+        selected = [declared_target.target for declared_target in elsewhere if declared_target.declared.field == field]
         message = f"{field} selects {_listed(selected)}, and not {target.object}"
         yield Reason("not-selected", message, policy, field=field)
-    by_name = [other for other in others if other.declared.selector is None]
+    by_name = [declared_target for declared_target in elsewhere if declared_target.declared.selector is None]
     if by_name:
-        nodes = [other.target for other in by_name]
+        nodes = [declared_target.target for declared_target in by_name]
         verb = "its target is" if len({*nodes}) == 1 else "its targets are"
         first = by_name[0].declared
         holder = first.named_by or policy
@@ -381,6 +389,6 @@ def _distinct(nodes: Sequence[NodeRef | None]) -> tuple[NodeRef, ...]:
 def _listed(nodes: Sequence[NodeRef | None]) -> str:
     """The first few of some nodes and the number of the others."""
     names = [node_phrase(node) for node in _distinct(nodes)]
-    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
-    shown = [*names[:_MOST_NAMED], *more]
+    remaining = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    shown = [*names[:_MOST_NAMED], *remaining]
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
