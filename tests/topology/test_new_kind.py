@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _ROW = """\
 KIND_ROWS: Final = (
-    KindRow(
+    TargetKind(
         group_kind=GroupKind("serverless.example.com", "Function"),
         role="workload",
         sections="spec.versions",

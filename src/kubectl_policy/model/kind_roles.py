@@ -20,7 +20,7 @@ KindRole: TypeAlias = Literal["namespace", "class", "gateway", "listener set", "
 _ROLES: Final[tuple[KindRole, ...]] = get_args(KindRole)
 
 
-class KindRow(Struct, frozen=True, kw_only=True):
+class TargetKind(Struct, frozen=True, kw_only=True):
     """A kind of the hierarchy: the role of its objects, their names, and the fields by which they are related."""
 
     group_kind: GroupKind
@@ -40,8 +40,10 @@ class KindRow(Struct, frozen=True, kw_only=True):
     filters: bool = False
 
 
-def _listener_holder(kind: GroupKind, role: KindRole, short_names: str, parents: str, parameters: str = "") -> KindRow:
-    return KindRow(
+def _listener_holder(
+    kind: GroupKind, role: KindRole, short_names: str, parents: str, parameters: str = ""
+) -> TargetKind:
+    return TargetKind(
         group_kind=kind,
         role=role,
         short_names=short_names,
@@ -53,8 +55,8 @@ def _listener_holder(kind: GroupKind, role: KindRole, short_names: str, parents:
     )
 
 
-def _route(kind: GroupKind, *, filters: bool = False, hostnames: str = "") -> KindRow:
-    return KindRow(
+def _route(kind: GroupKind, *, filters: bool = False, hostnames: str = "") -> TargetKind:
+    return TargetKind(
         group_kind=kind,
         role="route",
         sections="spec.rules",
@@ -65,8 +67,8 @@ def _route(kind: GroupKind, *, filters: bool = False, hostnames: str = "") -> Ki
     )
 
 
-def _service(kind: GroupKind, short_names: str) -> KindRow:
-    return KindRow(
+def _service(kind: GroupKind, short_names: str) -> TargetKind:
+    return TargetKind(
         group_kind=kind,
         role="backend",
         short_names=short_names,
@@ -90,8 +92,8 @@ REFERENCE_GRANT: Final = GroupKind(GATEWAY_API, "ReferenceGrant")
 # The table, in the order of paths and of lists. Further kinds are taken for backends without sections, unless a
 # profile declares where their ports stand (`backends.ports`) or how they delegate.
 KIND_ROWS: Final = (
-    KindRow(group_kind=NAMESPACE, role="namespace", short_names="ns", namespaced=False),
-    KindRow(
+    TargetKind(group_kind=NAMESPACE, role="namespace", short_names="ns", namespaced=False),
+    TargetKind(
         group_kind=GATEWAY_CLASS, role="class", short_names="gc", namespaced=False, parameters="spec.parametersRef"
     ),
     _listener_holder(GATEWAY, "gateway", "gtw", "spec.gatewayClassName", "spec.infrastructure.parametersRef"),
@@ -105,7 +107,7 @@ KIND_ROWS: Final = (
     _service(SERVICE, "svc"),
     _service(SERVICE_IMPORT, "svcim"),
 )
-KINDS: Final[Mapping[GroupKind, KindRow]] = {row.group_kind: row for row in KIND_ROWS}
+KINDS: Final[Mapping[GroupKind, TargetKind]] = {row.group_kind: row for row in KIND_ROWS}
 HIERARCHY: Final = tuple(row.group_kind for row in KIND_ROWS if row.role != "namespace")
 LISTENER_SETS: Final = tuple(row.group_kind for row in KIND_ROWS if row.role == "listener set")
 LISTENER_HOLDERS: Final = tuple(row.group_kind for row in KIND_ROWS if row.section_noun == "listener")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.model.index import Index
-    from kubectl_policy.model.kind_roles import KindRow
+    from kubectl_policy.model.kind_roles import TargetKind
 
 # The type of filters that name an object.
 EXTENSION_REF: Final = "ExtensionRef"
@@ -255,7 +255,7 @@ def port_names(raw: Mapping[str, Json]) -> dict[Port, str]:
     return names
 
 
-def section_names(raw: Mapping[str, Json], row: KindRow) -> tuple[str, ...]:
+def section_names(raw: Mapping[str, Json], row: TargetKind) -> tuple[str, ...]:
     """Return the sections that the row of a kind says where to find: by name, `version[0]` where there is none."""
     names: list[str] = []
     for position, section in enumerate(items_at(raw, row.sections)):
