@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.render.wording.settings import why_beaten, why_without_effect
+from kubectl_policy.render.wording.settings import why_superseded, why_without_effect
 from tests import build
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def settings_of(answer: ObjectDescription) -> dict[str, dict[str, tuple[Json, st
 def beaten(answer: ObjectDescription) -> dict[str, str]:
     """By field: why what the policy says does not count."""
     instead = {
-        fate.field: why_beaten(fate, setting.source, group)
+        fate.field: why_superseded(fate, setting.source, group)
         for group in answer.in_force
         for setting in group.settings
         for fate in setting.instead_of

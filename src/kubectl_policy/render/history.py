@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Segment, cells, cut, pad
-from kubectl_policy.render.wording.names import count, flow, itself_words, node_words
+from kubectl_policy.render.wording.names import count, flow, node_phrase, self_phrase
 from kubectl_policy.render.wording.sections import BLANK, headline_line
 from kubectl_policy.render.wording.settings import SHORT_ID
 from kubectl_policy.topology.references import section_words
@@ -32,7 +32,7 @@ _MOST: Final = 8
 
 def history_headline(answer: History) -> str:
     """The answer in a sentence."""
-    name, changed = node_words(answer.subject), sum(change.commit is not None for change in answer.changes)
+    name, changed = node_phrase(answer.subject), sum(change.commit is not None for change in answer.changes)
     on_disk = len(answer.changes) > changed
     if answer.more and not answer.shallow:
         last = "last change" if len(answer.changes) == 1 else f"last {len(answer.changes)} changes"
@@ -67,7 +67,7 @@ def _commit_line(change: Change) -> Line:
 
 
 def _event_lines(change: Change, subject: NodeRef) -> Iterator[Line]:
-    """What happened to the object itself, before its settings."""
+    """List what happened to the object itself, before its settings."""
     event = {"appeared": "appears", "deleted": "is deleted", "changed": ""}[change.sort]
     if event:
         number = f", with {count(len(change.settings), 'setting')} in force" if change.sort == "appeared" else ""
@@ -79,7 +79,7 @@ def _event_lines(change: Change, subject: NodeRef) -> Iterator[Line]:
         yield _line("requests reach it again")
     for verb, nodes in (("is no longer attached to", change.left), ("is now attached to", change.joined)):
         if nodes:
-            yield _line(f"{verb} {listed([node_words(node) for node in nodes])}")
+            yield _line(f"{verb} {listed([node_phrase(node) for node in nodes])}")
 
 
 def _line(text: str, style: Style = "") -> Line:
@@ -132,4 +132,4 @@ def _value(setting: Setting | None, view: View) -> str:
 
 def _name(setting: Setting, subject: NodeRef) -> str:
     source = setting.source.object
-    return itself_words(source) if source == subject.object else source.qualified_name
+    return self_phrase(source) if source == subject.object else source.qualified_name

@@ -12,7 +12,7 @@ from kubectl_policy.questions.object_rows import ListenerRow
 from kubectl_policy.render.output.columns import Column, Number, Sentence, Table, in_order, number, text_of
 from kubectl_policy.render.wording.blind_spots import missing
 from kubectl_policy.render.wording.headlines import list_headline
-from kubectl_policy.render.wording.names import attachment_words, count, filter_words, kind_names, mark
+from kubectl_policy.render.wording.names import attachment_phrase, count, filter_phrase, kind_names, mark
 from kubectl_policy.render.wording.sections import nothing_found
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 UNKNOWN: Final = Number(-1, "<unknown>")
 
 
-def _distinct(words: Iterable[str]) -> tuple[str, ...]:
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     """Each of the words once, in their order."""
-    return tuple(dict.fromkeys(words))
+    return tuple(dict.fromkeys(texts))
 
 
 def _reported(conditions: Iterable[ReportedCondition]) -> tuple[str, ...]:
@@ -186,15 +186,15 @@ def _brief(row: PolicyRow) -> str:
     targets = [attachment.target for attachment in row.targets if attachment.message and attachment.target]
     if row.enforcement.state == "Unknown" and targets:
         return "target unread"
-    words = _BRIEF.get(row.reasons[0].rule, "") if row.reasons else ""
-    if not words or ("{others}" in words and not by):
+    phrase = _BRIEF.get(row.reasons[0].rule, "") if row.reasons else ""
+    if not phrase or ("{others}" in phrase and not by):
         return row.reason.partition("; ")[0]
     section = section_noun(targets[0].object.group_kind) if targets else "section"
-    return words.format(section=section, others=" and ".join([*by[:1], *([f"{len(by) - 1} more"] if by[1:] else [])]))
+    return phrase.format(section=section, others=" and ".join([*by[:1], *([f"{len(by) - 1} more"] if by[1:] else [])]))
 
 
 def _enforcement_style(row: PolicyRow) -> Style:
-    """In force, in part or unknown, or without effect; what a controller reports to the contrary stands out as well."""
+    """Return the style of a state; a controller's report to the contrary stands out as well."""
     meaning = ENFORCEMENT[row.enforcement.state]
     if meaning.in_force:
         return "warning" if row.reason else "value" if row.enforcement.state == "Enforced" else ""
@@ -202,8 +202,8 @@ def _enforcement_style(row: PolicyRow) -> Style:
 
 
 def _target(attachment: Attachment) -> str:
-    words = filter_words(attachment)
-    return f"{attachment.target}{words}" if attachment.target else attachment_words(attachment)
+    phrase = filter_phrase(attachment)
+    return f"{attachment.target}{phrase}" if attachment.target else attachment_phrase(attachment)
 
 
 def _affects(row: PolicyRow) -> Number:
@@ -230,8 +230,8 @@ def _above(row: GatewayRow) -> str:
 
 def _attached(row: RouteRow) -> Number:
     states = [parent.state for parent in row.parents]
-    attached, more = states.count("attached"), "+" if "unknown" in states else ""
-    return Number(attached, f"{attached}{more} of {len(states)}")
+    attached, mark_ = states.count("attached"), "+" if "unknown" in states else ""
+    return Number(attached, f"{attached}{mark_} of {len(states)}")
 
 
 def _affected(row: NamespaceRow) -> Number:
@@ -290,18 +290,18 @@ def _targeted_by(row: ObjectRow) -> tuple[str, ...]:
 
 
 def _policies(row: ObjectRow) -> Number:
-    """How many policies affect the object; `1 to 3` where it is not known how some of them combine."""
+    """Count the policies that affect an object; `1 to 3` where it is not known how some of them combine."""
     certain, undecided = len(row.listed.policies), len(row.listed.undecided_policies)
-    most = number(certain + undecided, complete=not row.listed.unseen)
+    maximum = number(certain + undecided, complete=not row.listed.unseen)
     # Of those that are undecided, one holds at least.
     least = certain or min(undecided, 1)
-    return Number(least, f"{least} to {most.text}") if most.value > least else most
+    return Number(least, f"{least} to {maximum.text}") if maximum.value > least else maximum
 
 
-def _object(*own: Column[_Object]) -> tuple[Column[_Object], ...]:
+def _object(*special: Column[_Object]) -> tuple[Column[_Object], ...]:
     return (
         Column("NAME", lambda row: row.listener.name if isinstance(row, ListenerRow) else row.ref.name),
-        *own,
+        *special,
         Column("POLICIES", _policies),
         Column("TARGETED BY", _targeted_by, narrow=False),
         Column("REPORTED", lambda row: _reported(row.listed.reported), narrow=False),
@@ -369,15 +369,20 @@ def ordered(listing: Listing[AnyRow], by: str) -> Listing[AnyRow]:
     return replace(listing, rows=in_order(columns_of(listing), listing.rows, by)) if by else listing
 
 
-def _left_out_words(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
-    """How many objects a list of policies leaves out, by their kinds, and what shows them or says why."""
-    for other in (True, False):
-        kinds = sorted((left for left in left_out if left.policies is other), key=lambda left: -left.number)
-        most = _KINDS if len(kinds) <= _KINDS else _KINDS - 1
-        rest = len(kinds) - most
-        more = [f"others of {count(rest, 'kind')}"] if rest > 0 else []
-        names = listed([*(count(left.number, left.kind.kind) for left in kinds[:most]), *more])
-        if kinds and other:
+def _left_out_phrases(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
+    """Count the objects that a list of policies leaves out by kind, and say what shows them or why."""
+    for is_policy in (True, False):
+        kinds = sorted(
+            (kind_count for kind_count in left_out if kind_count.policies is is_policy),
+            key=lambda kind_count: -kind_count.number,
+        )
+        limit = _KINDS if len(kinds) <= _KINDS else _KINDS - 1
+        rest = len(kinds) - limit
+        rest_phrase = [f"others of {count(rest, 'kind')}"] if rest > 0 else []
+        names = listed(
+            [*(count(kind_count.number, kind_count.kind.kind) for kind_count in kinds[:limit]), *rest_phrase]
+        )
+        if kinds and is_policy:
             yield f"left out, as no policies of Gateways, routes or backends: {names}; --all-kinds shows them"
         elif kinds:
             yield f"not taken for policies, though they refer to targets: {names}; explain says why"
@@ -393,7 +398,7 @@ def list_remarks(lists: Lists, *, empty: bool) -> list[str]:
         if empty:
             lines += nothing_found(listing.namespace, listing.elsewhere, listing.type.noun)
         if empty or listing.rows or listing.unseen:
-            lines += _left_out_words(listing.left_out)
+            lines += _left_out_phrases(listing.left_out)
         if listing.unseen:
             lines.append(list_headline(listing))
             lines.append(f"hint: a number that ends with + may be higher; -o yaml says what {missing(listing.place)}")

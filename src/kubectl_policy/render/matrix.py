@@ -9,8 +9,8 @@ from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
-from kubectl_policy.render.wording.blind_spots import as_far_as, missing
-from kubectl_policy.render.wording.names import count, either, flow, itself_words, namespace_words, node_words
+from kubectl_policy.render.wording.blind_spots import missing, unread_hedge
+from kubectl_policy.render.wording.names import count, either, flow, namespaces_phrase, node_phrase, self_phrase
 from kubectl_policy.render.wording.sections import nothing_found
 from kubectl_policy.topology.references import section_words
 
@@ -40,25 +40,25 @@ def matrix_table(matrix: Matrix, view: View) -> Table[MatrixRow]:
     if any(kind in ROUTES for kind in matrix.type.kinds):
         shown.append(Column("RULE", lambda row: section_words(row.subject) if row.subject.section else ""))
         shown.append(Column("HOSTNAMES", lambda row: row.hostnames, narrow=False))
-    for place, column in enumerate(matrix.columns):
-        cell, style = partial(_cell, place=place), partial(_style, place=place)
-        shown.append(Column(column.title, cell, rank=place + 1, least=_LEAST, style=style))
-        shown.append(Column(f"{column.title} FROM", partial(_from, place=place), narrow=False))
+    for index, column in enumerate(matrix.columns):
+        cell, style = partial(_cell, index=index), partial(_style, index=index)
+        shown.append(Column(column.title, cell, rank=index + 1, least=_LEAST, style=style))
+        shown.append(Column(f"{column.title} FROM", partial(_from, index=index), narrow=False))
     return Table(tuple(shown), matrix.items)
 
 
-def _cell(row: MatrixRow, place: int) -> Sentence:
-    """What is in force, with where that is unless it is everywhere; what is not known is marked."""
-    cell = row.cells[place]
+def _cell(row: MatrixRow, index: int) -> Sentence:
+    """Return the settings in force, with their paths unless these are all; unknown ones are marked."""
+    cell = row.cells[index]
     if not row.paths:
         return Sentence(_UNKNOWN if row.unseen else _IDLE)
     if not cell.parts:
         return Sentence(_UNKNOWN if cell.unknown else NOTHING)
     which = PathPhrases(row.paths)
-    told = [f"{_words(part)}{_scope(which, row, part.positions)}" for part in cell.parts]
+    phrases = [f"{_words(part)}{_scope(which, row, part.positions)}" for part in cell.parts]
     if cell.without:
-        told.append(f"{'unknown' if cell.unknown else 'nothing'}{_scope(which, row, cell.without)}")
-    return Sentence("; ".join(told))
+        phrases.append(f"{'unknown' if cell.unknown else 'nothing'}{_scope(which, row, cell.without)}")
+    return Sentence("; ".join(phrases))
 
 
 def _scope(which: PathPhrases, row: MatrixRow, positions: tuple[int, ...]) -> str:
@@ -70,34 +70,34 @@ def _scope(which: PathPhrases, row: MatrixRow, positions: tuple[int, ...]) -> st
 def _words(part: CellPart) -> str:
     """A value, or phrases; `set` for what has no words."""
     if part.summary:
-        words = ", ".join(part.summary)
+        phrase = ", ".join(part.summary)
     elif len(part.settings) == 1:
-        words = flow(part.settings[0].value)
+        phrase = flow(part.settings[0].value)
     else:
-        words = ", ".join(f"{setting.field} {flow(setting.value)}" for setting in part.settings) or "set"
+        phrase = ", ".join(f"{setting.field} {flow(setting.value)}" for setting in part.settings) or "set"
     passed = " (for what is below)" if part.passes_down else ""
     if not part.certain:
-        return f"{words}{passed} (may hold)"
+        return f"{phrase}{passed} (may hold)"
     doubts = [f" (may be {'different' if is_there else 'invalid'})" for is_there in {it.is_there for it in part.unseen}]
-    return f"{words}{passed}{''.join(sorted(doubts))}"
+    return f"{phrase}{passed}{''.join(sorted(doubts))}"
 
 
-def _from(row: MatrixRow, place: int) -> tuple[str, ...]:
+def _from(row: MatrixRow, index: int) -> tuple[str, ...]:
     """Who sets it, on what, and on which lines that is written."""
     lines: dict[tuple[Source, str], dict[int, None]] = {}
-    for part in row.cells[place].parts:
+    for part in row.cells[index].parts:
         for by in part.settings or part.sources:
             origin = by.origin
-            found = lines.setdefault((by.source, origin.source if origin else ""), {})
+            numbers = lines.setdefault((by.source, origin.source if origin else ""), {})
             if origin and origin.line:
-                found[origin.line] = None
+                numbers[origin.line] = None
     return tuple(f"{_source(source)}{_lines(file, sorted(of))}" for (source, file), of in lines.items())
 
 
 def _source(source: Source) -> str:
     if source.object != source.target.object:
-        return f"{source.object} → {node_words(source.target)}"
-    return itself_words(source.object) if source.object.group_kind in ROUTES else f"{source.object} itself"
+        return f"{source.object} → {node_phrase(source.target)}"
+    return self_phrase(source.object) if source.object.group_kind in ROUTES else f"{source.object} itself"
 
 
 def _lines(file: str, lines: Sequence[int]) -> str:
@@ -107,8 +107,8 @@ def _lines(file: str, lines: Sequence[int]) -> str:
     return f" ({file}:{','.join(map(str, lines))})" if lines else f" ({file})"
 
 
-def _style(row: MatrixRow, place: int) -> Style:
-    cell = row.cells[place]
+def _style(row: MatrixRow, index: int) -> Style:
+    cell = row.cells[index]
     if not row.paths:
         return "aside"
     if not cell.parts:
@@ -117,15 +117,15 @@ def _style(row: MatrixRow, place: int) -> Style:
 
 
 def matrix_headline(matrix: Matrix) -> str:
-    """How many rows there are or, of those that are missing something, how many of how many and what."""
-    where, number = namespace_words({matrix.namespace}), len(matrix.items)
+    """Count the rows, or those that miss something, with what they miss."""
+    where, number = namespaces_phrase({matrix.namespace}), len(matrix.items)
     noun = "rule" if matrix.type.kinds[0] in ROUTES else matrix.type.noun
     if not matrix.asked.missing:
-        return f"{count(number, noun)}{where}{as_far_as(matrix.unseen)}."
+        return f"{count(number, noun)}{where}{unread_hedge(matrix.unseen)}."
     # Without columns, any policy at all.
     sought = either([column.title for column in matrix.columns]) or "policy"
     idle = f"; {count(matrix.idle, 'other')} {'gets' if matrix.idle == 1 else 'get'} no traffic" if matrix.idle else ""
-    rest = f"{idle}{as_far_as(matrix.unseen)}."
+    rest = f"{idle}{unread_hedge(matrix.unseen)}."
     if not number:
         looked_at = f"{matrix.examined} {'was' if matrix.examined == 1 else 'were'} looked at"
         return f"No {noun}{where} lacks {sought}; {looked_at}{rest}"
@@ -135,16 +135,16 @@ def matrix_headline(matrix: Matrix) -> str:
 
 def matrix_remarks(matrix: Matrix, *, empty: bool) -> list[str]:
     """Next to a table: what it lacks, and what may make it another one."""
-    said: list[str] = []
+    remarks: list[str] = []
     if matrix.asked.missing or matrix.unseen:
-        said.append(matrix_headline(matrix))
+        remarks.append(matrix_headline(matrix))
     elif empty:
-        said += nothing_found(matrix.namespace, matrix.elsewhere, matrix.type.noun)
+        remarks += nothing_found(matrix.namespace, matrix.elsewhere, matrix.type.noun)
     if matrix.unused:
         verb = "is" if len(matrix.unused) == 1 else "are"
-        said.append(f"{listed(matrix.unused)} {verb} not in force anywhere here; is it a field of these policies?")
+        remarks.append(f"{listed(matrix.unused)} {verb} not in force anywhere here; is it a field of these policies?")
     if matrix.unseen:
         unknown = any(cell.unknown for row in matrix.items for cell in row.cells)
-        what = "what is <unknown> may be set by something that could not be read; " if unknown else ""
-        said.append(f"hint: {what}-o yaml says what {missing(matrix.place)}")
-    return said
+        lead = "what is <unknown> may be set by something that could not be read; " if unknown else ""
+        remarks.append(f"hint: {lead}-o yaml says what {missing(matrix.place)}")
+    return remarks

@@ -11,7 +11,7 @@ from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Segment
 from kubectl_policy.render.wording.headlines import status_headline
-from kubectl_policy.render.wording.names import count, in_file, node_words
+from kubectl_policy.render.wording.names import at_origin, count, node_phrase
 from kubectl_policy.render.wording.sections import (
     BLANK,
     describing,
@@ -102,7 +102,7 @@ def status_tree(report: StatusReport, view: View) -> Document:
         ]
         stale.append(_listed(status, old))
         claims = (
-            f"{_where(comparison)}: {claim_words(comparison.computed or comparison.reported)}"
+            f"{_where(comparison)}: {claim_phrase(comparison.computed or comparison.reported)}"
             for comparison in (agreeing if view.everything else ())
         )
         as_computed.append(_listed(status, claims))
@@ -132,7 +132,7 @@ def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]
     return chain(*shown[:_SHOWN], (Line((Segment(rest, "aside", prose=True),), 2, 4),))
 
 
-def _block(status: ObjectStatus, place: SnapshotSource, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
+def _block(status: ObjectStatus, world: SnapshotSource, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
     """An object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
     chosen = [comparison for comparison in status.conditions if wanted(comparison)]
     if not chosen:
@@ -140,26 +140,29 @@ def _block(status: ObjectStatus, place: SnapshotSource, wanted: Callable[[Compar
     guessed = " (assumed to be a policy)" if "being a policy" in status.assumed else ""
     subject = (
         Segment(str(status.resource.ref), "subject"),
-        Segment(f"{guessed}{in_file(status.resource.origin, ' ({})')}", "aside"),
+        Segment(f"{guessed}{at_origin(status.resource.origin, ' ({})')}", "aside"),
     )
-    return (Line(subject, 2, 4), *(line for comparison in chosen for line in _compared(status, comparison, place)))
+    return (Line(subject, 2, 4), *(line for comparison in chosen for line in _compared(status, comparison, world)))
 
 
 def _where(comparison: Comparison) -> str:
-    return f"{comparison.type or '(no type)'}{f' at {node_words(comparison.at)}' if comparison.at else ''}"
+    return f"{comparison.type or '(no type)'}{f' at {node_phrase(comparison.at)}' if comparison.at else ''}"
 
 
-def _compared(status: ObjectStatus, comparison: Comparison, place: SnapshotSource) -> Iterator[Line]:
+def _compared(status: ObjectStatus, comparison: Comparison, world: SnapshotSource) -> Iterator[Line]:
     """Both sides of a comparison, what was not seen, and what would explain a disagreement."""
     claims = {"reported": comparison.reported, "computed": comparison.computed}
-    sides = [(label, claim_words(claim), claim.message if claim else "") for label, claim in claims.items()]
+    sides = [(label, claim_phrase(claim), claim.message if claim else "") for label, claim in claims.items()]
     yield Line((Segment(_where(comparison)),), 4, 6)
-    for label, words, why in (*sides, *(("unseen", thing.what, thing.reason) for thing in comparison.unseen)):
+    for label, phrase, why in (
+        *sides,
+        *(("unseen", blind_spot.what, blind_spot.reason) for blind_spot in comparison.unseen),
+    ):
         detail = (Segment(f": {why}", prose=True),) if why else ()
-        yield Line((Segment(f"{label:<11}"), Segment(words, prose=True), *detail), 6, 17)
+        yield Line((Segment(f"{label:<11}"), Segment(phrase, prose=True), *detail), 6, 17)
     if comparison.explanation:
         style: Style = "aside" if comparison.explanation == "none" else "warning"
-        yield Line((Segment("why        "), Segment(long_reason(status, comparison, place), style, prose=True)), 6, 17)
+        yield Line((Segment("why        "), Segment(long_reason(status, comparison, world), style, prose=True)), 6, 17)
 
 
 def _name(status: ObjectStatus) -> Line:
@@ -173,8 +176,8 @@ def _listed(status: ObjectStatus, texts: Iterable[str]) -> tuple[Line, ...]:
 
 
 def _not_compared(report: StatusReport) -> Iterator[Line]:
-    others = Counter(place.controller for status in report.items for place in status.other_controllers)
-    for controller, number in others.items():
+    controllers = Counter(entry.controller for status in report.items for entry in status.other_controllers)
+    for controller, number in controllers.items():
         text = f" {count(number, 'entry')} of another controller"
         yield Line((Segment(f"{controller or '(no controllerName)'}:"), Segment(text, prose=True)), 2, 4)
     types = Counter(comparison.type for _, comparison in report.comparisons if comparison.verdict == "UnknownType")
@@ -195,7 +198,7 @@ def _asides(report: StatusReport, view: View) -> Iterator[Line]:
         yield Line((Segment(_UNEXPLAINED.format(place=report.place), "aside", prose=True),), 0, 0)
 
 
-def claim_words(claim: Claim | None, nothing: str = "nothing") -> str:
+def claim_phrase(claim: Claim | None, nothing: str = "nothing") -> str:
     """`True (Accepted)`; a count alone; `nothing` where one side has none."""
     if claim is None:
         return nothing
@@ -203,26 +206,26 @@ def claim_words(claim: Claim | None, nothing: str = "nothing") -> str:
 
 
 def short_reason(comparison: Comparison) -> str:
-    """Why a comparison does not agree, in as few words as fit into a column."""
+    """Say why a comparison does not agree, in few enough words for a column."""
     if comparison.unseen:
-        return f"unseen: {', '.join(thing.what for thing in comparison.unseen)}"
+        return f"unseen: {', '.join(blind_spot.what for blind_spot in comparison.unseen)}"
     return _EXPLANATIONS[comparison.explanation][0] if comparison.explanation else ""
 
 
-def long_reason(status: ObjectStatus, comparison: Comparison, place: SnapshotSource) -> str:
-    """What would explain a disagreement, as a sentence without its end; empty for what is none."""
+def long_reason(status: ObjectStatus, comparison: Comparison, world: SnapshotSource) -> str:
+    """Explain a disagreement, as a sentence without its end; empty if there is none."""
     if not comparison.explanation:
         return ""
     kind = (comparison.policy_kind or status.resource.ref.group_kind).kind
     return _EXPLANATIONS[comparison.explanation][1].format(
-        where=node_words(comparison.at) if comparison.at else str(status.resource.ref),
+        where=node_phrase(comparison.at) if comparison.at else str(status.resource.ref),
         seen=comparison.observed_generation,
         now=status.generation,
         controller=comparison.controller or "another controller",
         kind=kind,
         kinds=plural(kind),
         name=kind.lower(),
-        place=place,
+        place=world,
     )
 
 
@@ -237,8 +240,8 @@ _COLUMNS: Final[tuple[Column[_Row], ...]] = (
     Column("OBJECT", lambda row: str(row[0].resource.ref)),
     Column("AT", lambda row: str(row[1].at or "")),
     Column("CONDITION", lambda row: row[1].type),
-    Column("REPORTED", lambda row: claim_words(row[1].reported, "")),
-    Column("COMPUTED", lambda row: claim_words(row[1].computed, "")),
+    Column("REPORTED", lambda row: claim_phrase(row[1].reported, "")),
+    Column("COMPUTED", lambda row: claim_phrase(row[1].computed, "")),
     Column("VERDICT", lambda row: row[1].verdict),
     Column("EXPLAINED BY", lambda row: short_reason(row[1])),
     Column("CONTROLLER", lambda row: row[1].controller, narrow=False),

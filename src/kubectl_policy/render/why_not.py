@@ -9,8 +9,8 @@ from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
 from kubectl_policy.render.output.text import Line, Segment, cells
-from kubectl_policy.render.wording.headlines import reason_words, why_not_headline
-from kubectl_policy.render.wording.names import count, in_file, kind_counts, namespace_words, node_words
+from kubectl_policy.render.wording.headlines import reason_phrase, why_not_headline
+from kubectl_policy.render.wording.names import at_origin, count, kind_counts, namespaces_phrase, node_phrase
 from kubectl_policy.render.wording.paths import path_lines
 from kubectl_policy.render.wording.sections import (
     BLANK,
@@ -67,14 +67,14 @@ def _elsewhere(answer: WhyNot, which: PathPhrases, view: View) -> tuple[Line, ..
 
 
 def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: PathPhrases, view: View) -> Iterator[Line]:
-    most = _SHOWN if view.cuts else len(reasons)
-    for reason in reasons[:most]:
+    limit = _SHOWN if view.cuts else len(reasons)
+    for reason in reasons[:limit]:
         scope = which.words(reason.positions) if answer.effect.in_force else ""
         where = f"{scope}: " if scope else ""
-        yield Line((Segment(f"{where}{reason_words(reason)}", prose=True),), 2)
-    if len(reasons) > most:
-        left = f"and {count(len(reasons) - most, 'more reason')}; -o yaml shows all {len(reasons)}"
-        yield Line((Segment(left, "aside"),), 2)
+        yield Line((Segment(f"{where}{reason_phrase(reason)}", prose=True),), 2)
+    if len(reasons) > limit:
+        rest = f"and {count(len(reasons) - limit, 'more reason')}; -o yaml shows all {len(reasons)}"
+        yield Line((Segment(rest, "aside"),), 2)
 
 
 def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
@@ -94,17 +94,17 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
     for number, offered in enumerate(answer.edits, 1):
         indent = 5 if several else 2
         lead = {"change": "", "create": "a new ", "delete": "delete "}[offered.action]
-        where = in_file(offered.origin, " ({})")
+        where = at_origin(offered.origin, " ({})")
         label = (Segment(f"{number}. "),) if several else ()
         yield Line((*label, Segment(f"{lead}{offered.object}", "subject"), Segment(where, "aside")), 2)
         yield from _lines(offered, view, indent)
         yield from _side_effects(offered, answer.place, indent)
 
 
-def _side_effects(offered: Offered, place: SnapshotSource, indent: int) -> Iterator[Line]:
-    """What else the edit changes, what it takes away, and what could not be checked of it."""
+def _side_effects(offered: Offered, world: SnapshotSource, indent: int) -> Iterator[Line]:
+    """List what else the edit changes, what it takes away, and what could not be checked."""
     also = offered.also_changes
-    told = [
+    effects = [
         f"changes {count(also.settings, 'setting')} on {_objects(also.objects)}" if also.settings else "",
         f"lets more requests in to {_objects(also.gaining)}" if also.gaining else "",
         f"replaces {count(len(also.replaced), 'setting')} of others there" if also.replaced else "",
@@ -114,7 +114,7 @@ def _side_effects(offered: Offered, place: SnapshotSource, indent: int) -> Itera
         f"{_objects(also.losing)} would lose traffic" if also.losing else "",
         f"{offered.object} would be gone" if also.deletes else "",
     ]
-    besides = listed(list(filter(None, told)))
+    besides = listed(list(filter(None, effects)))
     owners = f" ({also.owner_key} {listed(also.owners)})" if also.owners else ""
     if also.harm == "none":
         yield _told("Changes nothing else.", indent)
@@ -123,12 +123,12 @@ def _side_effects(offered: Offered, place: SnapshotSource, indent: int) -> Itera
     for sentence in filter(None, taken):
         yield _told(f"{sentence}.", indent, "warning")
     if also.lost:
-        nodes = [node_words(node) for node in also.lost[:_MOST_NAMED]]
-        left = len(also.lost) - len(nodes)
-        lost = listed([*nodes, *([f"{left} more"] if left else [])])
+        nodes = [node_phrase(node) for node in also.lost[:_MOST_NAMED]]
+        rest = len(also.lost) - len(nodes)
+        lost = listed([*nodes, *([f"{rest} more"] if rest else [])])
         yield _told(f"It would then have no effect any more on {lost}.", indent, "warning")
     if not offered.defined:
-        yield _told(f"Not checked against a definition of {offered.object.kind}: none is in {place}.", indent)
+        yield _told(f"Not checked against a definition of {offered.object.kind}: none is in {world}.", indent)
 
 
 def _told(sentence: str, indent: int, style: Style = "aside") -> Line:
@@ -139,11 +139,11 @@ def _objects(refs: Collection[ObjectRef]) -> str:
     """A few objects by name, or how many there are and where."""
     if len(refs) <= _MOST_NAMED:
         return names(refs)
-    return kind_counts(ref.group_kind for ref in refs) + namespace_words(ref.namespace for ref in refs)
+    return kind_counts(ref.group_kind for ref in refs) + namespaces_phrase(ref.namespace for ref in refs)
 
 
 def _lines(edit: Edit, view: View, indent: int) -> Iterator[Line]:
-    """What is edited as a fragment of YAML: the context, then what is taken out and what is put in."""
+    """Return an edit as a fragment of YAML: the context, then removed and added lines."""
     if edit.action == "create" and edit.after:
         for text in as_yaml(plain(edit.after.raw), unicode=view.unicode).split("\n"):
             yield _marked("+", text, indent)

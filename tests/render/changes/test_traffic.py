@@ -20,9 +20,9 @@ from kubectl_policy.render.changes.headlines import diff_headline
 from kubectl_policy.render.changes.traffic import (
     behind_section,
     ending_clauses,
-    hit_words,
     keeping_clause,
-    places_words,
+    nodes_phrase,
+    routes_phrase,
     traffic_sections,
 )
 from kubectl_policy.render.output.text import View, to_text
@@ -72,12 +72,12 @@ def clauses(*some: RouteTraffic, whole: tuple[RouteTraffic, ...] = ()) -> str:
 def test_who_is_hit() -> None:
     """One by name, several by number, with hostnames and owners."""
     one, two = route("one", "a.b", owner="us"), route("two", "c.d", "*", owner="them")
-    assert hit_words([one], "team") == "HTTPRoute default/one (hostname a.b, team us)"
-    assert hit_words([one, two], "e.io/team") == (
+    assert routes_phrase([one], "team") == "HTTPRoute default/one (hostname a.b, team us)"
+    assert routes_phrase([one, two], "e.io/team") == (
         "2 routes in namespace default (2 hostnames, any hostname on 1 route, teams them and us)"
     )
-    assert hit_words([route("x", "*")]) == "HTTPRoute default/x (any hostname)"
-    assert hit_words([route("x", kind="TCPRoute")]) == "TCPRoute default/x"
+    assert routes_phrase([route("x", "*")]) == "HTTPRoute default/x (any hostname)"
+    assert routes_phrase([route("x", kind="TCPRoute")]) == "TCPRoute default/x"
 
 
 @pytest.mark.parametrize(
@@ -230,6 +230,6 @@ def test_behind_listeners() -> None:
 def test_places() -> None:
     """Sections by their nouns, those of one object together."""
     rules = [build.node("HTTPRoute", "r", name) for name in ("rule[0]", "a", "b")]
-    assert places_words(rules) == "HTTPRoute default/r, rule[0] and rules a and b"
-    assert places_words([HERE, THERE]) == "Gateway default/g, listener http; Gateway default/other, listener web"
-    assert places_words([build.node("Gateway", "g")]) == "Gateway default/g"
+    assert nodes_phrase(rules) == "HTTPRoute default/r, rule[0] and rules a and b"
+    assert nodes_phrase([HERE, THERE]) == "Gateway default/g, listener http; Gateway default/other, listener web"
+    assert nodes_phrase([build.node("Gateway", "g")]) == "Gateway default/g"

@@ -18,7 +18,7 @@ from kubectl_policy.questions.graph.details import details
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.render.graph.page import assembled, embedded, graph_page, page_data
 from kubectl_policy.render.output.text import View
-from kubectl_policy.render.wording.names import source_words
+from kubectl_policy.render.wording.names import source_phrase
 from tests import build
 from tests.render.graph.pictures import FIXTURES, HOSTILE, hostile_world
 from tests.render.shown import shown as shown_as
@@ -61,7 +61,7 @@ def described(answer: ObjectDescription, drawn: Container[str]) -> set[tuple[obj
 
 
 def _setting(setting: Setting) -> tuple[str, str, str]:
-    return setting.field, json.dumps(setting.value, sort_keys=True), source_words(setting.source)
+    return setting.field, json.dumps(setting.value, sort_keys=True), source_phrase(setting.source)
 
 
 def on_page(data: dict[str, Any], place: int, names: list[str]) -> set[tuple[object, ...]]:

@@ -47,12 +47,12 @@ def test_a_number_that_may_be_higher_says_so() -> None:
 
 def test_of_several_entries_the_first_are_shown() -> None:
     """With the number of the rest, where not all are wanted."""
-    assert text_of("a", whole=False, most=1) == "a"
-    assert text_of((), whole=False, most=1) == ""
-    assert text_of(("a", "b"), whole=False, most=2) == "a, b"
-    assert text_of(("a", "b", "c", "d"), whole=False, most=2) == "a, b, 2 more"
+    assert text_of("a", whole=False, limit=1) == "a"
+    assert text_of((), whole=False, limit=1) == ""
+    assert text_of(("a", "b"), whole=False, limit=2) == "a, b"
+    assert text_of(("a", "b", "c", "d"), whole=False, limit=2) == "a, b, 2 more"
     assert text_of(("a", "b", "c", "d"), whole=False) == "a, b, c, d"
-    assert text_of(("a", "b", "c", "d"), whole=True, most=1) == "a, b, c, d"
+    assert text_of(("a", "b", "c", "d"), whole=True, limit=1) == "a, b, c, d"
 
 
 def test_a_sentence_is_shortened_between_words() -> None:

@@ -78,8 +78,8 @@ def test_a_kind_of_the_same_name_in_another_group_is_another_kind() -> None:
 
 def test_a_node_is_its_object_and_section() -> None:
     """The section stands after the object, if there is one."""
-    assert words.node_words(node("Gateway", "edge", "https", "infra")) == "Gateway infra/edge, listener https"
-    assert words.node_words(node("GatewayClass", "public")) == "GatewayClass public"
+    assert words.node_phrase(node("Gateway", "edge", "https", "infra")) == "Gateway infra/edge, listener https"
+    assert words.node_phrase(node("GatewayClass", "public")) == "GatewayClass public"
 
 
 def test_the_most_frequent_kind_comes_first() -> None:
@@ -97,10 +97,10 @@ def test_a_source_is_a_policy_on_its_target() -> None:
     """Or the target itself, where the value is in a field of its own."""
     target = node("HTTPRoute", "r")
     assert (
-        words.source_words(Source(ref("ColorPolicy", "p", group="x"), target))
+        words.source_phrase(Source(ref("ColorPolicy", "p", group="x"), target))
         == "ColorPolicy default/p → HTTPRoute default/r"
     )
-    assert words.source_words(Source(target.object, target)) == "HTTPRoute default/r itself"
+    assert words.source_phrase(Source(target.object, target)) == "HTTPRoute default/r itself"
 
 
 @pytest.mark.parametrize(

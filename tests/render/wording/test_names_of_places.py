@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from kubectl_policy.model import Origin
-from kubectl_policy.render.wording.names import in_file
+from kubectl_policy.render.wording.names import at_origin
 
 
 def test_what_is_in_no_file_has_no_place() -> None:
     """The name of a context says nothing that the reader did not ask for."""
-    assert in_file(None, " ({})") == ""
-    assert in_file(Origin("production"), " ({})") == ""
+    assert at_origin(None, " ({})") == ""
+    assert at_origin(Origin("production"), " ({})") == ""
 
 
 def test_a_file_and_a_line() -> None:
     """As compilers print them."""
-    assert in_file(Origin("a.yaml", 3)) == "a.yaml:3"
-    assert in_file(Origin("a.yaml", 3), " ({})") == " (a.yaml:3)"
+    assert at_origin(Origin("a.yaml", 3)) == "a.yaml:3"
+    assert at_origin(Origin("a.yaml", 3), " ({})") == " (a.yaml:3)"

@@ -4,7 +4,7 @@ import pytest
 
 from kubectl_policy.model import Gap, Origin, Permission
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
-from kubectl_policy.render.wording.blind_spots import as_far_as, what_to_do
+from kubectl_policy.render.wording.blind_spots import remedy_phrase, unread_hedge
 from tests import build
 
 FILE = BlindSpot(what="objects of any kind", reason="x", origin=Origin("a.yaml", 1))
@@ -45,7 +45,7 @@ POLICY = BlindSpot(what="ColorPolicy default/p", reason="x", policies=(build.ref
 )
 def test_what_could_not_be_seen_is_counted(unseen: list[BlindSpot], said: str) -> None:
     """Files, objects that are not there, and those that may not be as they were read."""
-    assert as_far_as(unseen) == said
+    assert unread_hedge(unseen) == said
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_what_could_not_be_seen_is_counted(unseen: list[BlindSpot], said: str) -
 )
 def test_what_to_do_is_a_permission_where_that_is_missing(thing: BlindSpot, said: str) -> None:
     """For all namespaces of a kind at once."""
-    assert what_to_do(thing) == said
+    assert remedy_phrase(thing) == said

@@ -19,16 +19,16 @@ from kubectl_policy.render.changes.summary import (
 )
 from kubectl_policy.render.changes.traffic import (
     ending_clauses,
-    hit_words,
-    hostname_words,
+    hostname_phrases,
     keeping_clause,
-    owner_words,
+    nodes_phrase,
+    owner_phrases,
     passing_clauses,
-    places_words,
+    routes_phrase,
 )
-from kubectl_policy.render.wording.blind_spots import as_far_as
+from kubectl_policy.render.wording.blind_spots import unread_hedge
 from kubectl_policy.render.wording.headlines import may_affect_more, why_idle, with_target
-from kubectl_policy.render.wording.names import count, namespace_words, who_words
+from kubectl_policy.render.wording.names import count, namespaces_phrase, objects_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ _PLURAL: Final = {
 
 
 class _Consequence(Struct, frozen=True):
-    """What happens to some objects, as a sentence about them, and after the name of what does it to them."""
+    """Consequence for objects: a sentence about them, and a verb phrase after the name of its cause."""
 
     noun: str
     passive: str
@@ -89,12 +89,12 @@ _THERE: Final = " where it was in force"
 
 
 def diff_headline(difference: StateDiff) -> str:
-    """The difference in one sentence; if part of it is not known, the same sentence says so."""
+    """Summarize a difference in one sentence, with a hedge where part of it is not known."""
     summary = summarize(difference)
     settings = [*_settings(summary)]
     ways = [*passing_clauses(difference), *_traffic_clauses(summary)]
     if summary.failing and ways:
-        ways[0] += _since_words(summary)
+        ways[0] += _since_phrase(summary)
     hit = {traffic.route for traffic in difference.traffic.routes}
     relations: Relations = {
         **summary.relations,
@@ -106,27 +106,27 @@ def diff_headline(difference: StateDiff) -> str:
     if not settings and not ways:
         settings = ["No setting changes" if rest else "Nothing changes in what policies do"]
     sentence = "; ".join([*ways, *settings, *rest])
-    return f"{sentence[:1].upper()}{sentence[1:]}{_aside(difference)}{as_far_as(difference.unseen)}."
+    return f"{sentence[:1].upper()}{sentence[1:]}{_aside(difference)}{unread_hedge(difference.unseen)}."
 
 
 def _settings(summary: ChangeSummary) -> Iterator[str]:
-    """How settings change on paths that both states have."""
+    """List the clauses about settings that differ on paths that both states have."""
     sorts = [(template, refs) for sort, template in _SORT_WORDS.items() if (refs := summary.of_sort(sort))]
     if len(sorts) == 1:
         ((template, refs),) = sorts
-        subject = f"{who_words(refs)}{namespace_words({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
-        yield f"{_said(template, subject, one=len(refs) == 1)}{_security_words(summary)}"
+        subject = f"{objects_phrase(refs)}{namespaces_phrase({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
+        yield f"{_agree(template, subject, len(refs))}{_security_phrase(summary)}"
     elif sorts:
-        where = namespace_words({ref.namespace for ref in summary.changed})
-        clauses = [_said(template, str(len(refs)), one=len(refs) == 1) for template, refs in sorts]
-        security = _security_words(summary)
+        where = namespaces_phrase({ref.namespace for ref in summary.changed})
+        clauses = [_agree(template, str(len(refs)), len(refs)) for template, refs in sorts]
+        security = _security_phrase(summary)
         yield f"{count(len(summary.changed), 'object')} change{where}{security}: {listed(clauses)}"
     if moved := summary.of_sort("moved"):
-        yield _said("{who} {gets} the same values from elsewhere", who_words(moved), one=len(moved) == 1)
+        yield _agree("{who} {gets} the same values from elsewhere", objects_phrase(moved), len(moved))
 
 
 def _aside(difference: StateDiff) -> str:
-    """` (3 objects differ: 1 created and 2 updated)`: of how many objects all that follows."""
+    """` (3 objects differ: 1 created and 2 updated)`: the number of objects that differ."""
     numbers = [
         (len(difference.created), "created"),
         (len(difference.deleted), "deleted"),
@@ -140,8 +140,8 @@ def _aside(difference: StateDiff) -> str:
 
 
 def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) -> str:
-    """What a policy affects and what deleting it changes, or what deleting any other object does."""
-    unread = as_far_as(answer.difference.unseen)
+    """Summarize a deletion: effects of a policy and changes without it, or changes without any other object."""
+    unread = unread_hedge(answer.difference.unseen)
     known = summary or summarize(answer.difference, {answer.subject, *answer.deleted_with_it})
     if answer.enforcement:
         without = _without_policy(answer, answer.enforcement, known)
@@ -152,21 +152,21 @@ def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) ->
 
 
 def _affects(answer: BlastRadius, enforcement: Enforcement) -> str:
-    """What a policy affects, or why it has no effect."""
+    """Summarize the effects of a policy, or the reason why it has none."""
     subject, undecided = with_target(answer.subject, answer.targets), enforcement.undecided_with
     if answer.affected:
         objects, key = {node.object for node in answer.affected}, answer.counts.owner_key
         verb = "may affect" if undecided else "affects"
         # All that it affects may be for any hostname.
-        about, in_front = hostname_words(answer.hostnames) if {*answer.hostnames} - {"*"} else [], ""
+        about, in_front = hostname_phrases(answer.hostnames) if {*answer.hostnames} - {"*"} else [], ""
         if answer.behind:
-            about, in_front = [], f", in front of {hit_words(answer.behind, key)}"
+            about, in_front = [], f", in front of {routes_phrase(answer.behind, key)}"
         elif len(objects) > 1:
-            about += owner_words((counted.owner for counted in answer.counts.owners), key)
+            about += owner_phrases((counted.owner for counted in answer.counts.owners), key)
         if len(objects) > 1:
-            objects_words = _count_words(objects, about)
+            objects_words = _counts_phrase(objects, about)
         else:
-            objects_words = f"{places_words(answer.affected)}{f' ({about[0]})' if about else ''}"
+            objects_words = f"{nodes_phrase(answer.affected)}{f' ({about[0]})' if about else ''}"
         objects_words += in_front
         return (
             f"{subject} {verb} {objects_words}{f'; {undecided_phrase(answer.subject, undecided)}' if undecided else ''}"
@@ -184,7 +184,7 @@ def _affects(answer: BlastRadius, enforcement: Enforcement) -> str:
     return f"{subject} has no effect: {why or 'it is attached to nothing'}"
 
 
-def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
+def _counts_phrase(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
     """`8 objects in 2 namespaces (4 routes, 4 Services; 3 hostnames, team baker)`; of one kind `4 Services in …`."""
     several = len({ref.group_kind for ref in objects}.intersection(ROUTES)) > 1
     numbers = Counter("route" if several and ref.group_kind in ROUTES else ref.kind for ref in objects)
@@ -196,11 +196,11 @@ def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
     total = kinds[0] if is_single else count(len(objects), "object")
     parts = filter(None, ["" if is_single else ", ".join(kinds), ", ".join(about)])
     details = f" ({text})" if (text := "; ".join(parts)) else ""
-    return f"{total}{namespace_words({ref.namespace for ref in objects})}{details}"
+    return f"{total}{namespaces_phrase({ref.namespace for ref in objects})}{details}"
 
 
 def _without_policy(answer: BlastRadius, enforcement: Enforcement, summary: ChangeSummary) -> str:
-    """What deleting a policy changes: on what it affects, on what else, and for other policies."""
+    """Summarize the changes that follow from deleting a policy: on what it affects, elsewhere, on other policies."""
     difference = answer.difference
     affected = {node.object for node in answer.affected}
     clauses = [
@@ -210,7 +210,7 @@ def _without_policy(answer: BlastRadius, enforcement: Enforcement, summary: Chan
         *_problem_clauses(difference.problems.introduced, ()),
     ]
     if moved := summary.of_sort("moved"):
-        clauses.insert(0, _said("{who} {gets} the same values from elsewhere", str(len(moved)), one=len(moved) == 1))
+        clauses.insert(0, _agree("{who} {gets} the same values from elsewhere", str(len(moved)), len(moved)))
     deleted_with_it = f", and {count(len(answer.deleted_with_it), 'object')} with it," if answer.deleted_with_it else ""
     if summary.changed or clauses or affected:
         changes = f"{_how_many(summary, affected)}{_left_with_nothing(answer)}"
@@ -224,10 +224,10 @@ def _without_policy(answer: BlastRadius, enforcement: Enforcement, summary: Chan
 def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
     """`8 of them and 1 other object`, `both`, `none of them`, of those that a policy affects."""
     hit, elsewhere = summary.changed & {*affected}, summary.changed - {*affected}
-    security = _security_words(summary).removeprefix(", ")
+    security = _security_phrase(summary).removeprefix(", ")
     security = f" ({security})" if security else ""
     if not affected:
-        return f"{who_words(elsewhere)}{security}" if elsewhere else "no setting"
+        return f"{objects_phrase(elsewhere)}{security}" if elsewhere else "no setting"
     if len(affected) == 1:
         text = f"that {next(iter(affected)).kind}" if hit else "nothing there"
     elif len(hit) == len(affected):
@@ -257,7 +257,7 @@ def _left_with_nothing(answer: BlastRadius) -> str:
 
 
 def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
-    """What deleting an object that is not a policy does, and what it does besides, if traffic is lost."""
+    """Summarize the deletion of another object: one sentence, and an addition where traffic is lost."""
     difference = answer.difference
     traffic = difference.traffic
     hit = {traffic.route for traffic in (*traffic.lost.routes, *traffic.uncontrolled)}
@@ -272,7 +272,7 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     parts = [*_relation_clauses(unsaid, active=True), *other_traffic]
     if summary.changed:
         verb = "takes settings from" if summary.changed == summary.of_sort("lost") else "changes settings of"
-        parts.append(f"{verb} {who_words(summary.changed)}{_security_words(summary)}")
+        parts.append(f"{verb} {objects_phrase(summary.changed)}{_security_phrase(summary)}")
     parts += _relation_clauses(force, active=True)
     if problems:
         parts.append(f"introduces {count(len(problems), 'problem')}")
@@ -280,10 +280,10 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     if summary.failing and not ends:
         # They did so for another reason already.
         routes = {failing.route for failing in difference.failing}
-        requests = f"requests to {who_words(routes, 'route')} fail already"
-        parts.insert(0, f"makes {who_words(summary.failing, 'policy')} invalid ({requests})")
+        requests = f"requests to {objects_phrase(routes, 'route')} fail already"
+        parts.insert(0, f"makes {objects_phrase(summary.failing, 'policy')} invalid ({requests})")
     if ends:
-        first = f"Deleting {answer.subject} {listed(ends)}{keeping_clause(traffic.lost)}{_since_words(summary)}"
+        first = f"Deleting {answer.subject} {listed(ends)}{keeping_clause(traffic.lost)}{_since_phrase(summary)}"
         return first, listed([*also, *parts])
     if not (also or parts) and answer.referred_to_by:
         return f"{_referred_to(answer)}: what deleting it changes is not known", ""
@@ -303,43 +303,43 @@ def _referred_to(answer: BlastRadius) -> str:
     single, guessed = len(policies) == 1, all(reference.guessed for reference in answer.referred_to_by)
     verb = ("seems to refer" if single else "seem to refer") if guessed else "refers" if single else "refer"
     where = f" ({next(iter(fields))})" if len(fields) == 1 else ""
-    return f"{who_words(policies, 'policy')} {verb} to {answer.subject}{where}"
+    return f"{objects_phrase(policies, 'policy')} {verb} to {answer.subject}{where}"
 
 
 def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:
-    """That Gateways lose their class, with the routes behind them."""
+    """List the clauses about Gateways that lose their class, with the routes behind them."""
     if gateways := summary.relations["without class"]:
         routes = difference.traffic.uncontrolled
-        behind = f", and with that {hit_words(routes, difference.traffic.owner_key)}" if routes else ""
-        yield f"leaves {who_words(gateways, 'Gateway')} without a controller{behind}"
+        behind = f", and with that {routes_phrase(routes, difference.traffic.owner_key)}" if routes else ""
+        yield f"leaves {objects_phrase(gateways, 'Gateway')} without a controller{behind}"
 
 
 def _relation_clauses(relations: Relations, *, active: bool = False) -> list[str]:
-    """What happens to routes and policies, said of them, or after the name of what does it to them."""
+    """List the clauses about routes and policies; `active` ones follow the name of the cause."""
     return [
-        _said(row.active if active else row.passive, who_words(refs, row.noun), one=len(refs) == 1)
+        _agree(row.active if active else row.passive, objects_phrase(refs, row.noun), len(refs))
         for relation, row in _CONSEQUENCES.items()
         if (refs := relations.get(relation))
     ]
 
 
 def _traffic_clauses(summary: ChangeSummary, *, active: bool = False) -> Iterator[str]:
-    """Where traffic ends and begins; `active`: after the name of what does that."""
+    """List the clauses about traffic that ends and begins; `active` ones follow the name of the cause."""
     if ended := _extent(summary.ended):
         yield f"{'ends traffic' if active else 'traffic ends'} {ended}"
     if begun := _extent(summary.begun):
         yield f"{'starts traffic' if active else 'traffic starts'} {begun}"
     if summary.rerouted:
-        to = who_words(summary.rerouted)
+        to = objects_phrase(summary.rerouted)
         yield f"leads traffic to {to} on other paths" if active else f"traffic takes other paths to {to}"
 
 
 def _extent(change: TrafficChange) -> str:
     """`for 5 objects and on at least one path of 3 more`; empty if there is no object."""
-    parts = [f"for {who_words(change.on_all_paths)}"] if change.on_all_paths else []
+    parts = [f"for {objects_phrase(change.on_all_paths)}"] if change.on_all_paths else []
     if change.on_some_paths:
         number = len(change.on_some_paths)
-        some = who_words(change.on_some_paths) if not change.on_all_paths or number == 1 else f"{number} more"
+        some = objects_phrase(change.on_some_paths) if not change.on_all_paths or number == 1 else f"{number} more"
         parts.append(f"on at least one path of {some}")
     return " and ".join(parts)
 
@@ -351,13 +351,13 @@ def _problem_clauses(introduced: Collection[Diagnostic], fixed: Collection[Diagn
             yield f"{count(len(problems), 'problem')} {'is' if len(problems) == 1 else 'are'} {verb}"
 
 
-def _since_words(summary: ChangeSummary) -> str:
+def _since_phrase(summary: ChangeSummary) -> str:
     """`, since SecurityPolicy infra/admin becomes invalid`, where requests fail for that."""
     become = "becomes" if len(summary.failing) == 1 else "become"
-    return f", since {who_words(summary.failing, 'policy')} {become} invalid" if summary.failing else ""
+    return f", since {objects_phrase(summary.failing, 'policy')} {become} invalid" if summary.failing else ""
 
 
-def _security_words(summary: ChangeSummary) -> str:
+def _security_phrase(summary: ChangeSummary) -> str:
     """`, including security settings on 1 of them`; empty if nothing that changes is one."""
     number, total = len(summary.security & summary.changed), len(summary.changed)
     if not number:
@@ -365,7 +365,7 @@ def _security_words(summary: ChangeSummary) -> str:
     return ", including security settings" + ("" if number == total else f" on {number} of them")
 
 
-def _said(template: str, subject: str, *, one: bool) -> str:
+def _agree(template: str, subject: str, number: int) -> str:
     """A template with its subject, and with verbs that agree with it."""
-    verbs = {word: word if one else plural for word, plural in _PLURAL.items()}
+    verbs = {verb: verb if number == 1 else plural for verb, plural in _PLURAL.items()}
     return template.format(who=subject, **verbs)

@@ -10,13 +10,13 @@ from msgspec import Struct
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
-from kubectl_policy.render.changes.settings import value_words
+from kubectl_policy.render.changes.settings import value_phrase
 from kubectl_policy.render.changes.summary import UNKNOWN
 from kubectl_policy.render.changes.traffic import details
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.escape import code, inert
-from kubectl_policy.render.wording.blind_spots import what_to_do
-from kubectl_policy.render.wording.names import count, mark, node_words, source_words
+from kubectl_policy.render.wording.blind_spots import remedy_phrase
+from kubectl_policy.render.wording.names import count, mark, node_phrase, source_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -58,7 +58,7 @@ _COLUMNS: Final[tuple[Column[ChangeRow], ...]] = (
     Column("SOURCE", lambda row: row.source),
     Column("OBJECTS", lambda row: str(len(row.objects) or "")),
     Column("PATHS", lambda row: row.paths),
-    Column("NAMES", lambda row: ", ".join(map(node_words, row.objects)), narrow=False),
+    Column("NAMES", lambda row: ", ".join(map(node_phrase, row.objects)), narrow=False),
     Column("MESSAGE", lambda row: row.message, narrow=False),
 )
 
@@ -128,9 +128,9 @@ def _setting_rows(change: EffectChange) -> Iterator[ChangeRow]:
             change=f"{changed.sort}{'!' if change.where == 'kept' and (changed.harmful or changed.demanding) else ''}",
             kind=f"{change.policy_kind}{mark(change.profile, 'being a policy')}",
             field=changed.field,
-            before=value_words(changed.before, "", "<removed>"),
-            after=value_words(changed.after, "", "<removed>"),
-            source=source_words(setter.source) if setter else "",
+            before=value_phrase(changed.before, "", "<removed>"),
+            after=value_phrase(changed.after, "", "<removed>"),
+            source=source_phrase(setter.source) if setter else "",
             objects=nodes,
             paths=f"{len(change.paths)} {change.where}",
             message="; ".join(change.doubts),
@@ -138,7 +138,7 @@ def _setting_rows(change: EffectChange) -> Iterator[ChangeRow]:
 
 
 def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: NodeRef) -> ChangeRow:
-    """How the state of a policy's reference to a target, or of a route at a parent, changes."""
+    """Return the row of a policy at a target, or of a route at a parent, whose state changes."""
     if change.after in UNKNOWN:
         sort = "unknown"
     elif change.after == "attached":
@@ -151,7 +151,7 @@ def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: N
         kind=str(ref.group_kind),
         before=change.before or "",
         after=change.after or "",
-        source=f"{ref} → {node_words(to)}",
+        source=f"{ref} → {node_phrase(to)}",
         message=change.message,
     )
 
@@ -209,7 +209,7 @@ _WARNING: Final = "\n> [!WARNING]\n> Not everything could be seen or computed, s
 
 @dataclass(slots=True)
 class _Part:
-    """Lines that belong together: what they are called, what stands before and after them, and those that fit."""
+    """Lines that belong together, their frame, and those of them that fit."""
 
     noun: str
     total: int
@@ -240,12 +240,12 @@ class _Part:
 
 
 def diff_markdown(difference: StateDiff, limit: int = LIMIT) -> str:
-    """What differs between two states; see `markdown`."""
+    """Return a difference in Markdown; see `markdown`."""
     return markdown(difference, "Effects on traffic and policies", diff_headline(difference), limit)
 
 
 def blast_radius_markdown(answer: BlastRadius, limit: int = LIMIT) -> str:
-    """What deleting an object would change; see `markdown`."""
+    """Return the changes that follow from a deletion in Markdown; see `markdown`."""
     title = f"What deleting {code(str(answer.subject))} would change"
     return markdown(answer.difference, title, blast_headline(answer), limit)
 
@@ -286,7 +286,7 @@ def _fill(parts: Iterable[_Part], room: int, longest: int) -> None:
 
 
 def _unseen(unseen: BlindSpot) -> str:
-    remedy = what_to_do(unseen) if unseen.needs else unseen.remedy
+    remedy = remedy_phrase(unseen) if unseen.needs else unseen.remedy
     return f"> - {inert(f'{unseen.what}: {unseen.reason}' + (f' ({remedy})' if remedy else ''))}\n"
 
 
@@ -318,7 +318,7 @@ def _traffic(row: ChangeRow) -> str:
 
 def _setting(row: ChangeRow) -> str:
     change = f"**{row.change.removesuffix('!')}** (security)" if row.change.endswith("!") else row.change
-    names = [code(node_words(node)) for node in row.objects[:_NAMES]]
+    names = [code(node_phrase(node)) for node in row.objects[:_NAMES]]
     rest = len(row.objects) - len(names)
     objects = ", ".join(names) + (f" and {rest} more" if rest else "")
     cells = map(_cell, (row.kind, row.field, row.before, row.after, row.source))

@@ -9,11 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.questions.shared.path_phrases import path_phrases
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Segment, cells, cut, pad
-from kubectl_policy.render.wording.names import flow, kind_names, mark, sections_words, source_words
+from kubectl_policy.render.wording.names import flow, kind_names, mark, sections_phrase, source_phrase
 from kubectl_policy.render.wording.sections import BLANK
 from kubectl_policy.render.wording.settings import GAP, INDENT, assumption_lines, doubt_lines
 
@@ -54,7 +55,7 @@ _WHERE: Final[Mapping[Where, str]] = {
 
 
 class _Columns(Struct, frozen=True, kw_only=True):
-    """The widths of the field and value columns, and the cell at which the third column begins.
+    """Widths of the field and value columns, and the cell at which the third column begins.
 
     A value wider than its column has a line of its own. The third column stands to the right of the others or, if that
     leaves no room for the longest name in it, on lines of its own (it is not `alongside`).
@@ -67,11 +68,11 @@ class _Columns(Struct, frozen=True, kw_only=True):
 
 
 def _columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str], width: int) -> _Columns:
-    """Columns for these texts; thirds may be broken before an arrow."""
+    """Compute the columns for these texts; thirds may be broken before an arrow."""
     thirds = tuple(thirds)
     field = max(map(cells, fields), default=0)
-    most = max(width - 3 * INDENT - field - 2 * GAP - max(map(cells, thirds), default=0), _NARROWEST)
-    value = max((size for size in map(cells, values) if size <= most), default=0)
+    max_value = max(width - 3 * INDENT - field - 2 * GAP - max(map(cells, thirds), default=0), _NARROWEST)
+    value = max((size for size in map(cells, values) if size <= max_value), default=0)
     third = INDENT + field + GAP + value + GAP
     longest = max((cells(piece) for text in thirds for piece in text.split(" → ")), default=0)
     alongside = third + longest + 2 * INDENT <= width
@@ -79,7 +80,7 @@ def _columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str]
 
 
 def effect_sections(changes: Sequence[EffectChange], view: View, subject: ObjectRef | None = None) -> tuple[Line, ...]:
-    """A block for each change, worst first, or for several that are alike; what the `subject` sets needs no source."""
+    """Return a block for each group of equal changes, worst first; the `subject` is not named as a source."""
     common = {
         doubt
         for change in changes[:1]
@@ -106,7 +107,7 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
 
 
 def _assumptions(changes: Iterable[EffectChange]) -> Iterator[Line]:
-    """What is assumed of each kind of which something differs, once; of several kinds with their names."""
+    """List the assumptions about each kind once; for several kinds with their names."""
     by_kind: dict[GroupKind, tuple[PolicyKindProfile, set[str]]] = {}
     for change in changes:
         by_kind.setdefault(change.policy_kind, (change.profile, set()))[1].update(change.assumed)
@@ -121,7 +122,8 @@ def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRe
     protecting = change.security and not all(field.security for field in change.fields)
     # What routes say themselves, as the heading has it, no one else sets.
     setters = [
-        ("", "") if change.profile.route_settings else _setter_words(field, subject, targets) for field in change.fields
+        ("", "") if change.profile.route_settings else _setter_phrases(field, subject, targets)
+        for field in change.fields
     ]
     by = {now for now, _ in setters}
     for_all = next(iter(by)) if len(setters) > 1 and len(by) == 1 else ""
@@ -147,13 +149,13 @@ def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRe
         yield from _setters([for_all, *shown_setters[key]] if is_single else shown_setters[key])
         for name, value, third in rows[key]:
             yield from _setting_row(name, Segment(value, "beaten"), third, widths, view)
-    yield list_line(list(_object_words(change)), view, indent=2 * INDENT)
+    yield list_line(list(_object_phrases(change)), view, indent=2 * INDENT)
 
 
 def _setting_row(
     field: str, value: Segment, third: tuple[Segment, ...], widths: _Columns, view: View
 ) -> Iterator[Line]:
-    """A row of three columns; in two lines where the value is wider than its column."""
+    """Return a row of three columns; two lines where the value is wider than its column."""
     start = Segment(pad(field, widths.field) + " " * GAP)
     if cells(value.text) <= widths.value and widths.alongside:
         filled = replace(value, text=pad(value.text, widths.value) + " " * GAP)
@@ -167,7 +169,7 @@ def _setting_row(
 
 def _row(field: FieldChange, setters: Iterable[str], view: View, *, protecting: bool) -> _Row:
     clauses = [clause for clause in setters if clause]
-    before, after = value_words(field.before), value_words(field.after)
+    before, after = value_phrase(field.before), value_phrase(field.after)
     if view.cuts:
         same = _same_beginning(before, after)
         if same > view.width // 4:
@@ -177,26 +179,26 @@ def _row(field: FieldChange, setters: Iterable[str], view: View, *, protecting: 
 
 
 def _same_beginning(before: str, after: str) -> int:
-    """How many characters two values begin with alike, up to the key or item in which they first differ."""
+    """Count the characters with which two values begin alike, up to the first key or item that differs."""
     first = next((position for position, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), 0)
     return max((before.rfind(sign, 0, first) + len(sign) for sign in ("[", "{", ", ")), default=0)
 
 
 def _setters(clauses: Iterable[str]) -> Iterator[Line]:
-    """A line that says for several rows who sets them, or did; none if there is nothing to say."""
+    """Return a line with the setters of several rows; none if there is nothing to say."""
     if line := ", ".join(filter(None, clauses)):
         yield Line(tuple(_broken_at_arrows(line, "aside")), INDENT, 2 * INDENT)
 
 
 def _broken_at_arrows(text: str, style: Style = "") -> Iterator[Segment]:
-    """A text that may be continued on another line before each arrow, and before who set it earlier."""
+    """Split a text so that a line can be continued before each arrow, and before its former setter."""
     yield from (Segment(part, style) for part in re.split(r"(?= → | was set by )", text))
 
 
 def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
-    """What becomes of fields of which kind, on how many objects: `Lost, no RetryPolicy is left · 3 objects`."""
+    """Return the heading of a change: `Lost, no RetryPolicy is left · 3 objects`."""
     sorts = {field.sort for field in change.fields}
-    sort_words = listed([sort_word for sort, sort_word in _sort_words(change).items() if sort in sorts])
+    sort_words = listed([sort_word for sort, sort_word in _sort_phrases(change).items() if sort in sorts])
     where = f" {_WHERE[change.where]}" if _WHERE[change.where] else ""
     emptied = change.to_nothing and not change.from_nothing
     kind = f"{kinds[change.policy_kind]}{mark(change.profile, 'being a policy')}"
@@ -212,7 +214,7 @@ def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
     return Line((lead, danger, Segment(f"{'' if named else f' · {kind}'} · {objects}", prose=True)), 0, 2)
 
 
-def _sort_words(change: EffectChange) -> Mapping[ChangeSort, str]:
+def _sort_phrases(change: EffectChange) -> Mapping[ChangeSort, str]:
     moved = [(field.before, field.after) for field in change.fields if field.sort == "moved"]
     sources = [(before.source, after.source) for before, after in moved if before and after]
     if not all(before.object == after.object for before, after in sources):
@@ -221,7 +223,7 @@ def _sort_words(change: EffectChange) -> Mapping[ChangeSort, str]:
     return {**_SORTS, "moved": _NOW[now.pop()] if len(now) == 1 else _BY_ANOTHER_TARGET}
 
 
-def value_words(value: EffectiveValue | None, nothing: str = "nothing", removed: str = "removed") -> str:
+def value_phrase(value: EffectiveValue | None, nothing: str = "nothing", removed: str = "removed") -> str:
     """Return a value in one line."""
     if value is None:
         return nothing
@@ -229,36 +231,37 @@ def value_words(value: EffectiveValue | None, nothing: str = "nothing", removed:
     return text if value.certain else f"{text} (may hold)"
 
 
-def _setter_words(field: FieldChange, subject: ObjectRef | None, targets: Targets) -> tuple[str, str]:
-    """Who sets a field, and who set it before, unless that is the `subject` or the same."""
-    before, after = (value and source_words(value.source, targets) for value in (field.before, field.after))
+def _setter_phrases(field: FieldChange, subject: ObjectRef | None, targets: Targets) -> tuple[str, str]:
+    """Say who sets a field and, unless it is the `subject` or the same, who set it before."""
+    before, after = (value and source_phrase(value.source, targets) for value in (field.before, field.after))
     is_other = field.before and field.before.source.object != subject and before != after
     return f"set by {after}" if after else "", f"was set by {before}" if is_other else ""
 
 
 def _becomes(field: FieldChange, after: str, setters: Sequence[str], *, protecting: bool) -> tuple[Segment, ...]:
-    """What a field changes to, who sets it and did, and whether it is one of those that protect something."""
+    """Return the new value of a field, who sets it and who did, and a mark for fields that protect something."""
     spans = [Segment("→ "), Segment(after, "value" if field.sort != "lost" else "warning")]
     spans += [span for clause in setters for span in _broken_at_arrows(f", {clause}")]
     spans += [Segment(" (security)", "error")] if protecting and field.security else []
     return tuple(spans)
 
 
-def _object_words(change: EffectChange) -> Iterator[str]:
-    """Objects, each with its sections and, if it is not on all of its paths that something is so, on which."""
-    by_object: dict[tuple[ObjectRef, str], list[NodeRef]] = {}
-    for changed in change.objects:
-        scope = path_phrases(changed.all_paths).words(changed.affected_paths) if changed.all_paths else ""
-        by_object.setdefault((changed.node.object, scope), []).append(changed.node)
-    for (obj, scope), nodes in by_object.items():
-        named = [node.section for node in nodes if node.section]
-        sections = sections_words(obj.group_kind, named) if named else ""
-        about = [*([sections] if sections else []), *([scope] if scope else [])]
-        yield f"{obj} ({', '.join(about)})" if about else str(obj)
+def _object_phrases(change: EffectChange) -> Iterator[str]:
+    """List objects with their sections and, where it is not on all paths, with the paths concerned."""
+    scopes = (
+        path_phrases(changed.all_paths).words(changed.affected_paths) if changed.all_paths else ""
+        for changed in change.objects
+    )
+    nodes = (changed.node for changed in change.objects)
+    by_scope = grouped(((node.object, scope), node.section) for node, scope in zip(nodes, scopes, strict=True))
+    for (obj, scope), sections in by_scope.items():
+        phrase = sections_phrase(obj.group_kind, [*filter(None, sections)])
+        about = ", ".join(filter(None, (phrase, scope)))
+        yield f"{obj} ({about})" if about else str(obj)
 
 
 def _alike(changes: Iterable[EffectChange]) -> list[Sequence[EffectChange]]:
-    """Changes of the same fields by the same policies, by way of whatever targets; in their order."""
+    """Group changes of the same fields by the same policies, whatever their targets; in their order."""
     by_likeness: dict[str, list[EffectChange]] = {}
     for change in changes:
         by_likeness.setdefault(repr(_likeness(change)), []).append(change)
@@ -266,7 +269,7 @@ def _alike(changes: Iterable[EffectChange]) -> list[Sequence[EffectChange]]:
 
 
 def _joined(changes: Sequence[EffectChange]) -> EffectChange:
-    """Changes that are alike as the first of them, with the objects of all."""
+    """Join changes that are alike into one, with the objects of all."""
     if len(changes) == 1:
         return changes[0]
     objects: dict[NodeRef, list[ChangedObject]] = {}
@@ -276,7 +279,7 @@ def _joined(changes: Sequence[EffectChange]) -> EffectChange:
 
 
 def _targets_of(changes: Sequence[EffectChange]) -> Mapping[Source, Sequence[NodeRef]]:
-    """By each source of the first of some changes that are alike, the targets that it has in all of them."""
+    """Map each source of the first change to the targets that it has in all of these changes."""
     targets: dict[Source, dict[NodeRef, None]] = {}
     for same in zip(*map(_sources, changes), strict=True):
         targets.setdefault(same[0], {}).update((source.target, None) for source in same)
@@ -284,7 +287,7 @@ def _targets_of(changes: Sequence[EffectChange]) -> Mapping[Source, Sequence[Nod
 
 
 def _on_paths_of_all(changed: Sequence[ChangedObject]) -> ChangedObject:
-    """An object on the paths of several changes; what is not known to be on some paths alone is on all."""
+    """Join the paths of one object in several changes; all paths where they are not known one by one."""
     first = changed[0]
     if len(changed) == 1:
         return first
@@ -296,18 +299,23 @@ def _on_paths_of_all(changed: Sequence[ChangedObject]) -> ChangedObject:
 
 def _likeness(change: EffectChange) -> object:
     # What routes say themselves, each says of itself.
-    own = change.profile.route_settings is not None
+    of_route = change.profile.route_settings is not None
     fields = [
-        (field.field, field.security, _value_likeness(field.before, own=own), _value_likeness(field.after, own=own))
+        (
+            field.field,
+            field.security,
+            _value_likeness(field.before, of_route=of_route),
+            _value_likeness(field.after, of_route=of_route),
+        )
         for field in change.fields
     ]
     nothing = change.from_nothing, change.to_nothing
     return change.policy_kind, change.where, nothing, change.assumed, change.doubts, fields
 
 
-def _value_likeness(value: EffectiveValue | None, *, own: bool) -> object:
-    """A value with its source; what an object sets itself, another one does not."""
-    if value is None or own:
+def _value_likeness(value: EffectiveValue | None, *, of_route: bool) -> object:
+    """Return what makes two values alike: value and source; for settings of routes the value alone."""
+    if value is None or of_route:
         return value and (value.value, value.removed)
     source = value.source
     target = source.object == source.target.object and source.target

@@ -1,4 +1,4 @@
-"""A difference in numbers: which objects, routes and policies something happens to, and what."""
+"""Summary of a difference: the objects, routes and policies concerned, by what happens to them."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _relations(difference: StateDiff, failing: AbstractSet[ObjectRef]) -> Relati
 
 
 def untold_problems(answer: BlastRadius) -> list[Diagnostic]:
-    """The problems that deleting an object introduces, without those of which the message is given elsewhere."""
+    """List the problems that a deletion introduces, but for those whose message stands elsewhere."""
     difference = answer.difference
     mentioned = {answer.subject, *answer.deleted_with_it, *(traffic.route for traffic in difference.traffic.routes)}
     failing = (failing.message for traffic in difference.traffic.lost.routes for failing in traffic.failing)
@@ -146,17 +146,17 @@ def untold_problems(answer: BlastRadius) -> list[Diagnostic]:
 
 
 def _uncertain(values: Iterable[EffectiveValue | None]) -> frozenset[ObjectRef]:
-    """The policies of values that may be in force."""
+    """Return the policies of values that may be in force."""
     return frozenset(value.source.object for value in values if value and not value.certain)
 
 
 def objects_of(change: EffectChange) -> Iterator[ObjectRef]:
-    """The objects that a change concerns, as a whole or in a section."""
+    """Return the objects that a change concerns, as a whole or in a section."""
     return (changed.node.object for changed in change.objects)
 
 
 def on_all_paths(changes: Iterable[EffectChange]) -> frozenset[NodeRef]:
-    """The objects and sections that are known to be concerned on all of their paths by these changes together."""
+    """Return the objects and sections that are known to be concerned on all of their paths by these changes."""
     whole: set[NodeRef] = set()
     chosen: dict[NodeRef, set[int]] = {}
     for change in changes:
@@ -172,7 +172,7 @@ def on_all_paths(changes: Iterable[EffectChange]) -> frozenset[NodeRef]:
 
 
 def _is_at_the_end(change: EffectChange, node: NodeRef, positions: Iterable[int]) -> bool:
-    """Whether the paths are those of the object itself, and not of what is below it, which may have others."""
+    """Whether paths end at the object itself, and not at something below it, which may have other paths."""
     ends = {change.paths[position][-1].object for position in positions}
     return node.object.group_kind in ROUTES or ends == {node.object}
 
@@ -188,7 +188,7 @@ def _worst(changes: Iterable[EffectChange]) -> dict[ObjectRef, ChangeSort]:
 def _traffic(
     difference: StateDiff, without: Collection[ObjectRef]
 ) -> tuple[TrafficChange, TrafficChange, AbstractSet[ObjectRef]]:
-    """Where traffic ends, where it begins, and what it reaches on other paths than before."""
+    """Sort objects by traffic that ends, that begins, and that takes other paths."""
     gone, new = _routed(difference, "gone"), _routed(difference, "new")
     both = (gone.keys() & new.keys()).difference(without)
     # A backend to which no route leads any more has a path of its own instead: no other way for the traffic.
@@ -204,7 +204,7 @@ def _traffic(
 
 
 def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
-    """The objects of the changes that are on such paths, and whether any route leads to them there."""
+    """Map the objects of changes on such paths to whether any route leads to them there."""
     traffic = difference.traffic.lost if where == "gone" else difference.traffic.gained
     mentioned = {route.route for route in traffic.routes}
     by_object: dict[ObjectRef, bool] = {}

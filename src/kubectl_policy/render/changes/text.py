@@ -16,12 +16,12 @@ from kubectl_policy.render.changes.traffic import (
     behind_section,
     list_line,
     more_line,
+    nodes_phrase,
     owner_noun,
-    places_words,
     traffic_sections,
 )
 from kubectl_policy.render.output.text import Line, Segment, in_a_row, pad
-from kubectl_policy.render.wording.names import attachment_words, count, node_words
+from kubectl_policy.render.wording.names import attachment_phrase, count, node_phrase
 from kubectl_policy.render.wording.sections import (
     BLANK,
     describing,
@@ -49,16 +49,16 @@ _Item = TypeVar("_Item")
 
 
 def first_lines(items: Sequence[_Item], line: Callable[[_Item], Line], noun: str, view: View) -> tuple[Line, ...]:
-    """A line for each of some things; where lists are cut for the first ones, with how many more there are."""
+    """Return a line for each item; where lists are cut for the first ones, with the number of the rest."""
     shown = items[:SHOWN] if view.cuts else items
     rest = len(items) - len(shown)
     return (*map(line, shown), *((more_line(rest, noun),) if rest else ()))
 
 
 def objects_section(title: str, objects: Iterable[ObjectRef | NodeRef], view: View) -> tuple[Line, ...]:
-    """Objects one after another under a title."""
-    words = [str(obj) for obj in objects]
-    return section(title, [list_line(words, view)] if words else ())
+    """Return a section that lists objects."""
+    names_ = [str(obj) for obj in objects]
+    return section(title, [list_line(names_, view)] if names_ else ())
 
 
 def parents_section(
@@ -68,7 +68,7 @@ def parents_section(
     cut_off: Collection[ObjectRef] = (),
     gone: Collection[ObjectRef] = (),
 ) -> tuple[Line, ...]:
-    """The routes whose parents differ: a line each, with whether it is `cut_off`."""
+    """Return a section with a line for each route whose parents differ, marked if it is `cut_off`."""
     unattached = {*cut_off}
     routes: dict[ObjectRef, list[ParentChange]] = {}
     for change in changes:
@@ -80,7 +80,7 @@ def parents_section(
 def _route(
     route: ObjectRef, changes: Sequence[ParentChange], cut_off: Collection[ObjectRef], gone: Collection[ObjectRef]
 ) -> Line:
-    where = places_words(change.parent for change in changes)
+    where = nodes_phrase(change.parent for change in changes)
     # That a parent is gone is reason enough.
     reasons = (change.message for change in changes if change.parent.object not in gone)
     reason = next((f" ({message})" for message in reasons if message), "")
@@ -91,7 +91,7 @@ def _route(
 
 
 def attachments_section(title: str, changes: Iterable[AttachmentChange], view: View) -> tuple[Line, ...]:
-    """The policies whose targets differ: each way in which that is so, once, with the policies on their targets."""
+    """Return a section of policies whose targets differ, grouped by what became of the reference."""
     by_way: dict[str, list[AttachmentChange]] = {}
     for change in changes:
         # In words that hold for others of which the same is so.
@@ -105,7 +105,7 @@ def attachments_section(title: str, changes: Iterable[AttachmentChange], view: V
 
 
 def _way(change: AttachmentChange, message: str) -> str:
-    """What became of a reference: why it is not attached, or what it was before."""
+    """Say what became of a reference: why it is not attached, or its former state."""
     if change.after is None:
         return "no longer names it"
     if change.after == "attached":
@@ -114,7 +114,7 @@ def _way(change: AttachmentChange, message: str) -> str:
 
 
 def _with_targets(way: str, changes: Sequence[AttachmentChange], view: View) -> Iterator[Line]:
-    """Policies on one target with what is so of them in a line; if they have several, what is so comes first."""
+    """Return one group of policies: in one line if they have one target, else below what became of them."""
     targets: dict[NodeRef, list[ObjectRef]] = {}
     for change in changes:
         targets.setdefault(change.target, []).append(change.policy)
@@ -135,13 +135,13 @@ def _on_targets(targets: Mapping[NodeRef, Sequence[ObjectRef]], view: View) -> I
         if number:
             yield Segment(";")
         yield from _named(policies, view, lead=" " if number else "")
-        yield Segment(f" → {node_words(target)}")
+        yield Segment(f" → {node_phrase(target)}")
     if len(shown) < len(pairs):
         yield _and_more(sum(len(policies) for policies, _ in pairs[len(shown) :]))
 
 
 def _named(refs: Sequence[ObjectRef], view: View, lead: str = "") -> Iterator[Segment]:
-    """Objects one after another; where lists are cut the first ones of many, with how many more there are."""
+    """List objects; where lists are cut the first ones, with the number of the rest."""
     shown = refs[:SHOWN] if view.cuts else refs
     yield from in_a_row([str(ref) for ref in shown], "subject", lead)
     if len(shown) < len(refs):
@@ -153,7 +153,7 @@ def _and_more(rest: int) -> Segment:
 
 
 def enforcement_section(changes: Iterable[EnforcementChange], view: View) -> tuple[Line, ...]:
-    """The policies of which the state differs: a line for both states."""
+    """Return a section with both states of the policies whose state differs."""
     by_state: dict[str, list[ObjectRef]] = {}
     for change in (change for change in changes if change.before != change.after):
         states = f"{change.before or 'no such policy'} → {change.after or 'no such policy'}"
@@ -177,7 +177,7 @@ _CLASSLESS: Final = "Gateways left without a class, so that no controller acts o
 
 
 def diff_tree(difference: StateDiff, view: View) -> Document:
-    """The comparison in the order of thought that every command keeps."""
+    """Return a comparison as text."""
     lasting = [change for change in difference.effects if change.where != "gone"]
     deleted = {*difference.deleted}
     mentioned = {traffic.route for traffic in difference.traffic.routes}
@@ -208,7 +208,7 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
 
 
 def _then(difference: StateDiff, settings: tuple[Line, ...]) -> tuple[Line, ...]:
-    """The settings that differ, after the traffic that does."""
+    """Return the settings that differ, below a heading if routes precede them."""
     if not (settings and difference.traffic.routes):
         return settings
     return (BLANK, Line((Segment("Then, by setting", "heading"),)), *settings)
@@ -231,7 +231,7 @@ def _targets(difference: StateDiff, view: View) -> tuple[Line, ...]:
 
 
 def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
-    """The answer in the order of thought that every command keeps."""
+    """Return the consequences of a deletion as text."""
     difference, subject = answer.difference, answer.subject
     kept = [change for change in difference.effects if change.where == "kept"]
     deleted = {subject, *answer.deleted_with_it}
@@ -255,7 +255,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
             "Attached, but others set every field",
             first_lines(
                 [group for group in superseded if group.by],
-                lambda group: list_line(_object_words(group), view, lead=f"{names(group.by)}: "),
+                lambda group: list_line(_object_phrases(group), view, lead=f"{names(group.by)}: "),
                 "group",
                 view,
             ),
@@ -265,7 +265,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
             (
                 *first_lines(
                     [group for group in superseded if not group.by],
-                    lambda group: list_line(_object_words(group), view, lead="nothing that it sets counts on "),
+                    lambda group: list_line(_object_phrases(group), view, lead="nothing that it sets counts on "),
                     "group",
                     view,
                 ),
@@ -292,7 +292,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
 
 
 def ending_section(summary: ChangeSummary, view: View) -> tuple[Line, ...]:
-    """Where settings end with their paths, but for what is said of routes and for what is itself gone."""
+    """List the objects whose traffic ends, but for routes of their own lines and for deleted objects."""
     ended = summary.ended
     nodes = from_the_root(NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths)
     return objects_section("Traffic ends", nodes, view)
@@ -312,9 +312,9 @@ def _counts(counts: ObjectCounts) -> Iterator[Line]:
         yield Line((Segment(f"{pad(label, width)}   "), *in_a_row(items)), 2, width + 5)
 
 
-def _object_words(superseded: SupersededOn) -> list[str]:
-    """The objects, each once with all of its sections."""
-    return [places_words(list(nodes)) for _, nodes in groupby(superseded.objects, lambda node: node.object)]
+def _object_phrases(superseded: SupersededOn) -> list[str]:
+    """List the objects, each once with all of its sections."""
+    return [nodes_phrase(list(nodes)) for _, nodes in groupby(superseded.objects, lambda node: node.object)]
 
 
 def _detached(route: DetachedRoute) -> Line:
@@ -325,7 +325,7 @@ def _detached(route: DetachedRoute) -> Line:
 def _failed(attachment: Attachment) -> Line:
     return Line(
         (
-            Segment(f"{attachment_words(attachment)}: "),
+            Segment(f"{attachment_phrase(attachment)}: "),
             Segment(f"{attachment.state}: {attachment.message}", prose=True),
         ),
         2,

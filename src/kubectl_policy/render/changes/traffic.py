@@ -1,4 +1,4 @@
-"""Who loses traffic and who gets some: a clause for a sentence, and a line for each route, with its hostnames."""
+"""Routes that lose or get traffic: clauses of a sentence, and a line for each route with its hostnames."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from msgspec import Struct
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, UDP_ROUTE
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.differences.traffic import RouteTraffic
 from kubectl_policy.render.output.text import Line, Segment, cells, in_a_row, pad
-from kubectl_policy.render.wording.names import count, namespace_words, sections_words
+from kubectl_policy.render.wording.names import count, namespaces_phrase, sections_phrase
 from kubectl_policy.render.wording.sections import section
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _ANY_HOST: Final = "*"
 
 
 class _Fate(Struct, frozen=True, kw_only=True):
-    """What becomes of requests for which there is no backend, after `makes 90% of them` and after `90% of them`."""
+    """Fate of requests without a backend, in words after `makes 90% of them` and after `90% of them`."""
 
     noun: str = "connections"
     infinitive: str = "fail"
@@ -50,7 +51,7 @@ _FATES: Final[Mapping[GroupKind, _Fate]] = {
 
 
 def _fate(traffic: RouteTraffic) -> _Fate:
-    """What becomes of the requests of a route that fail; where a filter answers all of them, with its status."""
+    """Say what becomes of the failing requests of a route; if a filter answers all of them, its status."""
     statuses = {rule.status for rule in traffic.failing}
     status = statuses.pop() if len(statuses) == 1 else 0
     if not status:
@@ -58,24 +59,24 @@ def _fate(traffic: RouteTraffic) -> _Fate:
     return _Fate(noun="requests", infinitive=f"get {status}", plain=f"get {status}")
 
 
-def hit_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:
+def routes_phrase(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:
     """`8 routes in 4 namespaces (12 hostnames, teams search and shop)`, `HTTPRoute shop/cart (hostname a.example)`."""
     refs = [traffic.route for traffic in routes]
-    about = about_words(routes, owner_key)
+    about = routes_details(routes, owner_key)
     if len(refs) == 1:
         return f"{refs[0]}{about}"
-    return f"{count(len(refs), 'route')}{namespace_words(ref.namespace for ref in refs)}{about}"
+    return f"{count(len(refs), 'route')}{namespaces_phrase(ref.namespace for ref in refs)}{about}"
 
 
-def about_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:
+def routes_details(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:
     """` (12 hostnames, teams search and shop)`; empty if there is neither."""
     names = sorted({name for traffic in routes for name in traffic.hostnames})
     of_any = sum(_ANY_HOST in traffic.hostnames for traffic in routes)
-    details = [*hostname_words(names, of_any), *owner_words({traffic.owner for traffic in routes}, owner_key)]
+    details = [*hostname_phrases(names, of_any), *owner_phrases({traffic.owner for traffic in routes}, owner_key)]
     return f" ({', '.join(details)})" if details else ""
 
 
-def hostname_words(names: Collection[str], of_any: int = 0) -> list[str]:
+def hostname_phrases(names: Collection[str], of_any: int = 0) -> list[str]:
     """`hostname a.example`, `12 hostnames`, and that so many routes take any hostname; nothing without any."""
     named = [name for name in names if name != _ANY_HOST]
     if not named:
@@ -86,7 +87,7 @@ def hostname_words(names: Collection[str], of_any: int = 0) -> list[str]:
     return phrases
 
 
-def owner_words(owners: Iterable[str], owner_key: str) -> list[str]:
+def owner_phrases(owners: Iterable[str], owner_key: str) -> list[str]:
     """`team shop`, `teams search and shop`; nothing if no owner is named."""
     named = sorted({*owners} - {""})
     noun = owner_noun(owner_key)
@@ -94,7 +95,7 @@ def owner_words(owners: Iterable[str], owner_key: str) -> list[str]:
 
 
 def owner_noun(owner_key: str) -> str:
-    """What an owner is called by a label or annotation: `team` by `acme.com/team`."""
+    """Name an owner after the label or annotation that holds it: `team` for `acme.com/team`."""
     return owner_key.rpartition("/")[2]
 
 
@@ -106,7 +107,7 @@ def _share(failing: FailingRule) -> str:
     return "less than 1%" if percent < 1 else "more than 99%" if percent > 99 else f"{percent:.0f}%"  # noqa: PLR2004
 
 
-def _failing_words(traffic: RouteTraffic) -> str:
+def _failing_phrase(traffic: RouteTraffic) -> str:
     """`90% of the requests of HTTPRoute search/query`, with its rule if only one of several is concerned."""
     fate, shares = _fate(traffic), {_share(failing) for failing in traffic.failing}
     if len(shares) > 1 or 1 < len(traffic.failing) < traffic.rules:
@@ -126,25 +127,25 @@ def _rule(failing: FailingRule) -> str:
 
 
 def _split(routes: Collection[RouteTraffic]) -> tuple[list[RouteTraffic], list[RouteTraffic]]:
-    """The routes of which requests fail, and those that only lose a listener."""
+    """Split routes into those of which requests fail, and those that only lose a listener."""
     failing = [traffic for traffic in routes if traffic.failing]
     return failing, [traffic for traffic in routes if not traffic.failing]
 
 
 def ending_clauses(lost: TrafficOneWay, owner_key: str, subject: ObjectRef | None = None) -> Iterator[str]:
-    """The traffic that deleting an object ends, after its name."""
+    """List the clauses about traffic that ends, for a sentence that begins with the deleted object."""
     if len(lost.all) == 1 and lost.all[0].route == subject:
-        yield f"ends all its traffic{about_words(lost.all, owner_key)}"
+        yield f"ends all its traffic{routes_details(lost.all, owner_key)}"
     elif lost.all:
-        yield f"ends all traffic for {hit_words(lost.all, owner_key)}"
+        yield f"ends all traffic for {routes_phrase(lost.all, owner_key)}"
     failing, moved = _split(lost.some)
     if len(failing) == 1:
         fate = _fate(failing[0])
-        yield f"makes {_failing_words(failing[0])} {fate.infinitive}{about_words(failing, owner_key)}"
+        yield f"makes {_failing_phrase(failing[0])} {fate.infinitive}{routes_details(failing, owner_key)}"
     elif failing:
-        yield f"makes part of the requests fail for {hit_words(failing, owner_key)}"
+        yield f"makes part of the requests fail for {routes_phrase(failing, owner_key)}"
     if moved and not (lost.all or failing):
-        yield f"ends part of the traffic for {hit_words(moved, owner_key)}"
+        yield f"ends part of the traffic for {routes_phrase(moved, owner_key)}"
 
 
 def keeping_clause(lost: TrafficOneWay) -> str:
@@ -160,26 +161,26 @@ def keeping_clause(lost: TrafficOneWay) -> str:
 
 
 def passing_clauses(difference: StateDiff) -> Iterator[str]:
-    """The traffic that ends, and begins, as parts of a sentence of their own."""
+    """List the clauses about traffic that ends and begins, each with a subject of its own."""
     traffic = difference.traffic
     key = traffic.owner_key
     if traffic.lost.all:
-        yield f"traffic ends for {hit_words(traffic.lost.all, key)}"
+        yield f"traffic ends for {routes_phrase(traffic.lost.all, key)}"
     failing, moved = _split(traffic.lost.some)
     if len(failing) == 1:
         fate = _fate(failing[0])
-        yield f"{_failing_words(failing[0])} {fate.plain}{about_words(failing, key)}"
+        yield f"{_failing_phrase(failing[0])} {fate.plain}{routes_details(failing, key)}"
     elif failing:
-        yield f"part of the requests fail for {hit_words(failing, key)}"
+        yield f"part of the requests fail for {routes_phrase(failing, key)}"
     if moved:
-        yield f"part of the traffic ends for {hit_words(moved, key)}"
+        yield f"part of the traffic ends for {routes_phrase(moved, key)}"
     if traffic.gained.all:
-        yield f"traffic starts for {hit_words(traffic.gained.all, key)}"
+        yield f"traffic starts for {routes_phrase(traffic.gained.all, key)}"
     if traffic.gained.some:
-        yield f"more traffic comes to {hit_words(traffic.gained.some, key)}"
+        yield f"more traffic comes to {routes_phrase(traffic.gained.some, key)}"
     if traffic.uncontrolled:
         verb = "is" if len(traffic.uncontrolled) == 1 else "are"
-        yield f"{hit_words(traffic.uncontrolled, key)} {verb} left behind Gateways without a controller"
+        yield f"{routes_phrase(traffic.uncontrolled, key)} {verb} left behind Gateways without a controller"
 
 
 def traffic_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
@@ -225,7 +226,7 @@ def _rows(
 
 
 def details(traffic: RouteTraffic, *, gained: bool) -> Iterator[str]:
-    """Which part of its traffic a route loses, or gets, and what it keeps."""
+    """List the details of a route: the part of its traffic that it loses or gets, and the part that it keeps."""
     fate = _fate(traffic)
     for failing in traffic.failing:
         rule = _rule(failing)
@@ -239,30 +240,30 @@ def details(traffic: RouteTraffic, *, gained: bool) -> Iterator[str]:
             message = f": {failing.message}{reason}" if failing.message else ""
             yield f"{lead}{_share(failing)} of its {fate.noun} {fate.plain}{message}"
     if traffic.lost and traffic.kept:
-        yield f"at {places_words(traffic.lost)}" if gained else f"keeps {places_words(traffic.kept)}"
+        yield f"at {nodes_phrase(traffic.lost)}" if gained else f"keeps {nodes_phrase(traffic.kept)}"
 
 
-def places_words(nodes: Iterable[NodeRef]) -> str:
+def nodes_phrase(nodes: Iterable[NodeRef]) -> str:
     """`Gateway infra/edge, listeners a and b`, `HTTPRoute a/b, rule[0] and rule c`; of several objects one by one."""
     sections: dict[ObjectRef, list[str]] = {}
     for node in nodes:
         sections.setdefault(node.object, []).extend([node.section] if node.section else [])
     return "; ".join(
-        ", ".join(filter(None, [str(obj), sections_words(obj.group_kind, names)])) for obj, names in sections.items()
+        ", ".join(filter(None, [str(obj), sections_phrase(obj.group_kind, names)])) for obj, names in sections.items()
     )
 
 
 def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_key: str, view: View) -> list[Line]:
-    """Routes with their hostnames and owners in columns, and with details below each."""
+    """Return routes with their hostnames and owners in columns, and with details below each."""
     shown = rows[:SHOWN] if view.cuts else rows
     routes = [str(traffic.route) for traffic, _ in shown]
-    hosts = [_host_words(traffic.hostnames, view) for traffic, _ in shown]
+    hosts = [_hostnames_phrase(traffic.hostnames, view) for traffic, _ in shown]
     first = max(map(cells, routes), default=0)
     second = max((width for width in map(cells, hosts) if width <= _WIDEST), default=0)
     lines: list[Line] = []
     for (traffic, details), route, text in zip(shown, routes, hosts, strict=True):
         rules = [count(traffic.rules, "rule")] if isinstance(traffic, RouteTraffic) else []
-        about = ", ".join([*rules, *owner_words([traffic.owner], owner_key)])
+        about = ", ".join([*rules, *owner_phrases([traffic.owner], owner_key)])
         spans = [Segment(pad(route, first) if text or about else route, "subject")]
         spans += [Segment(f"   {pad(text, second) if about else text}")] if text or about else []
         spans += [Segment(f"   {about}", "aside")] if about else []
@@ -273,7 +274,7 @@ def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_k
     return lines
 
 
-def _host_words(names: Sequence[str], view: View) -> str:
+def _hostnames_phrase(names: Sequence[str], view: View) -> str:
     phrases = ["any hostname" if name == _ANY_HOST else name for name in names]
     return listed(phrases, _NAMED) if view.cuts and len(phrases) > _NAMED else ", ".join(phrases)
 
@@ -298,14 +299,12 @@ def _unreached(lost: TrafficOneWay, view: View) -> list[Line]:
 
 def _by_object(nodes: Iterable[NodeRef]) -> list[str]:
     """`admin, http of Gateway infra/edge`."""
-    by_object: dict[ObjectRef, list[str]] = {}
-    for node in nodes:
-        by_object.setdefault(node.object, []).append(node.section)
-    return [f"{', '.join(names)} of {obj}" if any(names) else str(obj) for obj, names in by_object.items()]
+    sections = grouped((node.object, node.section) for node in nodes)
+    return [f"{', '.join(names)} of {obj}" if any(names) else str(obj) for obj, names in sections.items()]
 
 
 def list_line(items: Sequence[str], view: View, indent: int = 2, lead: str = "") -> Line:
-    """Things one after another; where lists are cut the first ones of many, with how many more there are."""
+    """Return a line with a list; where lists are cut with its first items and the number of the rest."""
     shown = items[:SHOWN] if view.cuts else items
     rest = len(items) - len(shown)
     remark = [Segment(f" and {rest:,} more: {REST}", "aside", prose=True)] if rest else []
@@ -313,7 +312,7 @@ def list_line(items: Sequence[str], view: View, indent: int = 2, lead: str = "")
 
 
 def more_line(rest: int, noun: str, indent: int = 2) -> Line:
-    """How many more there are, and what shows them."""
+    """Return a line with the number of the rest, and the option that shows it."""
     return Line(
         (Segment(f"and {rest:,} more {noun if rest == 1 else plural(noun)}: {REST}", "aside", prose=True),), indent
     )

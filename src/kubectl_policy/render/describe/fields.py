@@ -1,4 +1,4 @@
-"""The settings in force field by field: by kind, then by the policy that sets them, and under each what it beat."""
+"""Settings in force, field by field: by kind and policy, and below each field the values that it supersedes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.describe.naming import contrary_words
+from kubectl_policy.render.describe.naming import contrary_phrase
 from kubectl_policy.render.describe.rows import by_policy, in_force_elsewhere, parent_of, together, words_of
 from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.names import flow
@@ -37,7 +37,7 @@ _WIDEST: Final = 120
 
 
 def sections_of(kinds: Iterable[Sequence[InForce]], scopes: PathScopes, names: Names, view: View) -> Iterator[Line]:
-    """For each kind each policy with its fields, then what the kind's answer rests on; the lines at one margin."""
+    """Return the lines of each kind: policies with their fields, then assumptions; origins at one margin."""
     sections = [_Section(by_policy(kind), scopes, names, view) for kind in kinds]
     margin = max((section.needed for section in sections), default=0)
     for section in sections:
@@ -45,22 +45,22 @@ def sections_of(kinds: Iterable[Sequence[InForce]], scopes: PathScopes, names: N
 
 
 class _Section:
-    """One kind, whose fields and values stand in common columns."""
+    """One kind, with its fields and values in common columns."""
 
     def __init__(self, kind: OfKind, scopes: PathScopes, names: Names, view: View) -> None:
         self.kind, self.scopes, self.names, self.view = kind, scopes, names, view
         # All of a kind is behind what the answer is about, or none of it is.
-        words = scopes.words(kind.positions, behind=True) if kind.groups[0].extent.passes_down else ""
-        self.behind = bool(words)
-        self.on = "behind" if words.startswith("behind ") else "on"
+        scope = scopes.scope(kind.positions, behind=True) if kind.groups[0].extent.passes_down else ""
+        self.behind = bool(scope)
+        self.on = "behind" if scope.startswith("behind ") else "on"
         self.field = 0
         self.placed = self._all_placed()
         rows = [row for by_place in self.placed for together in by_place.values() for row in together]
         self.lines_of = {id(row): names.lines(row.together or (row.setting,)) for row in rows}
         self.texts = {id(row): self._value(row) for row in rows}
         # Something may stand beside a value.
-        beside = (cells(self.texts[id(row)]) for row in rows if row.beaten or row.setting.blame)
-        self.value = max((size for size in beside if size <= _WIDEST_VALUE), default=0)
+        widths_with_remarks = (cells(self.texts[id(row)]) for row in rows if row.beaten or row.setting.blame)
+        self.value = max((size for size in widths_with_remarks if size <= _WIDEST_VALUE), default=0)
         self.value_at = _ROW + self.field + _GAP
         self.widest_line = max(map(cells, self.lines_of.values()), default=0)
         self.heads = {source.source.object for source in kind.sources}
@@ -103,16 +103,16 @@ class _Section:
 
     def _by_place(self, source: OfSource) -> dict[str, list[FieldRow]]:
         """The rows of a policy by where they are in force, in words; of what goes without saying first."""
-        below = self.scopes.below(source.targets)
+        positions = self.scopes.below(source.targets)
         by_place: dict[str, list[FieldRow]] = {}
         for row in source.rows.values():
-            by_place.setdefault(self.scopes.limits(row.positions, below), []).append(row)
+            by_place.setdefault(self.scopes.limits(row.positions, positions), []).append(row)
         return {limits: by_place[limits] for limits in sorted(by_place, key=bool)}
 
     def _field_width(self, rows: Iterable[FieldRow]) -> int:
-        """How wide the column of names is: at a terminal a few long ones do not move the values of all others."""
-        most = self.view.width * 3 // 10 if self.view.cuts else self.view.width
-        return max((size for row in rows if (size := cells(row.setting.field)) <= most), default=0)
+        """Compute the width of the column of names: at a terminal a few long ones do not move the values."""
+        max_width = self.view.width * 3 // 10 if self.view.cuts else self.view.width
+        return max((size for row in rows if (size := cells(row.setting.field)) <= max_width), default=0)
 
     def _fits(self, rows: Sequence[FieldRow]) -> bool:
         """Whether some fields are in one thing, and there is room for them in a row, beside the lines they are on."""
@@ -122,8 +122,8 @@ class _Section:
         if not 0 < width <= _WIDEST_TOGETHER:
             return False
         line = self.names.lines([row.setting for row in rows])
-        beside = cells(line) + _GAP if line else 0
-        return width <= self.view.width - _ROW - max(self.field, cells(parent)) - _GAP - beside
+        line_width = cells(line) + _GAP if line else 0
+        return width <= self.view.width - _ROW - max(self.field, cells(parent)) - _GAP - line_width
 
     def _source(self, source: OfSource, by_place: Mapping[str, list[FieldRow]], margin: int) -> Iterator[Line]:
         yield self._heading_line(source, by_place, margin)
@@ -142,7 +142,7 @@ class _Section:
         heading, limits = self.names.heading(source, self.kind.groups[0]), _only(by_place)
         if self.behind:
             positions = frozenset[int]().union(*(row.positions for row in source.rows.values())) or self.kind.positions
-            behind = self.scopes.words(positions, behind=True)
+            behind = self.scopes.scope(positions, behind=True)
             return f"{heading}, {'behind it' if heading.endswith(behind.removeprefix('behind')) else behind}"
         return f"{heading}{f', {self._where(limits)}' if limits else ''}"
 
@@ -151,7 +151,7 @@ class _Section:
         return limits if limits.startswith("through ") else f"{self.on} {limits}"
 
     def _heading_width(self, source: OfSource, by_place: Mapping[str, list[FieldRow]]) -> int:
-        """How far a heading reaches, with where its policy was read."""
+        """Compute the width of a heading with the origin of its policy."""
         return cells(self._heading(source, by_place)) + _GAP + cells(self.names.origin(source.source.object))
 
     def _heading_line(self, source: OfSource, by_place: Mapping[str, list[FieldRow]], margin: int) -> Line:
@@ -164,7 +164,7 @@ class _Section:
         about = self.names.about.get(policy)
         if about and about.contrary:
             message = f": {about.contrary.message}" if about.contrary.message else ""
-            spans.append(Segment(f"   {contrary_words(about.contrary)}{message}", "warning", prose=True))
+            spans.append(Segment(f"   {contrary_phrase(about.contrary)}{message}", "warning", prose=True))
         if about and about.otherwise:
             spans.append(Segment(f"   may be different: {about.otherwise}", "warning", prose=True))
         return Line(tuple(spans), 0, _ROW + _INDENT)
@@ -174,7 +174,7 @@ class _Section:
 
         At a terminal this line is left out where what was beaten leaves no room for it: the heading says which file.
         """
-        spans, below = self.shown[id(row)]
+        spans, rest = self.shown[id(row)]
         line = "" if row.setting.blame else self.lines_of[id(row)]
         used = _ROW + _width(spans)
         start = max(margin - cells(line), used + _GAP)
@@ -183,7 +183,7 @@ class _Section:
             last = replace(spans[-1], text=f"{spans[-1].text}{' ' * (start - used)}")
             spans = [*spans[:-1], last, Segment(line, "aside")]
         yield Line(tuple(spans), _ROW, self.value_at)
-        for under in below:
+        for under in rest:
             # Below the value, if that is in its column and there is room.
             aligned = cells(row.setting.field) <= self.field
             has_room = self.value_at + _width(under) <= self.view.width
@@ -191,7 +191,7 @@ class _Section:
             yield Line(tuple(under), indent, indent + _INDENT)
 
     def _row_width(self, row: FieldRow) -> int:
-        """How far a row reaches with the line that it is written on; one without is no matter."""
+        """Compute the width of a row with its line in the file; 0 for a row without one."""
         if row.setting.blame or not self.lines_of[id(row)]:
             return 0
         return _ROW + _width(self.shown[id(row)][0]) + _GAP + cells(self.lines_of[id(row)])
@@ -204,36 +204,36 @@ class _Section:
         notes += [perhaps(setting).strip()] if perhaps(setting) else []
         if notes:
             spans.append(Segment(f" {' '.join(notes)}", "aside", prose=True))
-        below = [self._instead(row, beaten) for beaten in row.beaten.values()]
+        remarks = [self._instead(row, beaten) for beaten in row.beaten.values()]
         column, line = self.value_at + self.value + _GAP, self.lines_of[id(row)]
         if setting.blame:
             # Who wrote it was asked for, and is never left out.
             written = [Segment(line, "aside")]
-            beside = self._at(column, spans, written)
-            spans, below = [*spans, *beside], below if beside else [written, *below]
+            first_line = self._at(column, spans, written)
+            spans, remarks = [*spans, *first_line], remarks if first_line else [written, *remarks]
             column += self.widest_line + _GAP
-        elif line and below:
-            beside = self._at(column, spans, below[0], _GAP + cells(line))
-            if beside:
-                return [*spans, *beside], below[1:]
+        elif line and remarks:
+            first_line = self._at(column, spans, remarks[0], _GAP + cells(line))
+            if first_line:
+                return [*spans, *first_line], remarks[1:]
             if not self.view.cuts:
-                return spans, below
-        beside = self._at(column, spans, below[0]) if below else []
-        return [*spans, *beside], below[1:] if beside else below
+                return spans, remarks
+        first_line = self._at(column, spans, remarks[0]) if remarks else []
+        return [*spans, *first_line], remarks[1:] if first_line else remarks
 
-    def _at(self, column: int, spans: Sequence[Segment], more: Sequence[Segment], kept: int = 0) -> list[Segment]:
+    def _at(self, column: int, spans: Sequence[Segment], addition: Sequence[Segment], kept: int = 0) -> list[Segment]:
         """More in a column of a row, or nearer if it needs the room; none if there is none beside what is kept."""
         used = _ROW + _width(spans)
-        room = self.view.width - kept - used - _width(more)
-        return [Segment(" " * min(max(column - used, _GAP), room)), *more] if room >= _GAP else []
+        room = self.view.width - kept - used - _width(addition)
+        return [Segment(" " * min(max(column - used, _GAP), room)), *addition] if room >= _GAP else []
 
     def _value(self, row: FieldRow) -> str:
         """A value in the room that there is, beside the line that it is written on; who wrote it may stand below."""
         setting, line = row.setting, self.lines_of[id(row)]
         if setting.removed:
             return "removed"
-        beside = cells(line) + _GAP if line and not setting.blame else 0
-        room = self.view.width - _ROW - max(self.field, cells(setting.field)) - _GAP - beside
+        line_width = cells(line) + _GAP if line and not setting.blame else 0
+        room = self.view.width - _ROW - max(self.field, cells(setting.field)) - _GAP - line_width
         return shortened(setting.value, room, self.view)
 
     def _instead(self, row: FieldRow, beaten: Beaten) -> list[Segment]:
@@ -256,31 +256,31 @@ class _Section:
         return self.names.source(source, kind)
 
     def _replaced(self, source: OfSource, replaced: Replaced, only: str) -> Line:
-        """What a policy beat without setting it: the fields of another one that it replaces as a whole, or refuses."""
-        below = self.scopes.below(source.targets)
-        where = self.scopes.limits(replaced.positions, below)
-        own, fates = replaced.source.object == source.source.object, replaced.fates
+        """Return the lines of what a policy supersedes without setting it: fields that it replaces or refuses."""
+        positions = self.scopes.below(source.targets)
+        where = self.scopes.limits(replaced.positions, positions)
+        by_itself, fates = replaced.source.object == source.source.object, replaced.fates
         loser = self._loser(replaced.source)
         if all(fate.state == "superseded" and not fate.by_port for fate in fates):
             together = "with others " if len(fates[0].superseded_by) > 1 else ""
             group = next(group for group in self.kind.groups if fates[0] in group.without_effect)
             why = merge_not_counting(fates[0], group)
             if replaced.source in group.contest.members:
-                words = f"{together}instead of {self._fields(fates)} of {loser}"
+                phrase = f"{together}instead of {self._fields(fates)} of {loser}"
             else:
-                words = f"{together}instead of all of {loser}: {_names(fates)}{f' ({why})' if why else ''}"
+                phrase = f"{together}instead of all of {loser}: {_names(fates)}{f' ({why})' if why else ''}"
         else:
-            who = "no effect" if own else f"{loser} has no effect"
-            words = f"{who}: {self._fields(fates)} ({replaced.why})"
+            subject = "no effect" if by_itself else f"{loser} has no effect"
+            phrase = f"{subject}: {self._fields(fates)} ({replaced.why})"
         limited = f"{self._where(where)}, " if where and where != only else ""
-        return Line((Segment(f"{limited}{words}", "beaten", prose=True),), _ROW, _ROW + _INDENT)
+        return Line((Segment(f"{limited}{phrase}", "beaten", prose=True),), _ROW, _ROW + _INDENT)
 
     def _without(self, replaced: Replaced) -> Line:
-        """What was beaten by something that sets nothing here."""
+        """Return the line of what is superseded by a source that sets nothing here."""
         kind = self.names.kind(self.kind.groups[0])
-        who = f"{kind} {self._loser(replaced.source)}"
-        words = f"{who} has no effect: {self._fields(replaced.fates)} ({replaced.why})"
-        return Line((Segment(words, "beaten", prose=True),), 0, _ROW)
+        subject = f"{kind} {self._loser(replaced.source)}"
+        phrase = f"{subject} has no effect: {self._fields(replaced.fates)} ({replaced.why})"
+        return Line((Segment(phrase, "beaten", prose=True),), 0, _ROW)
 
     def _fields(self, fates: Sequence[Fate]) -> str:
         """The fields by name; with their values, where these stand nowhere else and there is room."""
@@ -303,5 +303,5 @@ def _names(fates: Sequence[Fate]) -> str:
 
 
 def _only(by_place: Mapping[str, list[FieldRow]]) -> str:
-    """Where all that a policy sets is in force, if that is the same and does not go without saying."""
+    """Say where all fields of a policy are in force, if that is the same for all and not self-evident."""
     return next(iter(by_place)) if len(by_place) == 1 else ""

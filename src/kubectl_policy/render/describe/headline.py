@@ -1,4 +1,4 @@
-"""What an answer about an object opens with: how many policies affect it, and how requests come to it."""
+"""Headline about an object: the number of policies that affect it, and how requests come to it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, PORT_HOLDERS, ROUTES
 from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.model.world import grouped
 from kubectl_policy.render.describe.naming import PathScopes
-from kubectl_policy.render.wording.blind_spots import as_far_as
-from kubectl_policy.render.wording.names import count, in_file, node_words, who_words
+from kubectl_policy.render.wording.blind_spots import unread_hedge
+from kubectl_policy.render.wording.names import at_origin, count, node_phrase, objects_phrase
 from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
@@ -28,14 +29,16 @@ _MOST_MARKED: Final = 5
 
 
 def object_headline(answer: ObjectDescription) -> str:
-    """How many policies affect an object, or why nothing does; then its hostnames, and how requests come to it."""
+    """Count the policies that affect an object, or say why there are none; then its hostnames and routes."""
     policies = {diagnostic.subject for diagnostic in answer.problems if diagnostic.rule == "attachment-not-computed"}
     verb = "does" if len(policies) == 1 else "do"
-    more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
-    marked = "".join(f"; {said}" for said in _marked(answer))
+    undecided = (
+        f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
+    )
+    marked = "".join(f"; {mark}" for mark in _marked(answer))
     asked_for = [*(kind.kind for kind in answer.focus.kinds), *answer.focus.fields]
     focus = f", looking only at {listed(asked_for)}" if asked_for else ""
-    first = f"{_of_object(answer)}{focus}{more}{marked}{as_far_as(answer.unseen)}"
+    first = f"{_of_object(answer)}{focus}{undecided}{marked}{unread_hedge(answer.unseen)}"
     around = ", ".join(_around(answer))
     sentences = [
         _failing(answer),
@@ -54,14 +57,14 @@ def _marked(answer: ObjectDescription) -> Iterator[str]:
         written = "status" if mark.sort == "condition" else "annotations"
         together.setdefault((mark.object, written), []).extend(named)
     for (on, written), named in together.items():
-        who, own = list(dict.fromkeys(named)), on == answer.subject.object
-        affects = "affects" if len(who) == 1 and " " in who[0] else "affect"
-        where = f"its {written}" if own else f"the {written} of {on}"
-        yield f"by {where}, {listed(who, _MOST_MARKED)} {affects} {'it' if own else 'that'} as well"
+        policies, on_itself = list(dict.fromkeys(named)), on == answer.subject.object
+        affects = "affects" if len(policies) == 1 and " " in policies[0] else "affect"
+        where = f"its {written}" if on_itself else f"the {written} of {on}"
+        yield f"by {where}, {listed(policies, _MOST_MARKED)} {affects} {'it' if on_itself else 'that'} as well"
 
 
 def _absent(answer: ObjectDescription) -> str:
-    """Why an object was not read that is known of all the same; empty if it was."""
+    """Say why a known object was not read; empty if it was."""
     if answer.availability.in_input:
         return ""
     by = ": something there" if answer.place == "the input" else "; something in the cluster"
@@ -69,34 +72,34 @@ def _absent(answer: ObjectDescription) -> str:
 
 
 def _failing(answer: ObjectDescription) -> str:
-    """That requests get an error response, and for whose sake: a sentence of its own, or empty."""
+    """Say that requests get an error response and which policies are to blame: a sentence, or empty."""
     routes = {failing.route for failing in answer.failing}
     policies = {failing.policy for failing in answer.failing}
     if not routes:
         return ""
     some = "All" if all(failing.whole for failing in answer.failing) else "Some"
-    whose = f"{who_words(policies, 'policy')} {'is' if len(policies) == 1 else 'are'}"
-    return f"{some} requests to {who_words(routes, 'route')} get an error response, since {whose} not valid."
+    whose = f"{objects_phrase(policies, 'policy')} {'is' if len(policies) == 1 else 'are'}"
+    return f"{some} requests to {objects_phrase(routes, 'route')} get an error response, since {whose} not valid."
 
 
 def _of_object(answer: ObjectDescription) -> str:
-    subject = node_words(answer.subject)
+    subject = node_phrase(answer.subject)
     if not answer.requests.carries_traffic:
         is_route = answer.subject.object.group_kind in ROUTES
         why = _unattached(answer.requests.unattached) if is_route else "no route sends requests to it"
         return f"Nothing takes effect on {subject}, because {why}"
-    here = [group for group in answer.in_force if group.policies and not group.extent.passes_down]
-    below = [group for group in answer.in_force if group.policies and group.extent.passes_down]
-    take = "takes" if len({ref for group in below for ref in group.policies}) == 1 else "take"
+    direct = [group for group in answer.in_force if group.policies and not group.extent.passes_down]
+    passed_on = [group for group in answer.in_force if group.policies and group.extent.passes_down]
+    take = "takes" if len({ref for group in passed_on for ref in group.policies}) == 1 else "take"
     behind = "in" if answer.subject.object.group_kind == NAMESPACE else "behind"
-    if here:
-        more = _sources(below, answer.subject.object, "more")
-        further = f"; {more} {take} effect on what is {behind} it" if below else ""
-        return f"{subject} is affected by {_sources(here, answer.subject.object)}{_where(answer, here)}{further}"
-    if below:
-        sources = _sources(below, answer.subject.object)
+    if direct:
+        passed_phrase = _sources(passed_on, answer.subject.object, "more")
+        addition = f"; {passed_phrase} {take} effect on what is {behind} it" if passed_on else ""
+        return f"{subject} is affected by {_sources(direct, answer.subject.object)}{_where(answer, direct)}{addition}"
+    if passed_on:
+        sources = _sources(passed_on, answer.subject.object)
         return f"{sources[:1].upper()}{sources[1:]} {take} effect on what is {behind} {subject}"
-    affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
+    affects = "is known to affect" if any(blind_spot.policies for blind_spot in answer.unseen) else "affects"
     if answer.influences.marks:
         return f"No policy that was read {affects} {subject}"
     if not answer.targeting.targeted_by and all(group.profile.route_settings for group in answer.in_force):
@@ -116,14 +119,14 @@ def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:
 
 
 def _unattached(causes: Sequence[Unattached]) -> str:
-    """Why a route is attached to nothing: each cause with its place and the nearest name."""
-    told = [_cause(cause) for cause in told_causes(causes)]
-    more = [count(len(causes) - _MOST_CAUSES, "more reason")] if len(causes) > _MOST_CAUSES else []
-    return f"it is attached to nothing: {listed([*told, *more])}" if told else "it is attached to nothing"
+    """Say why a route is attached to nothing: each cause with the nearest name."""
+    phrases = [_cause(cause) for cause in told_causes(causes)]
+    rest = [count(len(causes) - _MOST_CAUSES, "more reason")] if len(causes) > _MOST_CAUSES else []
+    return f"it is attached to nothing: {listed([*phrases, *rest])}" if phrases else "it is attached to nothing"
 
 
 def told_causes(causes: Sequence[Unattached]) -> Sequence[Unattached]:
-    """The causes that the headline has room for."""
+    """Return the causes that the headline has room for."""
     return causes[:_MOST_CAUSES]
 
 
@@ -132,12 +135,12 @@ def _cause(cause: Unattached) -> str:
     # What there is instead is of no interest where one of these must be meant.
     message = cause.message.partition("; ")[0] if cause.hint else cause.message
     reason = f" [{cause.reason}]" if cause.reason else ""
-    origin = in_file(cause.origin, " ({})")
+    origin = at_origin(cause.origin, " ({})")
     return f"{message}{reason}{origin}{f'; {cause.hint}' if cause.hint else ''}"
 
 
 def _around(answer: ObjectDescription) -> list[str]:
-    """The hostnames of an object, and what leads to it or hangs on it, a part each; else what would affect it."""
+    """List the parts about hostnames, parents and routes of an object; else what would affect it."""
     kind, number = answer.subject.object.group_kind, len(answer.policies)
     if not answer.requests.carries_traffic:
         return [f"{count(number, 'policy')} would take effect if it were"] if number else []
@@ -159,8 +162,12 @@ def _around(answer: ObjectDescription) -> list[str]:
 def _is_led_to_by_nothing(answer: ObjectDescription) -> bool:
     """Whether nothing that was read leads to an object that policies could affect by way of something else."""
     obj = answer.subject.object
-    alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
-    return bool(alone and answer.targeting.targeted_by and obj.namespace and not answer.mentions.referred_to_by)
+    has_no_parents = all(
+        node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path
+    )
+    return bool(
+        has_no_parents and answer.targeting.targeted_by and obj.namespace and not answer.mentions.referred_to_by
+    )
 
 
 def _of_route(answer: ObjectDescription) -> Iterator[str]:
@@ -168,10 +175,10 @@ def _of_route(answer: ObjectDescription) -> Iterator[str]:
     scopes = PathScopes(answer)
     rules = "" if answer.subject.section else count(len(scopes.sections), "rule")
     where = _listeners(scopes.listeners)
-    others = [obj for obj in scopes.routes if obj != answer.subject.object]
-    few = len(others) <= _MOST_CAUSES
-    parents = listed([str(each) for each in others]) if few else count(len(others), "route")
-    through = f"through {parents}" if others else ""
+    parents = [obj for obj in scopes.routes if obj != answer.subject.object]
+    few = len(parents) <= _MOST_CAUSES
+    phrase = listed([str(parent) for parent in parents]) if few else count(len(parents), "route")
+    through = f"through {phrase}" if parents else ""
     if where or through:
         yield " ".join(filter(None, (rules, f"on {where}" if where else "", through)))
 
@@ -190,9 +197,7 @@ def _of_backend(answer: ObjectDescription) -> list[str]:
 
 def _listeners(listeners: Iterable[NodeRef]) -> str:
     """`listeners http and https of Gateway infra/public`; of many, how many there are."""
-    by_owner: dict[ObjectRef, list[str]] = {}
-    for listener in listeners:
-        by_owner.setdefault(listener.object, []).append(listener.section)
+    by_owner = grouped((listener.object, listener.section) for listener in listeners)
     if len(by_owner) > _MOST_CAUSES:
         return f"{sum(map(len, by_owner.values()))} listeners of {len(by_owner)} Gateways"
     return " and ".join(f"{_named(names)} of {owner}" for owner, names in by_owner.items())
@@ -214,7 +219,7 @@ def _hostnames(hostnames: Sequence[str]) -> Iterator[str]:
 
 
 def _sources(groups: Iterable[InForce], subject: ObjectRef, noun: str = "") -> str:
-    """`6 policies, 1 filter and the parameters of its Gateway`: who has an effect in some groups on a subject.
+    """`6 policies, 1 filter and the parameters of its Gateway`: the sources that have an effect on a subject.
 
     `1 or 2 policies`, `1 to 3 policies` where it is not known how these combine. Policies are called by a `noun` if it
     is given: `2 more`.
@@ -230,13 +235,13 @@ def _number(groups: Sequence[InForce], role: Role, noun: str = "") -> str:
     if not every:
         return ""
     certain = {ref for group in having_role for ref in {*group.policies}.difference(group.undecided)}
-    most, least = len(every), max(len(certain), 1)
-    counted = f"{most} {noun}" if noun else count(most, role)
-    return counted if most == least else f"{least} {'or' if most == least + 1 else 'to'} {counted}"
+    total, at_least = len(every), max(len(certain), 1)
+    counted = f"{total} {noun}" if noun else count(total, role)
+    return counted if total == at_least else f"{at_least} {'or' if total == at_least + 1 else 'to'} {counted}"
 
 
 def _parameters(groups: Sequence[InForce], subject: ObjectRef) -> str:
-    """The parameters of a Gateway are one thing, whoever says what in them."""
+    """Name the parameters of a Gateway: one thing, whatever objects they are made of."""
     having_any = (group for group in groups if group.profile.role == "parameters" and group.policies)
     gateways = {node.object for group in having_any for node in group.extent.at}
     if not gateways:

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, PORT_HOLDERS, ROUTES, section_noun
 from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.model.world import grouped
 from kubectl_policy.render.wording.names import (
     MOST_TARGETS,
-    in_file,
-    itself_words,
+    at_origin,
     kind_names,
     mark,
-    node_words,
-    source_filter_words,
+    node_phrase,
+    self_phrase,
+    source_filter_phrase,
 )
-from kubectl_policy.render.wording.settings import blame_words
+from kubectl_policy.render.wording.settings import blame_phrase
 from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
@@ -33,31 +34,35 @@ if TYPE_CHECKING:
 
 
 class Names:
-    """The names of policies, kinds and targets in one answer."""
+    """Names of policies, kinds and targets in one answer."""
 
     def __init__(self, answer: ObjectDescription) -> None:
         """Look up which kinds share a name, and what controllers report of policies."""
         self._subject = answer.subject
         self._kinds = kind_names(group.kind for group in answer.in_force)
-        self.about = {each.policy: each for each in answer.sources}
-        self._origins = {each.policy: each.origin for each in answer.sources} | {answer.subject.object: answer.origin}
-        folders = [each.origin.source.split("/")[:-1] for each in answer.sources if each.origin]
+        self.about = {source.policy: source for source in answer.sources}
+        self._origins = {source.policy: source.origin for source in answer.sources} | {
+            answer.subject.object: answer.origin
+        }
+        folders = [source.origin.source.split("/")[:-1] for source in answer.sources if source.origin]
         shared = takewhile(lambda names: len(set(names)) == 1, zip(*folders, strict=False))
         self._folder = "".join(f"{names[0]}/" for names in shared)
 
     def origin(self, policy: ObjectRef) -> str:
         """`shop.yaml:41`, without the folder that all policies of the answer are in; empty where that is not known."""
         origin = self._origins.get(policy)
-        return in_file(origin).removeprefix(self._folder)
+        return at_origin(origin).removeprefix(self._folder)
 
     def lines(self, settings: Sequence[Setting]) -> str:
         """`:47`, the line that a field is written on in the file of its policy, and who wrote it, if that was asked.
 
         The lines of several are `:47-52`. A line of another file comes with its name.
         """
-        blame = blame_words(settings[0])
+        blame = blame_phrase(settings[0])
         whole = self._origins.get(settings[0].source.object)
-        origins = [each.origin for each in settings if each.origin and each.origin.line and each.origin != whole]
+        origins = [
+            setting.origin for setting in settings if setting.origin and setting.origin.line and setting.origin != whole
+        ]
         if len(origins) < len(settings) or len({origin.source for origin in origins}) > 1:
             return blame
         origins.sort(key=lambda origin: origin.line)
@@ -75,13 +80,13 @@ class Names:
         """`rule cart` of what the answer is about, `Gateway infra/public, listener https` of anything else."""
         if node.section and node.object == self._subject.object:
             return section_words(node)
-        return node_words(node)
+        return node_phrase(node)
 
     def policy(self, source: Source, kind: GroupKind) -> str:
         """`shop/cart`, as the kind stands beside it; `the route itself` for what an object says itself."""
         if source.object == source.target.object:
-            own = source.object == self._subject.object
-            return itself_words(source.object) if own else f"{source.object} itself"
+            of_subject = source.object == self._subject.object
+            return self_phrase(source.object) if of_subject else f"{source.object} itself"
         return source.object.qualified_name if source.object.group_kind == kind else str(source.object)
 
     def targets(self, source: Source, targets: Iterable[NodeRef]) -> str:
@@ -89,8 +94,8 @@ class Names:
         if source.object == source.target.object:
             sections = dict.fromkeys(section_words(node) for node in targets if node.section)
             return f", {listed(list(sections), MOST_TARGETS)}" if sections else ""
-        words = dict.fromkeys(self.target(node) for node in targets)
-        return f" → {listed(list(words), MOST_TARGETS)}{source_filter_words(source)}"
+        names_ = dict.fromkeys(self.target(node) for node in targets)
+        return f" → {listed(list(names_), MOST_TARGETS)}{source_filter_phrase(source)}"
 
     def source(self, source: Source, kind: GroupKind) -> str:
         """`shop/cart → rule cart`."""
@@ -98,46 +103,46 @@ class Names:
 
     def heading(self, of: OfSource, group: InForce) -> str:
         """`RetryPolicy shop/cart → rule cart`, with all of its targets; `RetryPolicy, by the route itself`."""
-        words = f"{self.policy(of.source, group.kind)}{self.targets(of.source, of.targets)}"
+        phrase = f"{self.policy(of.source, group.kind)}{self.targets(of.source, of.targets)}"
         if group.profile.route_settings:
-            return words
-        own = of.source.object == of.source.target.object
-        return f"{self.kind(group)}{', by ' if own else ' '}{words}"
+            return phrase
+        of_object = of.source.object == of.source.target.object
+        return f"{self.kind(group)}{', by ' if of_object else ' '}{phrase}"
 
     def warning(self, policies: Iterable[ObjectRef]) -> str:
-        """`controller reports Invalid; may be different`: what is doubtful about some policies; else empty."""
+        """`controller reports Invalid; may be different`: doubts about policies; else empty."""
         sources = [self.about[policy] for policy in policies if policy in self.about]
-        contrary = [contrary_words(source.contrary) for source in sources if source.contrary][:1]
+        contrary = [contrary_phrase(source.contrary) for source in sources if source.contrary][:1]
         return "; ".join([*contrary, *(["may be different"] if any(source.otherwise for source in sources) else [])])
 
 
-def contrary_words(condition: ReportedCondition) -> str:
-    """`controller reports Invalid`, in the controller's own word."""
+def contrary_phrase(condition: ReportedCondition) -> str:
+    """`controller reports Invalid`: a condition in the controller's own word."""
     verb = "reported, of an earlier version," if condition.stale else "reports"
     own_word = condition.reason and condition.reason != condition.type
-    what = condition.reason if own_word else f"{condition.type} {condition.status}"
-    return f"controller {verb} {what}"
+    condition_phrase = condition.reason if own_word else f"{condition.type} {condition.status}"
+    return f"controller {verb} {condition_phrase}"
 
 
 class PathScopes:
-    """Says where something is in force, in the words of the object that an answer is about."""
+    """Scopes of settings in phrases, relative to the object that an answer is about."""
 
     def __init__(self, answer: ObjectDescription) -> None:
         """Remember the answer; nothing is looked up until somebody asks."""
         self._answer = answer
 
-    def words(self, positions: Collection[int], *, behind: bool = False) -> str:
+    def scope(self, positions: Collection[int], *, behind: bool = False) -> str:
         """`rule cart`, `both rules`, `listener https`; `behind` it for what takes effect further down.
 
         Empty if there is only one place.
         """
         if len(set(positions)) == len(self._answer.paths):
-            words = self._everywhere
+            scope = self._everywhere
         else:
-            words = self._some(frozenset(positions)).removesuffix(" only")
+            scope = self._some(frozenset(positions)).removesuffix(" only")
         if behind and self._answer.subject.object.group_kind == NAMESPACE:
             return "in it"
-        return f"behind {words or 'it'}" if behind else words
+        return f"behind {scope or 'it'}" if behind else scope
 
     def _some(self, positions: frozenset[int]) -> str:
         """The words for some of the paths; at a backend, the route that they lead through."""
@@ -154,11 +159,8 @@ class PathScopes:
     @cached_property
     def _on(self) -> Mapping[NodeRef, frozenset[int]]:
         """The paths that lead through each node, in the order of the nodes on them."""
-        on: dict[NodeRef, list[int]] = {}
-        for place, path in enumerate(self._answer.paths):
-            for node in path:
-                on.setdefault(node, []).append(place)
-        return {node: frozenset(scopes) for node, scopes in on.items()}
+        on = grouped((node, position) for position, path in enumerate(self._answer.paths) for node in path)
+        return {node: frozenset(positions) for node, positions in on.items()}
 
     @cached_property
     def _by_route(self) -> Mapping[frozenset[int], ObjectRef]:
@@ -166,9 +168,9 @@ class PathScopes:
         whole = [(node, on) for node, on in self._on.items() if not node.section]
         return {on: node.object for node, on in reversed(whole) if node.object.group_kind in ROUTES}
 
-    def limits(self, positions: Collection[int], among: Collection[int]) -> str:
+    def limits(self, positions: Collection[int], possible: Collection[int]) -> str:
         """`rule cart only`, of what is on some paths and not on all of those that are meant; else empty."""
-        return "" if set(positions) >= set(among) else self._some(frozenset(positions))
+        return "" if set(positions) >= set(possible) else self._some(frozenset(positions))
 
     def below(self, targets: Collection[NodeRef]) -> frozenset[int]:
         """The paths that lead through any of some targets, which goes without saying of their policy."""
@@ -180,7 +182,7 @@ class PathScopes:
 
     @cached_property
     def sections(self) -> tuple[NodeRef, ...]:
-        """The rules, listeners or ports of the object that are on any path, in their order."""
+        """Return the rules, listeners or ports of the object that are on any path, in their order."""
         subject = self._answer.subject.object
         return tuple(node for node in self._on if node.object == subject and node.section)
 
@@ -198,24 +200,24 @@ class PathScopes:
 
     @cached_property
     def routes(self) -> tuple[ObjectRef, ...]:
-        """The routes on the paths, each once."""
+        """Return the routes on the paths, each once."""
         return tuple(dict.fromkeys(node.object for node in self._on if node.object.group_kind in ROUTES))
 
     @cached_property
     def listeners(self) -> tuple[NodeRef, ...]:
-        """The listeners on the paths, each once."""
+        """Return the listeners on the paths, each once."""
         return tuple(node for node in self._on if node.section and node.object.group_kind in LISTENER_HOLDERS)
 
     def backends(self, positions: Iterable[int]) -> tuple[str, ...]:
-        """What the rules on some paths of a route lead to: `Service shop/cart:http`."""
+        """`Service shop/cart:http`: the backends of the rules on some paths of a route."""
         if self._answer.subject.object.group_kind not in ROUTES:
             return ()
         ends = dict.fromkeys(self._answer.paths[position][-1] for position in sorted(positions))
-        above = {*ROUTES, *LISTENER_HOLDERS, NAMESPACE}
+        ancestors = {*ROUTES, *LISTENER_HOLDERS, NAMESPACE}
         return tuple(
             f"{end.object}:{end.section}" if end.section else str(end.object)
             for end in ends
-            if end.object.group_kind not in above
+            if end.object.group_kind not in ancestors
         )
 
     def is_one_section(self, positions: Collection[int]) -> bool:

@@ -1,4 +1,4 @@
-"""The answer about an object: as text what is in force and from whom, then the rest; as a table a row per setting."""
+"""Answer about an object: as text, and as a table with a row for each setting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kubectl_policy.render.describe.naming import Names, PathScopes
 from kubectl_policy.render.describe.overview import by_kind, overview
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Segment, in_a_row
-from kubectl_policy.render.wording.names import flow, mark, node_words, source_words
+from kubectl_policy.render.wording.names import flow, mark, node_phrase, source_phrase
 from kubectl_policy.render.wording.sections import (
     BLANK,
     describing,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def object_tree(answer: ObjectDescription, view: View) -> Document:
-    """The answer about an object in the order of thought that every command keeps."""
+    """Return an answer about an object as text."""
     scopes, names = PathScopes(answer), Names(answer)
     short = tuple(overview(answer, scopes, names, view))
     kinds = by_kind(answer.in_force)
@@ -66,7 +66,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
 
 
 def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
-    """The problems, but for remarks on policies that have no say here."""
+    """List the problems, but for remarks on policies that have no effect here."""
     speaking = {source.policy for source in answer.sources}
     for problem in answer.problems:
         of_subject = problem.subject in {None, answer.subject.object, *speaking}
@@ -75,7 +75,7 @@ def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
 
 
 def _paths(answer: ObjectDescription, scopes: PathScopes, view: View) -> tuple[Line, ...]:
-    """The paths, where some words name them by their numbers, or where routes lead to the route."""
+    """Return the paths, if scopes name them by number or if routes lead to the route."""
     numbered = any(scopes.numbered(group.extent.positions) for group in answer.in_force)
     is_delegated = len(scopes.routes) > 1 and answer.subject.object in scopes.routes
     if not (numbered or is_delegated):
@@ -86,20 +86,20 @@ def _paths(answer: ObjectDescription, scopes: PathScopes, view: View) -> tuple[L
 
 
 def _not_applying(answer: ObjectDescription) -> Iterator[Line]:
-    """A line for each reason and place, with all the policies that do not apply for it.
+    """Return a line for each reason and target, with all the policies that do not apply for it.
 
     Why a route is attached to nothing, the headline has said; policies that it does not get by that are named only.
     """
-    said = {(cause.parent, cause.message) for cause in told_causes(answer.requests.unattached)}
+    mentioned = {(cause.parent, cause.message) for cause in told_causes(answer.requests.unattached)}
     together: dict[NotApplying, list[str]] = {}
     for entry in answer.not_applying:
         names = together.setdefault(replace(entry, policy=None), [])
         names += [str(entry.policy)] if entry.policy else []
     for entry, policies in together.items():
-        is_said = entry.target is not None and (entry.target.object, entry.message) in said
+        is_said = entry.target is not None and (entry.target.object, entry.message) in mentioned
         if is_said and not policies:
             continue
-        target = node_words(entry.target) if entry.target else ""
+        target = node_phrase(entry.target) if entry.target else ""
         if policies:
             lead = f" → {target}: " if target else ": "
         else:
@@ -116,7 +116,7 @@ class _SettingRow(Struct, frozen=True):
     subject: NodeRef
 
 
-_OBJECT: Final[Column[_SettingRow]] = Column("OBJECT", lambda row: node_words(row.subject))
+_OBJECT: Final[Column[_SettingRow]] = Column("OBJECT", lambda row: node_phrase(row.subject))
 _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
     Column("KIND", lambda row: f"{row.group.kind}{mark(row.group.profile, 'being a policy')}"),
     Column("FIELD", lambda row: row.setting.field),
@@ -125,11 +125,11 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
         lambda row: f"{'<removed>' if row.setting.removed else flow(row.setting.value)}{perhaps(row.setting)}",
     ),
     Column("SOURCE", lambda row: row.setting.source.object.qualified_name),
-    Column("TARGET", lambda row: node_words(row.setting.source.target)),
+    Column("TARGET", lambda row: node_phrase(row.setting.source.target)),
     Column("PATHS", lambda row: row.paths),
     Column(
         "BEATS",
-        lambda row: "; ".join(f"{flow(fate.value)} of {source_words(fate.source)}" for fate in row.setting.instead_of),
+        lambda row: "; ".join(f"{flow(fate.value)} of {source_phrase(fate.source)}" for fate in row.setting.instead_of),
         narrow=False,
     ),
     Column("ORIGIN", lambda row: str(row.setting.origin or ""), narrow=False),
@@ -140,7 +140,7 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
 
 
 def settings_of(answers: Iterable[ObjectDescription], *, named: bool) -> Table[_SettingRow]:
-    """A row for each effective setting of objects; `wide` also has where it stands, what it beat, how kinds merge.
+    """Return a row for each effective setting of objects; `wide` adds targets, origins and strategies.
 
     Of several objects each row is `named` by its object.
     """
@@ -148,8 +148,8 @@ def settings_of(answers: Iterable[ObjectDescription], *, named: bool) -> Table[_
     for answer in answers:
         number = len(answer.paths)
         for group in answer.in_force:
-            words = group.extent.scope.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
+            scope = group.extent.scope.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
             everywhere = f"all {number}" if number > 1 else "1"
-            paths = everywhere if len(group.extent.positions) == number else words
+            paths = everywhere if len(group.extent.positions) == number else scope
             rows += (_SettingRow(setting, group, paths, answer.subject) for setting in group.settings)
     return Table((_OBJECT, *_SETTINGS) if named else _SETTINGS, rows)

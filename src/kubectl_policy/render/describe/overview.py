@@ -1,4 +1,4 @@
-"""The first screen of a description: at each place a line for each policy kind, what is in force and from whom."""
+"""First screen of a description: for each scope a line per policy kind, with its settings in short."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.rows import who
 from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.names import count
-from kubectl_policy.render.wording.settings import why_beaten, why_without_effect
+from kubectl_policy.render.wording.settings import why_superseded, why_without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _FATES: Final = {"rejected": "refused", "unheeded": "ignored"}
 
 
 class _Entry(Struct, frozen=True, kw_only=True):
-    """A kind at a place: what is in force there in short, and from whom."""
+    """One kind in a scope: its settings in short, and their sources."""
 
     kind: str
     summary: str
@@ -47,12 +47,12 @@ class _Entry(Struct, frozen=True, kw_only=True):
 
     @property
     def width(self) -> int:
-        """How wide what is in force and from whom are, but for the gap between them."""
+        """The width of the summary and its sources, but for the gap between them."""
         return cells(self.summary) + cells(self.sources) + cells(self.doubt)
 
 
 def overview(answer: ObjectDescription, scopes: PathScopes, names: Names, view: View) -> Iterator[Line]:
-    """A heading for each place, the narrowest first, and under it a line for each kind, security first."""
+    """Return a heading for each scope, the narrowest first, and below it a line for each kind, security first."""
     by_place: dict[tuple[bool, bool, tuple[int, ...]], list[_Entry]] = {}
     for of_kind in by_kind(answer.in_force):
         by_likeness: dict[str, list[InForce]] = {}
@@ -65,41 +65,41 @@ def overview(answer: ObjectDescription, scopes: PathScopes, names: Names, view: 
             same_sources = zip(*(group.contest.order for group in alike), strict=True)
             targets = {same[0]: tuple(dict.fromkeys(source.target for source in same)) for same in same_sources}
             by_place.setdefault(key, []).append(_entry(alike[0], targets, names))
-    entries = [entry for each in by_place.values() for entry in each]
+    entries = [entry for scope_entries in by_place.values() for entry in scope_entries]
     kinds = max((cells(entry.kind) for entry in entries), default=0)
     fitting = [entry for entry in entries if _INDENT + kinds + 2 * _GAP + entry.width <= view.width]
     widths = kinds, max((cells(entry.summary) for entry in fitting), default=0)
     ordered = sorted(by_place)
     is_route = answer.subject.object.group_kind in ROUTES
-    most = _MOST_PLACES if view.cuts else len(ordered)
-    for behind, everywhere, positions in ordered[:most]:
-        heading = scopes.words(positions, behind=behind)
-        alone = everywhere and not behind and len(by_place) == 1
-        tail = _backends(scopes, positions) if alone or scopes.is_one_section(positions) else ""
+    shown_scopes = _MOST_PLACES if view.cuts else len(ordered)
+    for behind, everywhere, positions in ordered[:shown_scopes]:
+        heading = scopes.scope(positions, behind=behind)
+        is_only = everywhere and not behind and len(by_place) == 1
+        tail = _backends(scopes, positions) if is_only or scopes.is_one_section(positions) else ""
         tail += "" if answer.requests.carries_traffic else ", if it were attached" if is_route else ", if requests came"
         if heading:
             yield Line((Segment(heading, "subject"), Segment(tail, prose=True)), 0, 4)
         for entry in sorted(by_place[behind, everywhere, positions], key=lambda entry: entry.rank):
             yield from _lines(entry, widths, view)
-    if len(ordered) > most:
-        left = count(len(ordered) - most, "more place")
-        yield Line((Segment(f"and {left} where it differs; --show-all shows them", "aside"),))
+    if len(ordered) > shown_scopes:
+        rest = count(len(ordered) - shown_scopes, "more place")
+        yield Line((Segment(f"and {rest} where it differs; --show-all shows them", "aside"),))
 
 
 def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
-    """The groups of each kind, those that take effect further down apart: security first, as `_rank` has them."""
-    found: dict[object, list[InForce]] = {}
+    """Group by kind, apart those that take effect further down: security first, as `_rank` orders them."""
+    grouped_: dict[object, list[InForce]] = {}
     for group in groups:
-        found.setdefault((group.kind, group.extent.passes_down), []).append(group)
-    return sorted(found.values(), key=lambda of_kind: (of_kind[0].extent.passes_down, min(map(_rank, of_kind))))
+        grouped_.setdefault((group.kind, group.extent.passes_down), []).append(group)
+    return sorted(grouped_.values(), key=lambda of_kind: (of_kind[0].extent.passes_down, min(map(_rank, of_kind))))
 
 
 def _likeness(group: InForce) -> object:
-    """All that a reader is told of a group, but on which paths it is so, and by way of which targets."""
-    scopes = {source: place for place, source in enumerate(group.contest.order)}
+    """Return what makes groups alike for a reader: everything but their paths and targets."""
+    order = {source: index for index, source in enumerate(group.contest.order)}
 
-    def told(fate: Fate, why: str) -> object:
-        return fate.field, fate.value, scopes.get(fate.source, fate.source), fate.defaulted, why
+    def fate_likeness(fate: Fate, why: str) -> object:
+        return fate.field, fate.value, order.get(fate.source, fate.source), fate.defaulted, why
 
     at = group.extent.at[0]
     return (
@@ -107,13 +107,13 @@ def _likeness(group: InForce) -> object:
         [(source.object, source.overrides, source.filter) for source in group.contest.order],
         [
             (
-                *(setting.field, setting.value, scopes.get(setting.source, setting.source), setting.removed),
+                *(setting.field, setting.value, order.get(setting.source, setting.source), setting.removed),
                 *(setting.certain, setting.defaulted),
-                [told(fate, why_beaten(fate, setting.source, group)) for fate in setting.instead_of],
+                [fate_likeness(fate, why_superseded(fate, setting.source, group)) for fate in setting.instead_of],
             )
             for setting in group.settings
         ],
-        [told(fate, why_without_effect(fate, group)) for fate in group.without_effect],
+        [fate_likeness(fate, why_without_effect(fate, group)) for fate in group.without_effect],
     )
 
 
@@ -138,7 +138,7 @@ def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names:
 
 
 def _summary(group: InForce) -> Iterator[str]:
-    """What is in force in short; of what patches the proxy's own configuration, that it may be anything."""
+    """Summarize the settings in force; patches of the proxy's own configuration may be anything."""
     patches = group.profile.patches
     if not patches or (group.profile.summary and group.summary):
         yield ", ".join(group.summary) or ("sets no field" if group.policies else "nothing")
@@ -147,7 +147,7 @@ def _summary(group: InForce) -> Iterator[str]:
 
 
 def _rank(group: InForce) -> tuple[int, str]:
-    """Kinds that protect come first, then those that limit or end requests, then the rest; each by name."""
+    """Order kinds: those that protect, those that limit or end requests, the rest; each by name."""
     if group.settings and all(setting.security for setting in group.settings):
         return 0, group.kind.kind
     fields = "\n".join(setting.field for setting in group.settings).lower()
@@ -158,24 +158,24 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     """`shop/cart → rule cart, merged with infra/defaults → Gateway infra/public`: the nearest first."""
     kind, nearest_first = group.kind, group.contest.order[::-1]
     setters = {who(setting.source) for setting in group.settings}
-    words = {
+    phrases_ = {
         who(source): f"{names.policy(source, kind)}{names.targets(source, targets.get(source, [source.target]))}"
         for source in nearest_first
         if who(source) in setters or source.object in group.policies
     }
     themselves = dict.fromkeys(
-        each.source for each in group.settings if each.source.object == each.source.target.object
+        setting.source for setting in group.settings if setting.source.object == setting.source.target.object
     )
-    policies = [text for (ref, *_), text in words.items() if ref not in {source.object for source in themselves}]
-    told = policies[:1]
+    policies = [text for (ref, *_), text in phrases_.items() if ref not in {source.object for source in themselves}]
+    shown = policies[:1]
     if len(policies) > 1:
         joined_by = "together with" if group.profile.all_apply else "merged with"
-        told.append(f"{joined_by} {listed(policies[1:], _MOST_OTHERS)}")
-    own = dict.fromkeys(names.policy(source, kind) for source in themselves)
-    told += [("and " if told else "") + listed(list(own), _MOST_OTHERS)] if own else []
+        shown.append(f"{joined_by} {listed(policies[1:], _MOST_OTHERS)}")
+    itself = dict.fromkeys(names.policy(source, kind) for source in themselves)
+    shown += [("and " if shown else "") + listed(list(itself), _MOST_OTHERS)] if itself else []
     states = {fate.source: fate.state for setting in group.settings for fate in setting.instead_of}
     states |= {fate.source: fate.state for fate in group.without_effect}
-    beaten = [source for source in nearest_first if who(source) not in words and source in states]
+    beaten = [source for source in nearest_first if who(source) not in phrases_ and source in states]
     losers = {
         state: list(dict.fromkeys(names.policy(source, kind) for source in beaten if states[source] == state))
         for state in ("superseded", *_FATES)
@@ -184,22 +184,22 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
         # What beats others may say nothing itself that is asked about.
         superseded = (fate for fate in group.without_effect if fate.state == "superseded")
         by = dict.fromkeys(beater for fate in superseded for beater in fate.superseded_by)
-        beaters = "" if told else listed([names.policy(source, kind) for source in by], _MOST_OTHERS)
-        told.append(" ".join(filter(None, (beaters, "replaces", listed(losers["superseded"], _MOST_OTHERS)))))
-    further = [
+        beaters = "" if shown else listed([names.policy(source, kind) for source in by], _MOST_OTHERS)
+        shown.append(" ".join(filter(None, (beaters, "replaces", listed(losers["superseded"], _MOST_OTHERS)))))
+    remaining = [
         f"{listed(losers[state], _MOST_OTHERS)} {'is' if len(losers[state]) == 1 else 'are'} {verb}"
         for state, verb in _FATES.items()
         if losers[state]
     ]
-    return "; ".join(filter(None, [", ".join(told), *further]))
+    return "; ".join(filter(None, [", ".join(shown), *remaining]))
 
 
 def _shortened(summary: str, room: int) -> str:
     """The phrases that there is room for, and how many more there are; the fields below say all."""
     phrases = summary.split(", ")
     for number in range(len(phrases), 0, -1):
-        left = len(phrases) - number
-        text = ", ".join([*phrases[:number], *([f"{left} more"] if left else [])])
+        rest = len(phrases) - number
+        text = ", ".join([*phrases[:number], *([f"{rest} more"] if rest else [])])
         if cells(text) <= room:
             return text
     return phrases[0]
@@ -218,8 +218,8 @@ def _lines(entry: _Entry, widths: tuple[int, int], view: View) -> Iterator[Line]
         summary = Segment(entry.summary, "value")
         yield Line((start, summary, Segment(gap), Segment(entry.sources), *doubt, *warning), _INDENT, hang)
     else:
-        words = _shortened(entry.summary, view.width - hang) if view.cuts else entry.summary
-        yield Line((start, Segment(words, "value", prose=True)), _INDENT, hang)
+        shortened = _shortened(entry.summary, view.width - hang) if view.cuts else entry.summary
+        yield Line((start, Segment(shortened, "value", prose=True)), _INDENT, hang)
         # It is continued before an arrow or after a comma, never within a name.
         sources = (Segment(text) for text in re.split(r"(?= → )|(?<=[,;])(?= )", entry.sources))
         yield Line((*sources, *doubt, *warning), hang, hang + _INDENT)

@@ -1,4 +1,4 @@
-"""The answer about a policy for one reader at a terminal: is it enforced, where, and which fields are effective."""
+"""Answer about a policy: as text, and as a table with a row for each target."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from msgspec import Struct
 
 from kubectl_policy.model.kind_roles import section_noun
 from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Segment, cells, in_a_row, pad
 from kubectl_policy.render.wording.headlines import fully_enforced, policy_headline, with_target
 from kubectl_policy.render.wording.names import (
-    attachment_words,
+    at_origin,
+    attachment_phrase,
     count,
-    in_file,
     mark,
-    node_words,
-    sections_words,
+    node_phrase,
+    sections_phrase,
     source_spans,
 )
 from kubectl_policy.render.wording.paths import path_lines
@@ -39,10 +40,10 @@ from kubectl_policy.render.wording.settings import (
     GAP,
     INDENT,
     assumption_lines,
-    blame_words,
+    blame_phrase,
     default_spans,
     doubt_lines,
-    merging_words,
+    merging_phrase,
     note_lines,
     shortened,
     without_keys,
@@ -63,8 +64,8 @@ class _Outcome:
 
     def __init__(self, field: FieldOutcome, policy: ObjectRef) -> None:
         self.field = field
-        others = (superseded for superseded in field.superseded if superseded.by.object != policy)
-        beaten = {position for superseded in others for position in superseded.positions}
+        rivals = (superseded for superseded in field.superseded if superseded.by.object != policy)
+        beaten = {position for superseded in rivals for position in superseded.positions}
         self.wholly = [position for position in field.effective_on if position not in beaten]
         self.partly = [position for position in field.effective_on if position in beaten]
         beaters: dict[int, list[Source]] = {}
@@ -84,8 +85,8 @@ class _Outcome:
     def named_paths(self) -> Iterable[Sequence[int]]:
         """The sets of paths that the words for the field name."""
         field = self.field
-        own = (self.wholly, self.partly, field.undecided_on, field.ignored_on, field.port_entry_on)
-        return *filter(None, own), *self.defeats.values()
+        direct = (self.wholly, self.partly, field.undecided_on, field.ignored_on, field.port_entry_on)
+        return *filter(None, direct), *self.defeats.values()
 
 
 def _is_itself(source: Source) -> bool:
@@ -110,7 +111,7 @@ class _Fields:
 
     def in_effect(self, outcome: _Outcome) -> str:
         """`in effect on listener https only, in part on rule seats only`; `in effect nowhere`."""
-        target = f" by way of {node_words(outcome.field.source.target)}" if self._several_sources else ""
+        target = f" by way of {node_phrase(outcome.field.source.target)}" if self._several_sources else ""
         undecided = outcome.field.undecided_on
         if not (outcome.field.effective_on or undecided):
             return f"in effect nowhere{target}"
@@ -130,7 +131,7 @@ class _Fields:
         for (beaters, is_partly), positions in outcome.defeats.items():
             where = self.which.words(positions)
             # That a policy on a route beats another one on that route goes without saying.
-            limited = where and not any(f"{node_words(beater.target)} only".endswith(where) for beater in beaters)
+            limited = where and not any(f"{node_phrase(beater.target)} only".endswith(where) for beater in beaters)
             yield (
                 Segment(f"{'in part ' if is_partly else ''}{self._verb(field, beaters)}", "beaten"),
                 *(
@@ -159,10 +160,10 @@ class _Fields:
             kind = self.answer.paths[position][-1].object.group_kind
             counts = self.answer.profile.at(kind).counts(field.field)
             by_words.setdefault(why if counts else f"does not count on {plural(kind.kind)}", []).append(position)
-        for words, positions in (*by_words.items(), (instead, field.port_entry_on)):
+        for phrase, positions in (*by_words.items(), (instead, field.port_entry_on)):
             where = self.which.words(positions) if 0 < len(positions) < len(self.answer.paths) else ""
             if positions:
-                yield (Segment(f"{words}{f' on {where}' if where else ''}", "beaten", prose=True),)
+                yield (Segment(f"{phrase}{f' on {where}' if where else ''}", "beaten", prose=True),)
 
     def _verb(self, field: FieldOutcome, beaters: tuple[Source, ...]) -> str:
         profile = self.answer.profile
@@ -171,8 +172,8 @@ class _Fields:
             elsewhere = all(beater.target != field.source.target for beater in beaters)
             if elsewhere and profile.refusal == "everywhere":
                 return "refused on all of its targets, for"
-            alone = profile.same_level == "one-applies" and together
-            return "refused in favour of" if alone else "conflicts with"
+            applies_alone = profile.same_level == "one-applies" and together
+            return "refused in favour of" if applies_alone else "conflicts with"
         # Where several are in force instead, not each of them has replaced it.
         if len(beaters) > 1 or (field.source.overrides and together):
             return "gives way to"
@@ -196,8 +197,8 @@ class _Fields:
             shown = beaters[:_MOST_BEATERS] if view.cuts else beaters
             yield from (Line(spans, 2 * INDENT, 3 * INDENT) for spans in shown)
             if len(beaters) > len(shown):
-                left = count(len(beaters) - len(shown), "more policy")
-                yield Line((Segment(f"and by {left}; --show-all shows them", "aside"),), 2 * INDENT)
+                rest = count(len(beaters) - len(shown), "more policy")
+                yield Line((Segment(f"and by {rest}; --show-all shows them", "aside"),), 2 * INDENT)
             for declared, text in together:
                 yield self._row(declared, text, (field, value), nowhere=nowhere)
         for phrase in self.displaced():
@@ -212,17 +213,18 @@ class _Fields:
         spans = [Segment(pad(field.field, name) + " " * GAP), Segment(value, "" if nowhere else "value")]
         spans += default_spans(field)
         origin = field.origin if field.origin != self.answer.origin else None
-        written = " ".join(filter(None, (f":{origin.line}" if origin else "", blame_words(field))))
+        written = " ".join(filter(None, (f":{origin.line}" if origin else "", blame_phrase(field))))
         if written:
             spans.append(Segment(f"{' ' * (max(wide - cells(value), 0) + GAP)}{written}", "aside"))
         return Line(tuple(spans), 2 * INDENT, 2 * INDENT + name + GAP)
 
     def displaced(self) -> Iterator[str]:
         """A phrase for the paths on which the policy has no say, because policies of sections apply there instead."""
-        groups: dict[tuple[ObjectRef, ...], list[int]] = {}
-        for position, outcome in enumerate(self.answer.enforcement.outcomes):
-            if all(part.source.object != self.answer.policy for part in outcome.resolution.contributions):
-                groups.setdefault(tuple(sorted(outcome.resolution.policies_in_force)), []).append(position)
+        groups = grouped(
+            (tuple(sorted(outcome.resolution.policies_in_force)), position)
+            for position, outcome in enumerate(self.answer.enforcement.outcomes)
+            if all(part.source.object != self.answer.policy for part in outcome.resolution.contributions)
+        )
         for policies, positions in groups.items():
             names, verb = listed([str(ref) for ref in policies]), "apply" if len(policies) > 1 else "applies"
             if len(positions) == len(self.answer.paths):
@@ -245,9 +247,9 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
     # Without a subject among them, paths matter here only to say which of them a phrase means.
     numbered = fields.needs_numbers and answer.affected
     paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered else ()
-    merging = merging_words(answer.strategies, answer.profile)
+    merging = merging_phrase(answer.strategies, answer.profile)
     kind = f"{answer.policy.group_kind}{mark(answer.profile, 'being a policy')}"
-    origin = Segment(in_file(answer.origin, "   {}"), "aside")
+    origin = Segment(at_origin(answer.origin, "   {}"), "aside")
     heading = Segment(kind, "heading"), Segment(f" · {merging}" if merging else "", prose=True), origin
     body = tuple(fields.lines(view))
     return (
@@ -267,33 +269,30 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
 
 
 def _targets(answer: PolicyDescription) -> Iterator[Line]:
-    """What a policy names; nothing for the only target of one that is attached, which the headline names."""
-    places = [attachment_words(attachment).removeprefix("spec.") for attachment in answer.targets]
-    only = answer.targets[0] if len(places) == 1 else None
-    if only and only.state == "attached" and not only.message and places[0] in with_target(answer.policy, [only]):
+    """List the targets of a policy; none if the headline names its only target, which is attached."""
+    names_ = [attachment_phrase(attachment).removeprefix("spec.") for attachment in answer.targets]
+    only = answer.targets[0] if len(names_) == 1 else None
+    if only and only.state == "attached" and not only.message and names_[0] in with_target(answer.policy, [only]):
         return
-    width = max(map(cells, places), default=0)
+    width = max(map(cells, names_), default=0)
     # Of the only target, the headline has just said what is wrong with it.
-    told = len(places) == 1 and answer.targets[0].state != "attached"
-    for attachment, place in zip(answer.targets, places, strict=True):
+    is_told = len(names_) == 1 and answer.targets[0].state != "attached"
+    for attachment, name in zip(answer.targets, names_, strict=True):
         state = Segment(attachment.state, "" if attachment.state == "attached" else "warning")
-        message = f": {attachment.message}" if attachment.message and not told else ""
-        yield Line((Segment(f"{pad(place, width)}   "), state, Segment(message, prose=True)), 2)
+        message = f": {attachment.message}" if attachment.message and not is_told else ""
+        yield Line((Segment(f"{pad(name, width)}   "), state, Segment(message, prose=True)), 2)
 
 
 def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
-    """What the policy affects, by kind, each object once with its sections; of many the first ones, at a terminal."""
+    """List what the policy affects by kind, each object once with its sections; at a terminal the first ones."""
     sections: dict[ObjectRef, list[NodeRef]] = {}
     for node in answer.affected:
         sections.setdefault(node.object, []).extend([node] if node.section else [])
-    by_kind: dict[str, list[ObjectRef]] = {}
-    for ref in sections:
-        by_kind.setdefault(ref.kind, []).append(ref)
-    for kind, refs in by_kind.items():
+    for kind, refs in grouped((ref.kind, ref) for ref in sections).items():
         shown = refs[:_MOST] if view.cuts else refs
         names = in_a_row([f"{ref.qualified_name}{_sections(sections[ref])}" for ref in shown], lead=" ")
-        more = f", and {len(refs) - len(shown):,} more; --show-all shows them" if len(refs) > len(shown) else ""
-        yield Line((Segment(f"{count(len(refs), kind)}:", "subject"), *names, Segment(more, "aside")), 2, 4)
+        rest = f", and {len(refs) - len(shown):,} more; --show-all shows them" if len(refs) > len(shown) else ""
+        yield Line((Segment(f"{count(len(refs), kind)}:", "subject"), *names, Segment(rest, "aside")), 2, 4)
 
 
 def _sections(nodes: Sequence[NodeRef]) -> str:
@@ -302,7 +301,7 @@ def _sections(nodes: Sequence[NodeRef]) -> str:
         return ""
     if len(nodes) > _MOST_SECTIONS:
         return f" ({count(len(nodes), section_noun(nodes[0].object.group_kind))})"
-    return f" ({sections_words(nodes[0].object.group_kind, [node.section for node in nodes])})"
+    return f" ({sections_phrase(nodes[0].object.group_kind, [node.section for node in nodes])})"
 
 
 class _TargetRow(Struct, frozen=True):
@@ -314,7 +313,7 @@ class _TargetRow(Struct, frozen=True):
 
 _TARGETS: Final[tuple[Column[_TargetRow], ...]] = (
     Column("POLICY", lambda row: row.answer.policy.qualified_name),
-    Column("TARGET", lambda row: attachment_words(row.attachment)),
+    Column("TARGET", lambda row: attachment_phrase(row.attachment)),
     Column("STATE", lambda row: row.attachment.state),
     Column("ENFORCEMENT", lambda row: row.answer.enforcement.state),
     Column("PATHS", lambda row: row.paths),

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.render.wording.names import flow
-from kubectl_policy.render.wording.settings import why_beaten, why_without_effect, without_keys
+from kubectl_policy.render.wording.settings import why_superseded, why_without_effect, without_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,12 +25,12 @@ _Fits: TypeAlias = "Callable[[Sequence[FieldRow]], bool]"
 
 
 def who(source: Source) -> tuple[ObjectRef, bool, bool]:
-    """What makes sources the same for a reader, by way of whichever targets: the policy, and how it came there."""
+    """Return the key by which sources are the same for a reader, whatever their target."""
     return source.object, source.overrides, bool(source.filter)
 
 
 class Beaten(Struct, kw_only=True):
-    """A declared value that another one beat, in words why, and the positions of the paths on which it did."""
+    """A declared value that another one supersedes, the reason, and the positions of the paths where it does."""
 
     fate: Fate
     why: str
@@ -48,7 +48,7 @@ class FieldRow(Struct, kw_only=True):
 
 
 class Replaced(Struct, kw_only=True):
-    """Fields of one source for which nothing else stands, why that is so, and where."""
+    """Fields of one source without a successor, the reason, and the positions of the paths."""
 
     source: Source
     why: str
@@ -62,7 +62,7 @@ class Replaced(Struct, kw_only=True):
 
 
 class OfSource(Struct, kw_only=True):
-    """What one policy sets of a kind, by way of whichever of its targets, or what an object sets itself."""
+    """Settings of one kind by one policy, whatever its targets, or by an object itself."""
 
     source: Source
     targets: dict[NodeRef, None] = field(default_factory=dict["NodeRef", None])
@@ -76,7 +76,7 @@ class OfSource(Struct, kw_only=True):
         row = self.rows.setdefault(key, FieldRow(setting=setting))
         row.positions.update(group.extent.positions)
         for fate in setting.instead_of:
-            why = why_beaten(fate, setting.source, group)
+            why = why_superseded(fate, setting.source, group)
             beaten = row.beaten.setdefault((who(fate.source), repr(fate.value), why), Beaten(fate=fate, why=why))
             beaten.positions.update(group.extent.positions)
 
@@ -89,7 +89,7 @@ class OfSource(Struct, kw_only=True):
 
 
 class OfKind(Struct, frozen=True, kw_only=True):
-    """All that is in force of one kind."""
+    """All settings in force of one kind."""
 
     groups: tuple[InForce, ...]
     positions: frozenset[int]
@@ -99,7 +99,7 @@ class OfKind(Struct, frozen=True, kw_only=True):
 
 
 def by_policy(groups: Sequence[InForce]) -> OfKind:
-    """What groups of one kind result in, by the source that sets it; the most specific source of each path first."""
+    """Group the settings of one kind by the source that sets them; the most specific source of each path first."""
     sources: dict[_Key, OfSource] = {}
 
     def of(source: Source) -> OfSource:
@@ -129,7 +129,7 @@ def by_policy(groups: Sequence[InForce]) -> OfKind:
 
 
 def in_force_elsewhere(kind: OfKind, fates: Iterable[Fate]) -> bool:
-    """Whether all of some declared values are shown anyway, as they are in force on other paths."""
+    """Whether all of these declared values are shown anyway, as they are in force on other paths."""
     shown = {
         (who(row.setting.source), row.setting.field, repr(row.setting.value))
         for source in kind.sources
@@ -139,9 +139,9 @@ def in_force_elsewhere(kind: OfKind, fates: Iterable[Fate]) -> bool:
 
 
 def together(rows: Sequence[FieldRow], fits: _Fits) -> Iterator[FieldRow]:
-    """Rows, those side by side that are in one thing as one: `backOff   baseInterval 100ms, maxInterval 1s`."""
-    for alone, run in groupby(rows, lambda row: _alone(row.setting, row)):
-        if alone:
+    """Join neighbouring rows of one parent field: `backOff   baseInterval 100ms, maxInterval 1s`."""
+    for is_apart, run in groupby(rows, lambda row: _alone(row.setting, row)):
+        if is_apart:
             yield from run
             continue
         waiting: list[FieldRow] = []
@@ -154,7 +154,7 @@ def together(rows: Sequence[FieldRow], fits: _Fits) -> Iterator[FieldRow]:
 
 
 def _units(rows: Sequence[FieldRow], fits: _Fits, depth: int = 1) -> Iterator[list[FieldRow]]:
-    """Rows by what they are in; what does not fit into a row as a whole by what it holds, and so on."""
+    """Group rows by their parent field; a group that does not fit into a row is split by the next level."""
     for _, group in groupby(rows, lambda row: row.setting.field.split(".")[:depth]):
         unit = list(group)
         if len(unit) == 1 or fits(unit):
@@ -166,14 +166,14 @@ def _units(rows: Sequence[FieldRow], fits: _Fits, depth: int = 1) -> Iterator[li
 
 
 def parent_of(rows: Sequence[FieldRow]) -> str:
-    """What all of some fields are in: `retry.perRetry`; empty if there is nothing."""
+    """Return the field that all these fields are in: `retry.perRetry`; empty if there is none."""
     steps = (row.setting.field.split(".")[:-1] for row in rows)
     common = takewhile(lambda names: len(set(names)) == 1, zip(*steps, strict=False))
     return ".".join(names[0] for names in common)
 
 
 def words_of(rows: Sequence[FieldRow]) -> str:
-    """`baseInterval 100ms, maxInterval 1s`: the fields by their names in what they are in, with their values."""
+    """`baseInterval 100ms, maxInterval 1s`: fields by their names below their parent, with their values."""
     parent = parent_of(rows)
     return ", ".join(f"{row.setting.field.removeprefix(f'{parent}.')} {flow(row.setting.value)}" for row in rows)
 
@@ -187,8 +187,8 @@ def _one(rows: Sequence[FieldRow]) -> FieldRow:
 
 
 def _alone(setting: Setting, row: FieldRow) -> bool:
-    """Whether a field needs a row of its own: something is to be said of it, or its value is no plain one."""
+    """Whether a field needs a row of its own: it has a remark, or its value is not plain."""
     values = setting.value if isinstance(setting.value, list) else [setting.value]
     plain = all(isinstance(value, str | int | float) for value in values)
-    said = row.beaten or setting.defaulted or setting.removed or not setting.certain or setting.blame
-    return bool(said or not plain)
+    remarked = row.beaten or setting.defaulted or setting.removed or not setting.certain or setting.blame
+    return bool(remarked or not plain)

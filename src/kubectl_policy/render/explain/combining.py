@@ -1,17 +1,17 @@
-"""What the fields of a profile say of two policies that meet: which one wins, in which units, and in which order."""
+"""Statements about two policies that meet: which one wins, in which units, and in which order."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import listed
+from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.render.wording.names import either, kinds_words, levels_words
+from kubectl_policy.render.wording.names import either, kinds_phrase, levels_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import GroupKind
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.merging import ConditionalField
 
@@ -51,28 +51,28 @@ _WITHIN: Final = {
 
 
 def combinations(profile: PolicyKindProfile) -> Iterator[Saying]:
-    """What each field says of two policies that meet."""
-    yield "one further up", ("strategy",), above_words(profile)
-    yield "on one target", ("same_level", "strategy", "refusal"), on_one_target_words(profile)
+    """List the statements about two policies that meet, field by field of the profile."""
+    yield "one further up", ("strategy",), ancestor_phrase(profile)
+    yield "on one target", ("same_level", "strategy", "refusal"), one_target_phrase(profile)
     like = "a policy on a route is refused if another route has a Gateway, port, hostname and path in common with it"
     yield "on like routes", ("overlap",), like if profile.overlap == "refused" else ""
     chosen = [f"{value}: {_above(profile, meaning)}" for value, meaning in profile.strategy_values.items()]
     means = "; ".join(chosen) or "by the name of a strategy, such as AtomicDefaults or PatchOverrides"
-    field, above = profile.strategy_field, profile.strategy_from_above
-    unsaid = "; one that chooses nothing does as the nearest one above it that does" if above else ""
+    field, from_above = profile.strategy_field, profile.strategy_from_above
+    unsaid = "; one that chooses nothing does as the nearest one above it that does" if from_above else ""
     fields = ("strategy_field", "strategy_values", "strategy_from_above")
     yield "as chosen in", fields, field and f"{field} of each policy ({means}){unsaid}"
     stanzas = _STANZAS[profile.stanzas].format(merge=profile.stanza_merge or "patch")
     yield "stanzas", ("stanzas", "stanza_merge"), stanzas
     yield "who decides", ("chooser",), _chooser(profile)
     closest = profile.merges_with == "closest"
-    where = f" on {levels_words(profile.merge_parents)}" if profile.merge_parents else ""
+    where = f" on {levels_phrase(profile.merge_parents)}" if profile.merge_parents else ""
     every = "the closest policy" if closest else "every policy"
     yield "merges with", ("merges_with", "merge_parents"), f"{every} above it{where}" if where or closest else ""
     yield "of three", ("fold",), _FOLD[profile.fold]
-    scopes = [f"those on {levels_words(scope.levels)}{_below(scope.protocols)}" for scope in profile.scopes]
-    others = f"{'; '.join(scopes)}; all others. The narrower one wins each field"
-    yield "by themselves", ("scopes",), others if scopes else ""
+    scopes = [f"those on {levels_phrase(scope.levels)}{_below(scope.protocols)}" for scope in profile.scopes]
+    remaining = f"{'; '.join(scopes)}; all others. The narrower one wins each field"
+    yield "by themselves", ("scopes",), remaining if scopes else ""
     yield "between routes", ("route_choice",), _route_choice(profile)
     by_number = [f"{profile.order_field}, the smallest number first"] if profile.order_field else []
     weight = profile.weight_annotation
@@ -93,23 +93,25 @@ def combinations(profile: PolicyKindProfile) -> Iterator[Saying]:
     yield "nulls", ("nulls",), null if profile.nulls == "ignore" else ""
     without = profile.empty_without
     yield "empty", ("empty_without",), without and f"a policy without {without} replaces none further up"
-    own = [f"its {theirs} for {ours}" for ours, theirs in profile.object_fields.items()]
-    own += [_in_case(each) for each in profile.conditional_object_fields]
-    beats = f"{listed(own)}; that beats every default and loses to every override" if own else ""
+    fields_of_target = [f"its {theirs} for {ours}" for ours, theirs in profile.object_fields.items()]
+    fields_of_target += [_in_case(field_) for field_ in profile.conditional_object_fields]
+    beats = (
+        f"{listed(fields_of_target)}; that beats every default and loses to every override" if fields_of_target else ""
+    )
     yield "target's fields", ("object_fields", "conditional_object_fields"), beats
     yield "elsewhere", ("variants",), _variants(profile)
     worded = listed(list(dict.fromkeys(part.field for part in profile.summary if part.words)))
     yield "in short", ("summary",), worded and f"first {worded}, then the names of other fields"
 
 
-def _in_case(own: ConditionalField) -> str:
-    cases = [f"it has {own.given}"] if own.given else []
-    cases += [f"it has no {own.absent}"] if own.absent else []
-    return f"its {own.object_field} for {own.field}" + (f" where {listed(cases)}" if cases else "")
+def _in_case(field: ConditionalField) -> str:
+    cases = [f"it has {field.given}"] if field.given else []
+    cases += [f"it has no {field.absent}"] if field.absent else []
+    return f"its {field.object_field} for {field.field}" + (f" where {listed(cases)}" if cases else "")
 
 
-def above_words(profile: PolicyKindProfile) -> str:
-    """Of two policies, one above the other."""
+def ancestor_phrase(profile: PolicyKindProfile) -> str:
+    """Say which of two policies wins if one is above the other."""
     if profile.policy_class == "direct":
         return ""
     chosen = profile.strategy_field or profile.stanzas in {"plural", "singular"}
@@ -123,8 +125,8 @@ def _above(profile: PolicyKindProfile, strategy: MergeStrategy) -> str:
     return _ABOVE[MergeStrategy.ATOMIC_DEFAULTS if replaces else strategy]
 
 
-def on_one_target_words(profile: PolicyKindProfile) -> str:
-    """Of two policies on one target."""
+def one_target_phrase(profile: PolicyKindProfile) -> str:
+    """Say which of two policies on one target wins."""
     extent = ", on all of its targets" if profile.refusal == "everywhere" else ""
     if profile.same_level == "one-applies":
         return f"the older one applies, and {_REFUSED}{extent}"
@@ -134,9 +136,9 @@ def on_one_target_words(profile: PolicyKindProfile) -> str:
         return _BOTH
     first_wins = profile.same_level == "first-wins" or (profile.same_level is None and profile.stanzas == "singular")
     # The older one stands where the one further up does, and where the first one wins.
-    words = _ABOVE[profile.default_strategy].replace("the nearer", "the older" if first_wins else "the newer")
+    phrase = _ABOVE[profile.default_strategy].replace("the nearer", "the older" if first_wins else "the newer")
     older = "the heavier or else the older one" if profile.weight_annotation else "the older one"
-    return words.replace("the one further up", "the older one").replace("the older one", older)
+    return phrase.replace("the one further up", "the older one").replace("the older one", older)
 
 
 def _chooser(profile: PolicyKindProfile) -> str:
@@ -177,17 +179,17 @@ def _shared(profile: PolicyKindProfile) -> Iterator[str]:
     for field in profile.shared_fields:
         entries = f"elements by their {field.by[1:-1]}" if field.by.startswith("[") else f"entries by {field.by}"
         of = {"": "what each policy says", "*": "its fields, each from one policy"}.get(field.by, entries)
-        among = either([_WITHIN[within] for within in field.within])
+        levels = either([_WITHIN[within] for within in field.within])
         unless = f", unless they disagree on {either(field.unless)}" if field.unless else ""
-        yield f"{field.field}: {of}, among {among}{unless}"
+        yield f"{field.field}: {of}, among {levels}{unless}"
 
 
 def _ignored(profile: PolicyKindProfile) -> Iterator[str]:
-    """What controllers ignore, part by part."""
+    """List the fields that controllers ignore."""
     for part in profile.ignored:
         where = f", where it is {either(sorted(part.values))}," if part.values else ""
         fields = listed(part.fields) if part.fields else "policies"
-        yield f"{fields}{where} on {levels_words(part.levels)}{_below(part.protocols)}"
+        yield f"{fields}{where} on {levels_phrase(part.levels)}{_below(part.protocols)}"
 
 
 def _counting(profile: PolicyKindProfile) -> str:
@@ -196,8 +198,8 @@ def _counting(profile: PolicyKindProfile) -> str:
 
 # What may be different at some targets, and what stands before it.
 _VARYING: Final[Sequence[tuple[Callable[[PolicyKindProfile], str], str]]] = (
-    (above_words, ""),
-    (on_one_target_words, "on one target "),
+    (ancestor_phrase, ""),
+    (one_target_phrase, "on one target "),
     (_chooser, "where they choose, "),
     (_whole, "as one unit: "),
     (_counting, ""),
@@ -206,10 +208,12 @@ _VARYING: Final[Sequence[tuple[Callable[[PolicyKindProfile], str], str]]] = (
 
 
 def _variants(profile: PolicyKindProfile) -> str:
-    differing: dict[str, list[GroupKind]] = {}
-    for kind in (kind for variant in profile.variants for kind in sorted(variant.targets)):
-        there = profile.at(kind)
-        said = [f"{lead}{words(there) or 'nothing'}" for words, lead in _VARYING if words(there) != words(profile)]
-        if said:
-            differing.setdefault("; ".join(said), []).append(kind)
-    return ". ".join(f"At {kinds_words(kinds)}, {text}" for text, kinds in differing.items())
+    """Say what is different at the targets of each variant."""
+
+    def differences(at_kind: PolicyKindProfile) -> str:
+        phrases = ((lead, phrase(at_kind), phrase(profile)) for phrase, lead in _VARYING)
+        return "; ".join(f"{lead}{varied or 'nothing'}" for lead, varied, usual in phrases if varied != usual)
+
+    kinds = (kind for variant in profile.variants for kind in sorted(variant.targets))
+    differing = grouped((differences(profile.at(kind)), kind) for kind in kinds)
+    return ". ".join(f"At {kinds_phrase(kinds)}, {text}" for text, kinds in differing.items() if text)

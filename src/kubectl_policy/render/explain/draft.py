@@ -1,4 +1,4 @@
-"""A profile to begin with: what a policy kind is taken for, as a profile file with comments on what to find out."""
+"""Draft of a profile file: the assumptions about a policy kind, with comments on what to find out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIRST: Final = ("class", "declaredTargets", "effectiveTargets", "strategy")
 
 
 def draft(answer: Explanation, *, unicode: bool) -> str:
-    """A valid profile file that makes the choices of the answer; it names the target kinds that policies name."""
+    """Return a valid profile file that makes the assumptions of the answer, with the target kinds of policies."""
     kind = answer.profile.group_kind
     # What other settings stand for has been filled in.
     profile = replace(answer.profile, settings=answer.profile.settings_of_fields)

@@ -10,12 +10,13 @@ from msgspec import Meta, Struct
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import KIND_ROWS
 from kubectl_policy.model.kinds import POLICY_LABEL, listed
+from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.profiles.load import name_in_files
-from kubectl_policy.render.explain.combining import above_words, combinations, on_one_target_words
+from kubectl_policy.render.explain.combining import ancestor_phrase, combinations, one_target_phrase
 from kubectl_policy.render.output.text import Line, Segment, cells, pad
-from kubectl_policy.render.wording.blind_spots import as_far_as
-from kubectl_policy.render.wording.names import count, either, in_file, kinds_words, levels_words
+from kubectl_policy.render.wording.blind_spots import unread_hedge
+from kubectl_policy.render.wording.names import at_origin, count, either, kinds_phrase, levels_phrase
 from kubectl_policy.render.wording.sections import headline_line, next_section, section, unseen_section
 
 if TYPE_CHECKING:
@@ -60,15 +61,15 @@ def statements(explanation: Explanation) -> Iterator[Statement]:
     Of a kind whose way of attaching is not computed only what somebody has said: the defaults claim nothing about it.
     """
     profile = explanation.profile
-    for topic, (label, fields, said) in sayings(profile):
+    for topic, (label, fields, texts) in sayings(profile):
         basis = explanation.basis(*fields)
-        for text in (said,) if isinstance(said, str) else said:
+        for text in (texts,) if isinstance(texts, str) else texts:
             if text and (profile.attaches_as_known or basis != "default"):
                 yield Statement(topic=topic, label=label, attributes=fields, text=text, basis=basis)
 
 
 def sayings(profile: PolicyKindProfile) -> Iterator[tuple[str, Saying]]:
-    """What every field of a profile says, below its heading; nothing is left out."""
+    """List the statements of all fields of a profile, by heading."""
     for topic, about in ((TARGETS, _targets), (EFFECT, _effect), (TWO, combinations), (REPORT, _reports)):
         for saying in about(profile):
             yield topic, saying
@@ -88,21 +89,21 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
         }[profile.attachment],
     )
     backends = "; a filter of a backendRef may do so too, for that backend only" if profile.backend_filters else ""
-    rules = f"a filter of type ExtensionRef in a rule of {kinds_words(profile.filter_routes)} may name a policy"
+    rules = f"a filter of type ExtensionRef in a rule of {kinds_phrase(profile.filter_routes)} may name a policy"
     first = f"{rules}, which then comes before all others on that rule{backends}"
     yield "by filters", ("filter_routes", "backend_filters"), first if profile.filter_routes else ""
     kinds = profile.declared_targets
     rows = [row for row in KIND_ROWS if row.sections and (row.group_kind in kinds or not kinds)]
     nouns = either(tuple(dict.fromkeys(row.section_noun for row in rows)))
     part = f"; sectionName, where there is one, names one {nouns} of it" if rows and references else ""
-    named = kinds_words(kinds) if kinds else "an object of any kind" if references else ""
+    named = kinds_phrase(kinds) if kinds else "an object of any kind" if references else ""
     yield "may be", ("declared_targets",), named + part
-    virtual = kinds_words(profile.virtual_targets)
+    virtual = kinds_phrase(profile.virtual_targets)
     yield "or also", ("virtual_targets",), virtual and f"{virtual}, which no API serves"
     group, unnamed = profile.target_group, profile.unnamed_rules
     yield "no group", ("target_group",), group and f"a reference without a group means {group}"
-    one, two = (unnamed.replace("{n}", number) for number in "12")
-    yield "unnamed rules", ("unnamed_rules",), unnamed and f"{one}, {two} and so on, by their place in the route"
+    first, second = (unnamed.replace("{n}", number) for number in "12")
+    yield "unnamed rules", ("unnamed_rules",), unnamed and f"{first}, {second} and so on, by their place in the route"
     yield "namespace", ("cross_namespace", "grant_required"), _namespaces(profile)
     referred = "if a route sends requests to it, whether or not there is such an object"
     yield "there", ("targets_exist",), referred if profile.targets_exist == "whenReferred" else ""
@@ -132,8 +133,8 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
 def _namespaces(profile: PolicyKindProfile) -> str:
     if profile.cross_namespace is False:
         return "that of the policy alone"
-    other = "where a ReferenceGrant permits it" if profile.grant_required else "as well, without a ReferenceGrant"
-    return f"that of the policy; another one {other}" if profile.attaches_as_known else ""
+    across = "where a ReferenceGrant permits it" if profile.grant_required else "as well, without a ReferenceGrant"
+    return f"that of the policy; another one {across}" if profile.attaches_as_known else ""
 
 
 def _enabled_by(profile: PolicyKindProfile) -> str:
@@ -145,21 +146,21 @@ def _enabled_by(profile: PolicyKindProfile) -> str:
 
 
 def _needs(needs: Iterable[RequiredObject]) -> str:
-    """What fields name or select, those with the same kinds together: `a Secret in spec.key and spec.token`."""
+    """`a Secret in spec.key and spec.token`: the objects that fields name or select, grouped by kinds."""
     fields: dict[str, list[str]] = {}
     for need in needs:
-        alone = "".join(f" ({kind} has no namespace)" for kind in sorted(need.cluster_kinds))
-        kinds = kinds_words((*(GroupKind(need.group, kind) for kind in need.kinds), *need.other_kinds)) + alone
+        unnamespaced = "".join(f" ({kind} has no namespace)" for kind in sorted(need.cluster_kinds))
+        kinds = kinds_phrase((*(GroupKind(need.group, kind) for kind in need.kinds), *need.other_kinds)) + unnamespaced
         fields.setdefault(kinds, []).append(f"{need.field} (by labels)" if need.by == "labels" else need.field)
-    return "; ".join(f"{kinds} in {listed(found)}" for kinds, found in fields.items())
+    return "; ".join(f"{kinds} in {listed(field_names)}" for kinds, field_names in fields.items())
 
 
 def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
     direct, levels = profile.policy_class == "direct", profile.effective_targets
-    yield "reach", ("policy_class",), reach_words(profile)
+    yield "reach", ("policy_class",), reach_phrase(profile)
     last = "; of several on one path, at the last" if len(levels) > 1 else ""
     end = "at its target" if direct else "where each path ends, at a Service for example"
-    yield "takes effect", ("effective_targets",), f"at {levels_words(levels)}{last}" if levels else end
+    yield "takes effect", ("effective_targets",), f"at {levels_phrase(levels)}{last}" if levels else end
     inside = "a path counts only if a hostname of the route is inside the listener's"
     yield "hostnames", ("hostnames",), inside if profile.hostnames == "inside" else ""
     relation = profile.sections or ("replace" if direct else "")
@@ -180,8 +181,8 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
     yield "set up as", ("settings",), "; ".join(settings)
 
 
-def reach_words(profile: PolicyKindProfile) -> str:
-    """What a policy changes."""
+def reach_phrase(profile: PolicyKindProfile) -> str:
+    """Say what a policy changes."""
     return "its target alone" if profile.policy_class == "direct" else "its target and what is below it"
 
 
@@ -218,12 +219,12 @@ def _status(status: StatusProfile) -> Iterator[str]:
         meanings["affected"] = "a policy targets the object, on which this is written"
     if status.narrowed_by == "targets":
         meanings["narrowed"] = "policies further down take effect instead"
-    said: dict[str, list[str]] = {}
-    for event, words in status.conditions.items():
-        for condition in words:
-            said.setdefault(f"{condition.type} {condition.status} ({condition.reason})", []).append(meanings[event])
-    for condition_words, events in said.items():
-        yield f"{condition_words} if {either(events)}"
+    events = grouped(
+        (f"{condition.type} {condition.status} ({condition.reason})", meanings[event])
+        for event, conditions in status.conditions.items()
+        for condition in conditions
+    )
+    yield from (f"{condition} if {either(causes)}" for condition, causes in events.items())
     if status.target_annotation:
         yield f"the annotation {status.target_annotation} of a target names the policies attached to it"
 
@@ -262,11 +263,11 @@ def explanation_headline(answer: Explanation) -> str:
     """The answer in one sentence; if it rests on assumptions or is incomplete, the same sentence says so."""
     profile = answer.profile
     verb = "looks like" if "being a policy" in profile.assumed else "is"
-    what = _WHAT.get(profile.role) or profile.class_phrase.replace("policy", "policy kind", 1)
-    sentence = f"{profile.group_kind} {verb} {what}: {_gist(answer)}"
+    noun = _WHAT.get(profile.role) or profile.class_phrase.replace("policy", "policy kind", 1)
+    sentence = f"{profile.group_kind} {verb} {noun}: {_gist(answer)}"
     assumed = [_ASSUMED[choice] for choice in profile.assumed]
     doubt = f"; {listed(assumed)} {'is' if len(assumed) == 1 else 'are'} assumed" if assumed else ""
-    return f"{sentence}{doubt}{as_far_as(answer.unseen)}."
+    return f"{sentence}{doubt}{unread_hedge(answer.unseen)}."
 
 
 def _gist(answer: Explanation) -> str:
@@ -274,19 +275,19 @@ def _gist(answer: Explanation) -> str:
     if not profile.attaches_as_known:
         return "how its policies attach is not computed, so nothing is claimed about what they affect"
     if profile.role == "filter":
-        return f"one changes the requests of the rule that names it; of two there, {on_one_target_words(profile)}"
+        return f"one changes the requests of the rule that names it; of two there, {one_target_phrase(profile)}"
     if profile.role == "parameters":
-        choose = "they say themselves which one wins" if profile.strategy_field else above_words(profile)
+        choose = "they say themselves which one wins" if profile.strategy_field else ancestor_phrase(profile)
         return f"they hold for all that the Gateway serves; of those of a class and of its Gateway, {choose}"
-    reach = f"a policy changes {reach_words(profile)}"
+    reach = f"a policy changes {reach_phrase(profile)}"
     if profile.strategy_field or profile.stanzas in {"plural", "singular"}:
         return f"{reach}; of two policies, they say themselves which one wins"
-    return f"{reach}; of two policies, {above_words(profile) or on_one_target_words(profile)}"
+    return f"{reach}; of two policies, {ancestor_phrase(profile) or one_target_phrase(profile)}"
 
 
 def explanation_tree(answer: Explanation, view: View) -> Document:
     """The answer about a policy kind in the order of thought that every command keeps."""
-    profile, said = answer.profile, list(statements(answer))
+    profile, all_statements = answer.profile, list(statements(answer))
     nearer = " (the nearer one is the one nearer to the backend)" if profile.policy_class == "inherited" else ""
     remedies = {**REMEDIES, **({"class": _BELIED} if profile.policy_class == "direct" else {})}
     notes = [Line((Segment(profile.notes, prose=True),), 2, 2)] if profile.notes else []
@@ -294,10 +295,10 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
         headline_line(explanation_headline(answer)),
         *(
             line
-            for topic, together in groupby(said, lambda statement: statement.topic)
+            for topic, together in groupby(all_statements, lambda statement: statement.topic)
             for line in section(topic + (nearer if topic == TWO else ""), _rows(_labelled(together, answer)))
         ),
-        *section("How this is known", _rows(_known(answer, said))),
+        *section("How this is known", _rows(_known(answer, all_statements))),
         *section("What is assumed", _rows((choice, remedies[choice], "") for choice in profile.assumed)),
         *section(_NOTES[profile.approximate], notes),
         *unseen_section(answer.unseen),
@@ -317,20 +318,22 @@ def _next(answer: Explanation) -> Iterator[Command]:
 def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tuple[str, str, str]]:
     """Rows of a label, words and a mark; what several rows share is written once."""
     last = ""
-    for said in together:
-        again = said.label == last
-        yield "" if again else said.label, said.text, "" if again else _MARKS.get(said.basis, "")
-        last = said.label
-        if said.attributes == ("declared_targets",) and answer.policies:
-            parts = [f"{levels_words([target])} ({count(target.references, 'reference')})" for target in answer.targets]
+    for statement in together:
+        again = statement.label == last
+        yield "" if again else statement.label, statement.text, "" if again else _MARKS.get(statement.basis, "")
+        last = statement.label
+        if statement.attributes == ("declared_targets",) and answer.policies:
+            parts = [
+                f"{levels_phrase([target])} ({count(target.references, 'reference')})" for target in answer.targets
+            ]
             named = "; ".join(parts) or "without target references"
             yield f"in {answer.place}", f"{count(answer.policies, 'policy')}: {named}", ""
 
 
-def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:
+def _known(answer: Explanation, all_statements: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:
     names = answer.names
     yield "names", ", ".join(dict.fromkeys((names.plural, names.singular, *names.short_names))), ""
-    where = in_file(answer.origin, ", {}")
+    where = at_origin(answer.origin, ", {}")
     match answer.profile.known_by:
         case "profile":
             yield "profile", f"{answer.origin}", ""
@@ -338,12 +341,12 @@ def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str
             yield "label", f"{POLICY_LABEL} of its CustomResourceDefinition{where}", ""
         case _:
             yield "shape", f"it has target references{where}", ""
-    read = dict.fromkeys(statement.label for statement in said if statement.basis == "schema")
+    read = dict.fromkeys(statement.label for statement in all_statements if statement.basis == "schema")
     if read:
         yield "schema", f"of its CustomResourceDefinition, for: {', '.join(read)}", ""
     for position, evidence in enumerate(answer.profile.evidence):
         yield "" if position else "evidence", evidence, ""
-    if any(statement.basis == "default" for statement in said):
+    if any(statement.basis == "default" for statement in all_statements):
         yield "by default", _BY_DEFAULT, ""
 
 

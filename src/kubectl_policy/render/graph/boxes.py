@@ -1,4 +1,4 @@
-"""A picture in boxes: an object with its sections is one, and so is a policy; where there are many, they are folded."""
+"""A picture in boxes: one for each object with its sections and for each policy; many are folded into groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, section_noun
 from kubectl_policy.model.kinds import listed, plural
-from kubectl_policy.render.graph.wording import attachment_reason, link_words
+from kubectl_policy.render.graph.wording import attachment_reason, link_reason
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.wording.names import count, kind_counts
 
@@ -46,7 +46,7 @@ class Drawn(Struct, frozen=True, kw_only=True):
 
 
 class Box(Struct, frozen=True, kw_only=True):
-    """What is drawn as one: an object or a policy, or (`group`) several in a namespace, all that is of its kind or any.
+    """One box of a picture: an object or a policy, or (`group`) several in a namespace, of one kind or any.
 
     `id` is its name within the picture.
     """
@@ -63,7 +63,7 @@ class Box(Struct, frozen=True, kw_only=True):
 
 
 class End(Struct, frozen=True, kw_only=True):
-    """Where an arrow begins or ends: at a box, or at a section that is drawn in it, by its place there."""
+    """An end of an arrow: a box, or a section that is drawn in it, by its index there."""
 
     box: str
     section: int | None = None
@@ -79,13 +79,13 @@ class Arrow(Struct, frozen=True, kw_only=True):
     head: End
     sort: Sort
     state: str
-    words: str = ""
+    label: str = ""
     number: int = 1
     mark: Mark = ""
 
 
 class Folding(Struct, frozen=True, kw_only=True):
-    """What is not drawn singly: sections of anything but Gateways, the objects of some groups, and whole namespaces."""
+    """Nodes that are not drawn singly: sections but those of Gateways, objects of some groups, whole namespaces."""
 
     sections: bool = False
     groups: frozenset[Group] = frozenset()
@@ -129,73 +129,73 @@ def drawn_objects(picture: Picture) -> tuple[Drawn, ...]:
     )
 
 
-def folding(objects: Sequence[Drawn], most: int) -> Folding:
-    """How little it takes to draw no more than so many things, if that can be done.
+def folding(objects: Sequence[Drawn], limit: int) -> Folding:
+    """Fold as little as it takes to draw no more than so many boxes, if that is possible.
 
     Sections are folded first, then the kinds of which there are most in a namespace, then the largest namespaces.
     """
-    things = len(objects) + sum(len(each.sections) for each in objects)
-    if things <= most:
+    total = len(objects) + sum(len(drawn.sections) for drawn in objects)
+    if total <= limit:
         return Folding()
     fold = Folding(sections=True)
-    things -= sum(len(each.sections) for each in objects if not fold.shows_sections_of(each))
+    total -= sum(len(drawn.sections) for drawn in objects if not fold.shows_sections_of(drawn))
     groups: dict[tuple[str, GroupKind], list[Drawn]] = {}
-    for each in objects:
-        groups.setdefault(each.group, []).append(each)
+    for drawn in objects:
+        groups.setdefault(drawn.group, []).append(drawn)
     sizes = {
-        group: sum(1 + (len(each.sections) if fold.shows_sections_of(each) else 0) for each in members)
+        group: sum(1 + (len(drawn.sections) if fold.shows_sections_of(drawn) else 0) for drawn in members)
         for group, members in groups.items()
     }
     folded: set[Group] = set()
     for group in sorted(groups, key=lambda group: (-sizes[group], group)):
-        if things > most and len(groups[group]) >= _FEW:
+        if total > limit and len(groups[group]) >= _FEW:
             folded.add(group)
-            things -= sizes[group] - 1
+            total -= sizes[group] - 1
             sizes[group] = 1
     inside: dict[str, list[int]] = {}
     for group, size in sizes.items():
         inside.setdefault(group[0], []).extend([size] if group in folded else [1] * (len(groups[group]) - 1) + [size])
-    for namespace, found in sorted(inside.items(), key=lambda item: (-sum(item[1]), item[0])):
-        if things > most and namespace and len(found) > 1:
+    for namespace, parts in sorted(inside.items(), key=lambda item: (-sum(item[1]), item[0])):
+        if total > limit and namespace and len(parts) > 1:
             folded.add((namespace, None))
-            things -= sum(found) - 1
+            total -= sum(parts) - 1
     return Folding(sections=True, groups=frozenset(folded))
 
 
-def boxes(picture: Picture, most: int) -> Boxes:
+def boxes(picture: Picture, limit: int) -> Boxes:
     """A picture in boxes: no more than `most` of them with all that is drawn inside, if that can be done.
 
     Nor are there more arrows than can be laid out soon: routes that are attached to many listeners are folded before.
     """
     objects = drawn_objects(picture)
-    things = min(most, len(picture.nodes) + len(picture.policies))
-    drawn = _boxed(picture, objects, folding(objects, things))
-    while len(drawn.arrows) > _ARROWS * most and things:
-        things //= 2
-        drawn = _boxed(picture, objects, folding(objects, things))
+    total = min(limit, len(picture.nodes) + len(picture.policies))
+    drawn = _boxed(picture, objects, folding(objects, total))
+    while len(drawn.arrows) > _ARROWS * limit and total:
+        total //= 2
+        drawn = _boxed(picture, objects, folding(objects, total))
     return drawn
 
 
 def _boxed(picture: Picture, objects: Sequence[Drawn], fold: Folding) -> Boxes:
     members: dict[tuple[Group | None, ObjectRef | None], list[Drawn]] = {}
-    for each in objects:
-        group, shown = fold.group_of(each), each if fold.shows_sections_of(each) else replace(each, sections=())
-        members.setdefault((group, None if group else each.ref), []).append(shown)
+    for drawn in objects:
+        group, shown = fold.group_of(drawn), drawn if fold.shows_sections_of(drawn) else replace(drawn, sections=())
+        members.setdefault((group, None if group else drawn.ref), []).append(shown)
     taken: set[str] = set()
-    made = tuple(
+    boxes_ = tuple(
         Box(id=_unused(_called(group, ref), taken), namespace=inside[0].group[0], members=tuple(inside), group=group)
         for (group, ref), inside in members.items()
     )
     arrows: dict[tuple[End, End, Sort, str, Mark], Arrow] = {}
-    for arrow in _arrows(picture, made):
+    for arrow in _arrows(picture, boxes_):
         same = (arrow.tail, arrow.head, arrow.sort, arrow.state, arrow.mark)
         known = arrows.get(same)
         arrows[same] = replace(known, number=known.number + 1) if known else arrow
-    return Boxes(boxes=made, arrows=tuple(arrows.values()), folded=_folded_words(made, objects, fold))
+    return Boxes(boxes=boxes_, arrows=tuple(arrows.values()), folded=_folded_phrase(boxes_, objects, fold))
 
 
 def _called(group: Group | None, ref: ObjectRef | None) -> str:
-    """What a box is called: `HTTPRoute baker/menu`, `HTTPRoutes in baker`, `everything in baker`."""
+    """`HTTPRoute baker/menu`, `HTTPRoutes in baker`, `everything in baker`: the name of a box."""
     if group is None:
         return str(ref)
     namespace, kind = group
@@ -211,40 +211,40 @@ def _unused(name: str, taken: set[str]) -> str:
     return unused
 
 
-def _arrows(picture: Picture, made: Iterable[Box]) -> Iterator[Arrow]:
+def _arrows(picture: Picture, all_boxes: Iterable[Box]) -> Iterator[Arrow]:
     """An arrow for each link and each reference of a policy from one box to another."""
     ends: dict[NodeRef, End] = {}
-    for box in made:
-        for each in box.members:
-            ends[NodeRef(each.ref)] = End(box=box.id)
+    for box in all_boxes:
+        for member in box.members:
+            ends[NodeRef(member.ref)] = End(box=box.id)
             if not box.group:
-                ends |= {it.ref: End(box=box.id, section=place) for place, it in enumerate(each.sections)}
+                ends |= {it.ref: End(box=box.id, section=index) for index, it in enumerate(member.sections)}
 
-    def between(*nodes: NodeRef | None, sort: Sort, state: str, words: str = "", mark: Mark = "") -> Iterator[Arrow]:
+    def between(*nodes: NodeRef | None, sort: Sort, state: str, reason: str = "", mark: Mark = "") -> Iterator[Arrow]:
         # What is about a section that is not drawn is about its object.
         tail, head = ((ends.get(node) or ends.get(NodeRef(node.object))) if node else None for node in nodes)
         if tail and head and tail.box != head.box:
-            yield Arrow(tail=tail, head=head, sort=sort, state=state, words=words, mark=mark)
+            yield Arrow(tail=tail, head=head, sort=sort, state=state, label=reason, mark=mark)
 
     for link in picture.links:
-        words = link_words(link)
-        yield from between(link.parent, link.child, sort="traffic", state=link.state, words=words, mark=link.mark)
+        reason = link_reason(link)
+        yield from between(link.parent, link.child, sort="traffic", state=link.state, reason=reason, mark=link.mark)
     for policy in picture.policies:
-        own, mark = NodeRef(policy.ref), "" if policy.mark == "changed" else policy.mark
+        policy_node, mark = NodeRef(policy.ref), "" if policy.mark == "changed" else policy.mark
         for attachment in policy.targets:
-            words, state = attachment_reason(attachment), attachment.state
-            yield from between(own, attachment.target, sort="policy", state=state, words=words, mark=mark)
+            reason, state = attachment_reason(attachment), attachment.state
+            yield from between(policy_node, attachment.target, sort="policy", state=state, reason=reason, mark=mark)
         for target in policy.former:
-            yield from between(own, target, sort="policy", state="attached", mark="removed")
+            yield from between(policy_node, target, sort="policy", state="attached", mark="removed")
 
 
-def _folded_words(made: Iterable[Box], objects: Iterable[Drawn], fold: Folding) -> str:
-    """What is not drawn singly, and how to have it drawn."""
+def _folded_phrase(all_boxes: Iterable[Box], objects: Iterable[Drawn], fold: Folding) -> str:
+    """Say what is not drawn singly, and how to have it drawn."""
     if not fold.sections:
         return ""
-    folded = [each for box in made if box.group for each in box.members]
-    bare = (each.ref.group_kind for each in objects if each.sections and not fold.shows_sections_of(each))
+    folded = [member for box in all_boxes if box.group for member in box.members]
+    bare = (member.ref.group_kind for member in objects if member.sections and not fold.shows_sections_of(member))
     nouns = sorted({plural(section_noun(kind)) for kind in bare})
-    told = [f"{listed(nouns)} are left out"] if nouns else []
-    told += [f"{count(len(folded), 'object')} are drawn together, by kind and namespace"] if folded else []
-    return f"Too much to draw singly: {' and '.join(told)}; --show-all draws more, TYPE/NAME, -n or --kind a part"
+    phrases = [f"{listed(nouns)} are left out"] if nouns else []
+    phrases += [f"{count(len(folded), 'object')} are drawn together, by kind and namespace"] if folded else []
+    return f"Too much to draw singly: {' and '.join(phrases)}; --show-all draws more, TYPE/NAME, -n or --kind a part"

@@ -1,4 +1,4 @@
-"""A picture in DOT, for Graphviz: a table for each object with its sections, a shape for the state of each policy."""
+"""A picture in DOT for Graphviz: a table for each object with its sections, a shape for each policy's state."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from kubectl_policy.render.graph.wording import (
     graph_headline,
     node_details,
     node_title,
+    outcome_lines,
     policy_state,
-    win_words,
 )
 from kubectl_policy.render.output.escape import visible
 
@@ -74,18 +74,18 @@ def graph_dot(picture: Picture, view: View) -> str:
         f"  node [{NODES}]",
         f"  edge [{EDGES}]",
     ]
-    made = Statements(picture)
-    for place, (namespace, inside) in enumerate(drawn.by_namespace(grouped=picture.asked.grouped).items()):
-        within = [f"subgraph cluster_{place} {{", f"  graph [{cluster(namespace)}]"] if namespace else []
+    statements = Statements(picture)
+    for index, (namespace, inside) in enumerate(drawn.by_namespace(grouped=picture.asked.grouped).items()):
+        within = [f"subgraph cluster_{index} {{", f"  graph [{cluster(namespace)}]"] if namespace else []
         lines += [f"  {line}" for line in within]
-        lines += [f"  {'  ' if namespace else ''}{made.node(box)}" for box in inside]
+        lines += [f"  {'  ' if namespace else ''}{statements.node(box)}" for box in inside]
         lines += ["  }"] if namespace else []
     lines += [f"  {_end(arrow.tail, 'e')} -> {_end(arrow.head, 'w')} [{edge(arrow)}]" for arrow in drawn.arrows]
     return "\n".join([*lines, "}", ""])
 
 
 def cluster(namespace: str) -> str:
-    """How what is in a namespace is drawn together."""
+    """Return the attributes of the cluster of a namespace."""
     return (
         f'label={_quoted(f"namespace {namespace}")}, style="rounded,filled", fillcolor="#f8fafc", color="#cbd5e1",'
         f' fontcolor="{_FAINT}", labeljust=l, margin=12, class="namespace"'
@@ -93,14 +93,14 @@ def cluster(namespace: str) -> str:
 
 
 def _legend(picture: Picture) -> Iterator[str]:
-    """What lines mean, as far as there are such lines."""
+    """Explain the lines, as far as there are such lines."""
     states = {link.state for link in picture.links}.union(
-        each.state for policy in picture.policies for each in policy.targets
+        target.state for policy in picture.policies for target in policy.targets
     )
-    told = ["a thick line: requests run there", "a thin one: what a policy is about"]
-    told += ["dashed: refused"] if any(_line(state) == "dashed" for state in states) else []
-    told += ["dotted: not known"] if any(_line(state) == "dotted" for state in states) else []
-    yield f"Lines: {'; '.join(told)}."
+    entries = ["a thick line: requests run there", "a thin one: what a policy is about"]
+    entries += ["dashed: refused"] if any(_line(state) == "dashed" for state in states) else []
+    entries += ["dotted: not known"] if any(_line(state) == "dotted" for state in states) else []
+    yield f"Lines: {'; '.join(entries)}."
 
 
 class Statements:
@@ -116,7 +116,7 @@ class Statements:
         return f"{_id(box.id)} [{self.attributes(box)}, label=<{''.join(self.label(box))}>]"
 
     def attributes(self, box: Box) -> str:
-        """How a box is drawn, but for its label."""
+        """Return the attributes of a box, but for its label."""
         if box.group:
             kind, is_of_policies = box.group[1], bool(box.members[0].policy)
             fill = "#f1f5f9" if kind is None else "#fef3c7" if is_of_policies else _fill(kind)
@@ -155,27 +155,27 @@ class Statements:
         colour = _COLOURS[node.mark] if node.mark else _RED if node.presence == "missing" else _FAINT
         ref, differs = node.ref.object, node.settings_differ
         colour = _COLOURS["changed"] if differs and not node.mark else colour
-        told = [_faint(self._kinds[ref.group_kind] + _marks(node.mark, differs=differs)), f"<B>{self._name(ref)}</B>"]
-        told += [_faint(detail) for detail in wrap(visible(node_details(node)), _DETAILS)]
-        told += _outcome_lines(node)
+        lines = [_faint(self._kinds[ref.group_kind] + _marks(node.mark, differs=differs)), f"<B>{self._name(ref)}</B>"]
+        lines += [_faint(detail) for detail in wrap(visible(node_details(node)), _DETAILS)]
+        lines += _outcome_lines(node)
         border, cells = 2 if node.mark or differs else 1, 'CELLBORDER="0" CELLSPACING="0" CELLPADDING="4"'
         yield (
             f'<TABLE BORDER="{border}" {cells} STYLE="{line}" COLOR="{colour}"><TR><TD PORT="h" ALIGN="LEFT"'
-            f' BALIGN="LEFT" BGCOLOR="{_fill(ref.group_kind)}"{self._anchor(node)}>{"<BR/>".join(told)}</TD></TR>'
+            f' BALIGN="LEFT" BGCOLOR="{_fill(ref.group_kind)}"{self._anchor(node)}>{"<BR/>".join(lines)}</TD></TR>'
         )
-        for place, section in enumerate(sections):
-            yield self._row(place, section, colour)
+        for index, section in enumerate(sections):
+            yield self._row(index, section, colour)
         yield "</TABLE>"
 
-    def _row(self, place: int, section: GraphNode, colour: str) -> str:
+    def _row(self, index: int, section: GraphNode, colour: str) -> str:
         details = node_details(section)
-        told = [_text(visible(node_title(section)))]
-        told[0] += f"  {_faint(details)}" if details else ""
-        told[0] += _text(_marks(section.mark, differs=section.settings_differ)).strip(" ")
-        told += _outcome_lines(section)
+        lines = [_text(visible(node_title(section)))]
+        lines[0] += f"  {_faint(details)}" if details else ""
+        lines[0] += _text(_marks(section.mark, differs=section.settings_differ)).strip(" ")
+        lines += _outcome_lines(section)
         line = "" if section.presence == "present" else f' STYLE="{_BORDERS[section.presence]}"'
         cell = f'ALIGN="LEFT" BALIGN="LEFT" BORDER="1" SIDES="T" COLOR="{colour}"{line}'
-        return f'<TR><TD PORT="p{place}" {cell}{self._anchor(section)}>{"<BR/>".join(told)}</TD></TR>'
+        return f'<TR><TD PORT="p{index}" {cell}{self._anchor(section)}>{"<BR/>".join(lines)}</TD></TR>'
 
     def _anchor(self, node: GraphNode) -> str:
         name = self._anchors.get(node.ref)
@@ -187,13 +187,13 @@ class Statements:
 
 
 def edge(arrow: Arrow) -> str:
-    """How an arrow is drawn, and what is written on it."""
+    """Return the attributes of an arrow, with its label."""
     line, is_policy = _line(arrow.state), arrow.sort == "policy"
     colour = _RED if line == "dashed" or arrow.state == "broken" else _AMBER if is_policy else _INK
     colour = _COLOURS[arrow.mark] if arrow.mark else colour
-    told = [words for words in (MARKS[arrow.mark], arrow.words) if words]
-    told += [f"{arrow.number:,}"] if arrow.number > 1 else []
-    lines = [_text(line) for each in told for line in wrap(visible(each), _DETAILS // 2)]
+    labels = [label for label in (MARKS[arrow.mark], arrow.label) if label]
+    labels += [f"{arrow.number:,}"] if arrow.number > 1 else []
+    lines = [_text(line) for label_ in labels for line in wrap(visible(label_), _DETAILS // 2)]
     label = f', label=<{"<BR/>".join(lines)}>, fontcolor="{colour}"' if lines else ""
     head = "arrowhead=dot, arrowsize=0.5" if is_policy else "arrowhead=normal"
     width = 2 if arrow.mark else 0.8 if is_policy else 1.4
@@ -206,12 +206,12 @@ def _line(state: str) -> str:
 
 
 def _outcome_lines(node: GraphNode) -> list[str]:
-    return [f'<FONT COLOR="{_GREEN}" POINT-SIZE="9">{_text(visible(line))}</FONT>' for line in win_words(node)]
+    return [f'<FONT COLOR="{_GREEN}" POINT-SIZE="9">{_text(visible(line))}</FONT>' for line in outcome_lines(node)]
 
 
 def _marks(mark: Mark, *, differs: bool = False) -> str:
-    told = [*([MARKS[mark]] if mark else []), *(["settings differ"] if differs else [])]
-    return f" ({', '.join(told)})" if told else ""
+    marks = [*([MARKS[mark]] if mark else []), *(["settings differ"] if differs else [])]
+    return f" ({', '.join(marks)})" if marks else ""
 
 
 def _fill(kind: GroupKind) -> str:

@@ -11,8 +11,8 @@ from kubectl_policy.render.graph.wording import (
     graph_headline,
     node_details,
     node_title,
+    outcome_lines,
     policy_state,
-    win_words,
 )
 from kubectl_policy.render.output.escape import visible
 
@@ -62,12 +62,12 @@ _CLASSES: Final = {
 
 def graph_mermaid(picture: Picture, view: View) -> str:
     """The picture as a flowchart, folded until Mermaid draws it; a comment and a node say what is folded."""
-    most = _MOST_OF_ALL if view.everything else _MOST
+    limit = _MOST_OF_ALL if view.everything else _MOST
     while True:
-        drawn = boxes(picture, most)
+        drawn = boxes(picture, limit)
         text = "\n".join([*_lines(picture, drawn), ""])
-        most //= 2
-        if not most or (len(text) <= _MOST_CHARACTERS and len(drawn.arrows) <= _MOST_EDGES):
+        limit //= 2
+        if not limit or (len(text) <= _MOST_CHARACTERS and len(drawn.arrows) <= _MOST_EDGES):
             return text
 
 
@@ -78,9 +78,9 @@ def _lines(picture: Picture, drawn: Boxes) -> Iterator[str]:
         yield f"  %% {_comment(drawn.folded)}"
         yield f'  folded>"{_label(drawn.folded)}"]'
     flow = _Flow(picture, drawn)
-    for place, (namespace, inside) in enumerate(drawn.by_namespace(grouped=picture.asked.grouped).items()):
+    for index, (namespace, inside) in enumerate(drawn.by_namespace(grouped=picture.asked.grouped).items()):
         if namespace:
-            yield f'  subgraph ns{place}["{_label(f"namespace {namespace}")}"]'
+            yield f'  subgraph ns{index}["{_label(f"namespace {namespace}")}"]'
         yield from (f"  {'  ' if namespace else ''}{flow.node(box)}" for box in inside)
         if namespace:
             yield "  end"
@@ -95,25 +95,25 @@ class _Flow:
     def __init__(self, picture: Picture, drawn: Boxes) -> None:
         """Number the boxes; `classes` are the nodes of each, which are known once all nodes are made."""
         self._picture, self._kinds = picture, drawn_kinds(picture)
-        self._ids = {box.id: f"n{place}" for place, box in enumerate(drawn.boxes)}
+        self._ids = {box.id: f"n{index}" for index, box in enumerate(drawn.boxes)}
         self._boxes = {box.id: box for box in drawn.boxes}
         self.classes: dict[str, list[str]] = {}
 
     def node(self, box: Box) -> str:
         """A box as a node."""
         opened, closed, name, lines = self._drawn(box)
-        own = self._ids[box.id]
-        self.classes.setdefault(name, []).append(own)
+        identifier = self._ids[box.id]
+        self.classes.setdefault(name, []).append(identifier)
         first = box.members[0]
         mark = first.policy.mark if first.policy else first.node.mark if first.node else ""
         if mark and not box.group:
-            self.classes.setdefault(mark, []).append(own)
-        if any(each and each.may_differ for each in (first.policy, first.node)) and not box.group:
-            self.classes.setdefault("doubtful", []).append(own)
-        return f'{own}{opened}"{"<br/>".join(map(_label, lines))}"{closed}'
+            self.classes.setdefault(mark, []).append(identifier)
+        if any(drawn_part and drawn_part.may_differ for drawn_part in (first.policy, first.node)) and not box.group:
+            self.classes.setdefault("doubtful", []).append(identifier)
+        return f'{identifier}{opened}"{"<br/>".join(map(_label, lines))}"{closed}'
 
     def _drawn(self, box: Box) -> tuple[str, str, str, list[str]]:
-        """How a node is drawn: what is before and after its label, its class, and the lines of the label."""
+        """Return the text around a node's label, its class, and the lines of the label."""
         if box.group:
             return "[[", "]]", "node", [box.label]
         (only,) = box.members
@@ -130,7 +130,7 @@ class _Flow:
         title = node_title(node) if ref.section else f"{self._kinds[ref.object.group_kind]} {self._name(box)}"
         differs = ", settings differ" if node.settings_differ else ""
         yield f"{title}{f': {details}' if details else ''}{_marks(node.mark)}{differs}"
-        yield from (f"- {line}" for line in win_words(node))
+        yield from (f"- {line}" for line in outcome_lines(node))
 
     def _name(self, box: Box) -> str:
         ref = box.members[0].ref
@@ -138,13 +138,13 @@ class _Flow:
 
     def arrow(self, arrow: Arrow) -> str:
         """An arrow, with the sections that it leads from and to, and what is wrong with it."""
-        told = [*self._section(arrow.tail), *([arrow.words] if arrow.words else [])]
-        told += [f"to {title}" for title in self._section(arrow.head)]
-        told += [MARKS[arrow.mark]] if arrow.mark else []
-        told += [f"{arrow.number:,}"] if arrow.number > 1 else []
+        labels = [*self._section(arrow.tail), *([arrow.label] if arrow.label else [])]
+        labels += [f"to {title}" for title in self._section(arrow.head)]
+        labels += [MARKS[arrow.mark]] if arrow.mark else []
+        labels += [f"{arrow.number:,}"] if arrow.number > 1 else []
         solid = arrow.state in {"attached", "broken"}
         line = ("--o" if solid else "-.-o") if arrow.sort == "policy" else "-->" if solid else "-.->"
-        label = f'|"{_label(", ".join(told))}"|' if told else ""
+        label = f'|"{_label(", ".join(labels))}"|' if labels else ""
         return f"{self._ids[arrow.tail.box]} {line}{label} {self._ids[arrow.head.box]}"
 
     def _section(self, end: End) -> list[str]:
@@ -160,8 +160,8 @@ def _marks(mark: Mark) -> str:
 def _label(text: str) -> str:
     """A text in which nothing is syntax of Mermaid, Markdown or HTML."""
     return "".join(
-        each if each in _PLAIN or (not each.isascii() and each.isalpha()) else f"#{ord(each)};"
-        for each in visible(text)
+        character if character in _PLAIN or (not character.isascii() and character.isalpha()) else f"#{ord(character)};"
+        for character in visible(text)
     )
 
 

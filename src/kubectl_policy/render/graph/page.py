@@ -1,4 +1,4 @@
-"""A picture as one HTML page that needs nothing else: what shows it, and its data, safely embedded."""
+"""A picture as one self-contained HTML page: a viewer, and its data, safely embedded."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from kubectl_policy.render.graph.wording import (
     node_details,
     node_title,
     policy_state,
-    presence_words,
+    presence_phrase,
 )
 from kubectl_policy.render.output.escape import visible
-from kubectl_policy.render.wording.names import flow, source_words
-from kubectl_policy.render.wording.settings import why_beaten, why_without_effect
+from kubectl_policy.render.wording.names import flow, source_phrase
+from kubectl_policy.render.wording.settings import why_superseded, why_without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +63,7 @@ def assembled(data: Mapping[str, Json]) -> str:
         "title": escape(str(data["title"])),
     }
     parts["data"] = embedded(data)
-    return _PLACE.sub(lambda place: parts[place["part"]] if place["part"] else values[place["value"]], page)
+    return _PLACE.sub(lambda slot: parts[slot["part"]] if slot["part"] else values[slot["value"]], page)
 
 
 def embedded(data: Mapping[str, Json]) -> str:
@@ -76,7 +76,7 @@ def embedded(data: Mapping[str, Json]) -> str:
 
 
 def _hash(text: str) -> str:
-    """What allows one script, or one sheet of styles, that a page has in it."""
+    """Return the hash by which the page's policy allows one script or style sheet."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -92,30 +92,31 @@ class _Data:
         self.picture = picture
         self.names = drawn_kinds(picture)
         self.objects = drawn_objects(picture)
-        self.nodes = {node.ref: place for place, node in enumerate(picture.nodes)}
-        self.places = {each.ref: place for place, each in enumerate(self.objects)}
-        self.kinds = {kind: place for place, kind in enumerate(self.names)}
-        anchors = {node: f"n{place}" for node, place in self.nodes.items()}
+        self.nodes = {node.ref: index for index, node in enumerate(picture.nodes)}
+        self.places = {object_.ref: index for index, object_ in enumerate(self.objects)}
+        self.kinds = {kind: index for index, kind in enumerate(self.names)}
+        anchors = {node: f"n{index}" for node, index in self.nodes.items()}
         anchors |= {NodeRef(policy.ref): f"o{self.places[policy.ref]}" for policy in picture.policies}
         self.statements = Statements(picture, anchors)
         self.members: dict[Group, list[Drawn]] = {}
-        for each in self.objects:
-            self.members.setdefault((each.group[0], None), []).append(each)
-            self.members.setdefault(each.group, []).append(each)
-        self.groups: dict[Group, int] = {group: place for place, group in enumerate(self.members)}
+        for object_ in self.objects:
+            self.members.setdefault((object_.group[0], None), []).append(object_)
+            self.members.setdefault(object_.group, []).append(object_)
+        self.groups: dict[Group, int] = {group: index for index, group in enumerate(self.members)}
         self.paths: dict[Path, int] = {}
 
     def all(self) -> dict[str, Json]:
-        picture, found = self.picture, self.picture.details
+        picture, details = self.picture, self.picture.details
         return {
             "title": "kubectl policy graph",
             "headline": graph_headline(picture),
             "dot": {"graph": GRAPH, "nodes": NODES, "edges": EDGES},
-            "states": {str(state): words for state, words in STATES.items()},
+            "states": {str(state): phrase for state, phrase in STATES.items()},
             "unseen": [
-                {"what": thing.what, "reason": thing.reason, "remedy": thing.remedy} for thing in picture.unseen
+                {"what": blind_spot.what, "reason": blind_spot.reason, "remedy": blind_spot.remedy}
+                for blind_spot in picture.unseen
             ],
-            "problems": problems(found),
+            "problems": problems(details),
             "kinds": list(self.names.values()),
             "objects": list(map(self.object, self.objects)),
             "nodes": list(map(self.node, picture.nodes)),
@@ -134,42 +135,42 @@ class _Data:
             "attachments": [
                 [
                     self.places[policy.ref],
-                    self.nodes.get(each.target) if each.target else None,
-                    each.state,
-                    attachment_reason(each),
-                    each.message,
+                    self.nodes.get(target.target) if target.target else None,
+                    target.state,
+                    attachment_reason(target),
+                    target.message,
                 ]
                 for policy in picture.policies
-                for each in policy.targets
+                for target in policy.targets
             ],
-            "groups": [self.group(group, place) for group, place in self.groups.items()],
+            "groups": [self.group(group, index) for group, index in self.groups.items()],
             "grouped": picture.asked.grouped,
-            "outcomes": [self.outcome(outcome) for outcome in (found.outcomes if found else ())],
-            "effects": self.effects(found),
-            "reach": {str(self.places[policy.ref]): self.reach(policy, found) for policy in picture.policies},
+            "outcomes": [self.outcome(outcome) for outcome in (details.outcomes if details else ())],
+            "effects": self.effects(details),
+            "reach": {str(self.places[policy.ref]): self.reach(policy, details) for policy in picture.policies},
             # Last, as the others number them.
             "paths": [[self.nodes[node] for node in path if node in self.nodes] for path in self.paths],
         }
 
     def node(self, node: GraphNode) -> Json:
         """A node, with what its section is called, and what it says itself."""
-        told: dict[str, Json] = {"object": self.places[node.ref.object]}
+        document: dict[str, Json] = {"object": self.places[node.ref.object]}
         if node.ref.section:
-            told |= {"section": visible(node.ref.section), "title": visible(node_title(node))}
+            document |= {"section": visible(node.ref.section), "title": visible(node_title(node))}
         details = node_details(node)
         optional: dict[str, Json] = {
             "details": visible(details),
             "mark": node.mark,
             "settingsDiffer": node.settings_differ,
         }
-        return told | {name: value for name, value in optional.items() if value}
+        return document | {name: value for name, value in optional.items() if value}
 
     def object(self, drawn: Drawn) -> Json:
         """An object or a policy."""
         ref, node, policy = drawn.ref, drawn.node, drawn.policy
         box = Box(id=f"o{self.places[ref]}", namespace=drawn.group[0], members=(drawn,))
         head, *rows = self.statements.label(box)
-        told: dict[str, Json] = {
+        document: dict[str, Json] = {
             "kind": self.kinds[ref.group_kind],
             "namespace": visible(ref.namespace),
             "name": visible(ref.name),
@@ -182,20 +183,20 @@ class _Data:
             ],
         }
         if policy:
-            told |= {"state": policy.state, "words": visible(policy_state(policy))}
-        elif node and presence_words(node):
-            told["state"] = presence_words(node)
+            document |= {"state": policy.state, "words": visible(policy_state(policy))}
+        elif node and presence_phrase(node):
+            document["state"] = presence_phrase(node)
         origin = policy.origin if policy else node.origin if node else None
         optional: dict[str, Json] = {
             "policy": bool(policy),
             "origin": visible(str(origin or "")),
             "mark": policy.mark if policy else node.mark if node else "",
         }
-        return told | {name: value for name, value in optional.items() if value}
+        return document | {name: value for name, value in optional.items() if value}
 
-    def group(self, group: Group, place: int) -> Json:
+    def group(self, group: Group, index: int) -> Json:
         namespace, kind = group
-        box = Box(id=f"g{place}", namespace=namespace, members=tuple(self.members[group]), group=group)
+        box = Box(id=f"g{index}", namespace=namespace, members=tuple(self.members[group]), group=group)
         return {
             "label": visible(box.label),
             "namespace": namespace,
@@ -216,12 +217,12 @@ class _Data:
                 {
                     "field": setting.field,
                     "value": setting.value,
-                    "source": visible(source_words(setting.source)),
+                    "source": visible(source_phrase(setting.source)),
                     "origin": visible(str(setting.origin or "")),
                     "certain": setting.certain,
                     "removed": setting.removed,
                     "insteadOf": [
-                        self.beaten(fate, why_beaten(fate, setting.source, group)) for fate in setting.instead_of
+                        self.beaten(fate, why_superseded(fate, setting.source, group)) for fate in setting.instead_of
                     ],
                 }
                 for setting in group.settings
@@ -233,26 +234,28 @@ class _Data:
 
     def beaten(self, fate: Fate, why: str) -> Json:
         """A declared value that is not in force, and why."""
-        return {"field": fate.field, "value": fate.value, "source": visible(source_words(fate.source)), "why": why}
+        return {"field": fate.field, "value": fate.value, "source": visible(source_phrase(fate.source)), "why": why}
 
-    def effects(self, found: Details | None) -> dict[str, Json]:
-        """What is in force on each object, by its place: its paths, and on which of them each outcome is."""
-        told: dict[str, Json] = {}
-        for effects in found.effects if found else ():
+    def effects(self, details: Details | None) -> dict[str, Json]:
+        """Map the index of each object to its paths, and to the paths of each outcome."""
+        by_object: dict[str, Json] = {}
+        for effects in details.effects if details else ():
             paths = [self.paths.setdefault(path, len(self.paths)) for path in effects.paths]
             in_force: list[Json] = [[outcome, list(positions)] for outcome, positions in effects.in_force]
-            told[str(self.places[effects.subject])] = {"paths": paths, "inForce": in_force}
-        return told
+            by_object[str(self.places[effects.subject])] = {"paths": paths, "inForce": in_force}
+        return by_object
 
-    def reach(self, policy: GraphPolicy, found: Details | None) -> Json:
-        """What a policy affects, and what deleting it would change, or how to find out."""
-        deletion = found.deletions.get(policy.ref) if found else None
+    def reach(self, policy: GraphPolicy, details: Details | None) -> Json:
+        """Return the objects that a policy affects, and the changes without it or a command that lists them."""
+        deletion = details.deletions.get(policy.ref) if details else None
         affected = [self.nodes[node] for node in policy.affected if node in self.nodes]
-        told = self.deletion(deletion) if deletion else {"command": f"kubectl policy blast-radius {_typed(policy)}"}
-        return {"affected": affected, "elsewhere": len(policy.affected) - len(affected), "deletion": told}
+        consequences = (
+            self.deletion(deletion) if deletion else {"command": f"kubectl policy blast-radius {_typed(policy)}"}
+        )
+        return {"affected": affected, "elsewhere": len(policy.affected) - len(affected), "deletion": consequences}
 
     def deletion(self, answer: BlastRadius) -> Json:
-        """What deleting a policy would change, the worst first."""
+        """Return the changes that follow from deleting a policy, worst first."""
         return {
             "headline": visible(blast_headline(answer)),
             "changes": [
@@ -262,7 +265,7 @@ class _Data:
                     "field": field.field,
                     "before": _value(field.before),
                     "after": _value(field.after),
-                    "objects": [self.nodes[each.node] for each in effect.objects if each.node in self.nodes],
+                    "objects": [self.nodes[changed.node] for changed in effect.objects if changed.node in self.nodes],
                     "number": len(effect.objects),
                 }
                 for effect in answer.difference.effects
@@ -271,29 +274,29 @@ class _Data:
         }
 
     def kind(self, kind: GroupKind) -> str:
-        """What a kind is called, also one of which nothing is drawn."""
+        """Return the name of a kind, also of one that is not drawn."""
         return self.names.get(kind, str(kind))
 
 
-def problems(found: Details | None) -> list[Json]:
-    """What is wrong with what was read, and that not all of it was looked at, if so."""
-    told: list[Json] = [
+def problems(details: Details | None) -> list[Json]:
+    """List the problems of the input, and a remark if not all of it was examined."""
+    documents: list[Json] = [
         {
             "severity": it.severity,
             "message": it.message,
             "where": str(it.origin or ""),
             "about": str(it.subject or ""),
         }
-        for it in (found.problems if found else ())
+        for it in (details.problems if details else ())
     ]
-    if found and not found.all_checked:
+    if details and not details.all_checked:
         message = "There are too many objects to look for what is wrong with each: describe TYPE/NAME says it of one"
-        told.append({"severity": "info", "message": message, "where": "", "about": ""})
-    return told
+        documents.append({"severity": "info", "message": message, "where": "", "about": ""})
+    return documents
 
 
 def _typed(policy: GraphPolicy) -> str:
-    """How a policy is named on a command line."""
+    """Return the name of a policy as an argument of a command."""
     import shlex  # noqa: PLC0415 (a page alone needs it)
 
     return shlex.quote(visible(f"{str(policy.ref.group_kind).lower()}/{policy.ref.qualified_name}"))
@@ -304,4 +307,4 @@ def _value(value: EffectiveValue | None) -> Json:
     if value is None:
         return None
     shown = "nothing (removed)" if value.removed else visible(flow(value.value))
-    return {"value": shown, "source": visible(source_words(value.source))}
+    return {"value": shown, "source": visible(source_phrase(value.source))}

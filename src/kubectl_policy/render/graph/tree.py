@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.model.kind_roles import ABOVE_ROUTES, LISTENER_HOLDERS, NAMESPACE, ROUTES
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.render.graph.tree_branches import Branches, TreeLinks
@@ -44,7 +44,7 @@ def row_spans(row: TreeRow, view: View) -> Iterator[Segment]:
         yield from row_spans(row.tail, view)
 
 
-def more_words(rows: Sequence[TreeRow]) -> str:
+def rest_phrase(rows: Sequence[TreeRow]) -> str:
     """`and 180 more HTTPRoutes, 3 with problems; --show-all shows them`: what is said of siblings that are left out."""
     head, number = rows[0].head, sum(row.number for row in rows)
     troubled = sum(row.number for row in rows if row.troubled)
@@ -62,68 +62,70 @@ def _names(row: TreeRow, view: View) -> Iterator[Segment]:
     names = list(dict.fromkeys(name for name, _ in row.members))
     details = list(dict.fromkeys(detail for _, detail in row.members))
     if len(names) > 1:
-        words, told = _several(row, view), details[0] if len(details) == 1 else ""
-        yield Segment(words, style, prose=True)
+        label, detail_ = _several(row, view), details[0] if len(details) == 1 else ""
+        yield Segment(label, style, prose=True)
     else:
         # A name is not parted from what it is the name of.
         yield Segment(head.lead + "".join(_named(head.noun, name) for name in names), style)
-        told = _first([detail for detail in details if detail], view)
-    if told:
-        yield Segment(f"{head.joint}{told}", prose=True)
+        detail_ = _first([detail for detail in details if detail], view)
+    if detail_:
+        yield Segment(f"{head.joint}{detail_}", prose=True)
 
 
 def _several(row: TreeRow, view: View) -> str:
     """The names of a row that has several, each with what its object says of itself where that differs."""
     head, refused = row.head, REFUSED if row.head.lead == REFUSED else ""
     differ = len({detail for _, detail in row.members}) > 1
-    number = row.each or (row.number if row.number > _NAMED else 0)
+    number = row.members_each or (row.number if row.number > _NAMED else 0)
     is_unnamed_rule = any(is_unnamed(name) for name, _ in row.members)
-    said = [
+    parts = [
         (_named(head.noun, name) if is_unnamed_rule and not number else name)
         + (f" ({detail})" if differ and detail else "")
         for name, detail in row.members
     ]
     how_many = f"{'one' if number == 1 else f'{number:,}'} " if number else ""
-    noun = "" if is_unnamed_rule and not number else refused + _noun(head.noun, number or len(said)) + " "
-    what = f"{how_many}{noun}{'each: ' if row.each else 'alike: ' if number else ''}"
-    return f"{'' if refused else head.lead}{what}{_first(said, view)}"
+    noun = "" if is_unnamed_rule and not number else refused + _noun(head.noun, number or len(parts)) + " "
+    lead = f"{how_many}{noun}{'each: ' if row.members_each else 'alike: ' if number else ''}"
+    return f"{'' if refused else head.lead}{lead}{_first(parts, view)}"
 
 
 def _in_force(row: TreeRow, view: View) -> Iterator[Segment]:
     """`in force: RetryPolicy attempts 5, retryOn (baker/quick and baker/resilience)`."""
-    head, own = row.head, [name for name, _ in row.members]
-    yield Segment(f"{head.lead}{head.noun}{' ' if head.noun and head.what else ''}", prose=True)
-    if head.what:
-        yield Segment(head.what, "value", prose=True)
-    if row.each:
-        number = "one" if row.each == 1 else str(row.each)
-        names = f"{number} each: {_first(own, view)}" + (f"; with {listed(head.others)}" if head.others else "")
+    head, policies = row.head, [name for name, _ in row.members]
+    yield Segment(f"{head.lead}{head.noun}{' ' if head.noun and head.summary else ''}", prose=True)
+    if head.summary:
+        yield Segment(head.summary, "value", prose=True)
+    if row.members_each:
+        number = "one" if row.members_each == 1 else str(row.members_each)
+        names = f"{number} each: {_first(policies, view)}" + (
+            f"; with {listed(head.policies)}" if head.policies else ""
+        )
     else:
-        names = listed([*own, *head.others])
+        names = listed([*policies, *head.policies])
     yield Segment(f" ({names})", prose=True)
 
 
 def _notes(row: TreeRow, view: View) -> Iterator[Segment]:
     """`: not known; HTTPRoute baker/menu is not in the input [TargetNotFound]`."""
     head, is_many = row.head, len(row.members) > 1
-    told = [_OF_SEVERAL.get(note, note) if is_many else note for note in head.notes]
+    notes = [_OF_SEVERAL.get(note, note) if is_many else note for note in head.notes]
     if view.cuts and len(row.why) > 1:
         # They differ in names.
-        first, *others = row.why
-        told.append(f"{first}, and {len(others):,} more for the same reason")
+        first, *rest = row.why
+        notes.append(f"{first}, and {len(rest):,} more for the same reason")
     else:
-        told += row.why
+        notes += row.why
     reason = f"[{head.reason}]" if head.reason else ""
-    text = " ".join(filter(None, ("; ".join(told), reason)))
+    text = " ".join(filter(None, ("; ".join(notes), reason)))
     if text and row.members:
         yield Segment(":")
     if text:
         yield Segment(f" {text}" if row.members else text, head.tone, prose=True)
 
 
-def _first(words: Sequence[str], view: View) -> str:
+def _first(phrases: Sequence[str], view: View) -> str:
     """A list of words; at a terminal the first ones of many, and how many more there are."""
-    return listed(words, _NAMED if view.cuts else 0)
+    return listed(phrases, _NAMED if view.cuts else 0)
 
 
 def _named(noun: str, name: str) -> str:
@@ -131,7 +133,7 @@ def _named(noun: str, name: str) -> str:
 
 
 def _noun(noun: str, number: int) -> str:
-    """What so many are called. A kind may have its group after it."""
+    """Return the plural of a kind, which may have its group after it."""
     kind, dot, group = noun.partition(".")
     return f"{kind if number == 1 else plural(kind)}{dot}{group}"
 
@@ -162,17 +164,17 @@ def _branches(rows: Sequence[TreeRow], view: View, levels: int, guides: str | No
     siblings = list(_siblings(rows, view))
     if rows and levels <= 0 and view.cuts:
         siblings = [([Segment("and more; --show-all shows it", "aside", prose=True)], ())]
-    for number, (spans, below) in enumerate(siblings, 1):
-        own = _GUIDES[view.unicode][number == len(siblings)]
-        first, further = ("", "") if guides is None else (guides + own[0], guides + own[1])
+    for number, (spans, children) in enumerate(siblings, 1):
+        guide = _GUIDES[view.unicode][number == len(siblings)]
+        first, next_guide = ("", "") if guides is None else (guides + guide[0], guides + guide[1])
         width = max(view.width - len(first), _LEAST)
-        for place, line in enumerate(lay_out([Line(tuple(spans), 0, _HANG)], width)):
-            yield _line([Segment(further if place else first, "aside"), *line])
-        yield from _branches(below, view, levels - 1, further)
+        for index, line in enumerate(lay_out([Line(tuple(spans), 0, _HANG)], width)):
+            yield _line([Segment(next_guide if index else first, "aside"), *line])
+        yield from _branches(children, view, levels - 1, next_guide)
 
 
 def _siblings(rows: Iterable[TreeRow], view: View) -> Iterator[tuple[Iterable[Segment], Sequence[TreeRow]]]:
-    """What each of some siblings says, and what is below it.
+    """Return the lines of sibling rows with their descendants.
 
     At a terminal, of many of a sort the first, those with problems before others, and how many more there are.
     """
@@ -180,12 +182,12 @@ def _siblings(rows: Iterable[TreeRow], view: View) -> Iterator[tuple[Iterable[Se
     for row in rows:
         sorts.setdefault((row.head.noun, row.head.lead), []).append(row)
     for siblings in sorts.values():
-        by_need = sorted(enumerate(siblings), key=lambda each: not each[1].troubled)
-        shown = {place for place, _ in by_need[: _SIBLINGS if view.cuts else None]}
-        yield from ((row_spans(row, view), row.below) for place, row in enumerate(siblings) if place in shown)
-        left_out = [row for place, row in enumerate(siblings) if place not in shown]
+        by_need = sorted(enumerate(siblings), key=lambda sibling: not sibling[1].troubled)
+        shown = {index for index, _ in by_need[: _SIBLINGS if view.cuts else None]}
+        yield from ((row_spans(row, view), row.children) for index, row in enumerate(siblings) if index in shown)
+        left_out = [row for index, row in enumerate(siblings) if index not in shown]
         if left_out:
-            yield [Segment(more_words(left_out), "aside", prose=True)], ()
+            yield [Segment(rest_phrase(left_out), "aside", prose=True)], ()
 
 
 def _line(spans: Sequence[Segment]) -> Line:
@@ -225,7 +227,7 @@ def graph_tree(picture: Picture, view: View) -> Document:
 
 
 class _Roots:
-    """What is below nothing else, with all that is below it, in groups by what it is."""
+    """Rows without parents, with their descendants, grouped by kind."""
 
     def __init__(self, picture: Picture) -> None:
         """Find out what is attached to nothing, which is told once."""
@@ -262,7 +264,7 @@ class _Roots:
             yield title, branches.rows.folded(rows)
         elsewhere: dict[str, list[TreeRow]] = {_LEFT_OUT: [], _WITHOUT_TARGET: []}
         for policy in self._links.elsewhere:
-            has_target = any(each.target for each in policy.targets)
+            has_target = any(target.target for target in policy.targets)
             elsewhere[_LEFT_OUT if has_target else _WITHOUT_TARGET].append(branches.policy_elsewhere(policy))
         yield from ((title, branches.rows.folded(rows)) for title, rows in elsewhere.items())
 
@@ -287,7 +289,7 @@ class _Roots:
     def _is_said_by_others(self, node: NodeRef) -> bool:
         """Whether what there is to say of a parent is said by the routes that it refuses, or of a route by these."""
         links, refused = self._links, self._links.refused_at[node]
-        if links.below[node] or links.policies[node] or links.nodes[node].mark or self._is_asked(node):
+        if links.children[node] or links.policies[node] or links.nodes[node].mark or self._is_asked(node):
             return False
         if node.object.group_kind in ROUTES:
             return bool(links.refused_by[node]) and not self._has_parents
@@ -304,6 +306,6 @@ class _Roots:
             return _UNATTACHED
         if kind == NAMESPACE and not self._is_asked(node):
             return _NAMESPACES
-        leads_on = any(link.child.object != node.object for link in links.below[node]) or links.refused_at[node]
-        is_parent = kind in ABOVE_ROUTES or node.object in links.fronts or leads_on
+        leads_on = any(link.child.object != node.object for link in links.children[node]) or links.refused_at[node]
+        is_parent = kind in {GATEWAY_CLASS, *LISTENER_HOLDERS} or node.object in links.fronts or leads_on
         return "" if is_parent or self._is_asked(node) or not self._is_whole else _OTHERS

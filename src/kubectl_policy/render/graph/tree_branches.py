@@ -11,9 +11,9 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES, depth_of, section_noun
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.graph.picture import GraphLink
-from kubectl_policy.render.graph.tree_rows import ARROW, REFUSED, Head, TreeRows, Wins
-from kubectl_policy.render.graph.wording import drawn_kinds, node_details, policy_state, presence_words
-from kubectl_policy.render.wording.names import attachment_words, filter_words, node_words, sections_words
+from kubectl_policy.render.graph.tree_rows import ARROW, REFUSED, Head, Outcomes, TreeRows
+from kubectl_policy.render.graph.wording import drawn_kinds, node_details, policy_state, presence_phrase
+from kubectl_policy.render.wording.names import attachment_phrase, filter_phrase, node_phrase, sections_phrase
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.references import section_words
 
@@ -39,7 +39,7 @@ class TreeLinks:
         """Find them all."""
         self.nodes = {node.ref: node for node in picture.nodes}
         # What a node leads to, or would if it was there: its own sections first, then by kind and name.
-        self.below: defaultdict[NodeRef, list[GraphLink]] = defaultdict(list)
+        self.children: defaultdict[NodeRef, list[GraphLink]] = defaultdict(list)
         # The routes that name a node as their parent and that it refuses, and what is no longer below it.
         self.refused_at: defaultdict[NodeRef, list[GraphLink]] = defaultdict(list)
         # What a route names as its parents and is not attached to, or no longer.
@@ -67,7 +67,7 @@ class TreeLinks:
                 and whole in self.nodes
             ):
                 self._add(GraphLink(parent=whole, child=node, relation=section_noun(node.object.group_kind)))
-        for links in self.below.values():
+        for links in self.children.values():
             if len(links) > 1:
                 links.sort(key=_place_of)
 
@@ -81,7 +81,7 @@ class TreeLinks:
             self.refused_at[link.parent].append(link)
             self.refused_by[link.child].append(link)
             return
-        self.below[link.parent].append(link)
+        self.children[link.parent].append(link)
         self.entered.add(link.child)
         if link.relation == "backend":
             # Rules lead to ports, which the tree tells with what has them.
@@ -102,7 +102,7 @@ class TreeLinks:
 
 
 def _place_of(link: GraphLink) -> tuple[object, ...]:
-    """Where a link comes among those from the same node; numbers in names count as such."""
+    """Return the sort key of a link among those from the same node; numbers in names count as such."""
     child = link.child
     kind = child.object.group_kind
     names = (child.object.namespace, child.object.name, child.section)
@@ -113,7 +113,7 @@ def _place_of(link: GraphLink) -> tuple[object, ...]:
 def _natural(name: str) -> tuple[tuple[int, str], ...]:
     # Digits by how many there are: names may have more of them than there are numbers.
     pieces = re.split(_DIGITS, name)
-    return tuple((len(piece.lstrip("0")), piece) if place % 2 else (0, piece) for place, piece in enumerate(pieces))
+    return tuple((len(piece.lstrip("0")), piece) if index % 2 else (0, piece) for index, piece in enumerate(pieces))
 
 
 # Where routes refer to routes, input decides how deep the tree is, and how often a route is in it.
@@ -138,7 +138,7 @@ class Branches:
         """See the class."""
         self._picture, self._links = picture, links
         self._names = drawn_kinds(picture)
-        self._wins = Wins(picture, self._names)
+        self._wins = Outcomes(picture, self._names)
         self._times: dict[NodeRef, int] = {}
         asked = picture.asked
         # What leads to something may be in the picture with some of its rules only, but not what it is made of.
@@ -152,22 +152,25 @@ class Branches:
         self,
         node: NodeRef,
         link: GraphLink | None = None,
-        above: Path = (),
-        said: frozenset[Win] = frozenset(),
+        ancestors: Path = (),
+        shown: frozenset[Win] = frozenset(),
         lines: Iterable[TreeRow] = (),
     ) -> TreeRow:
         """A node on a branch, with `lines` and all that is below it; what was `said` to be in force above still is."""
         # A section below its own object needs no name but its own.
         is_inside = bool(node.section and link and link.parent.object == node.object)
         self.seen.update((node,) if is_inside else (node, NodeRef(node.object)))
-        ending = self._ending(node, link, above)
-        here = (*above, node)
+        ending = self._ending(node, link, ancestors)
+        branch = (*ancestors, node)
         links = () if ending else self._leading_on(node, link)
-        told, now_said = self._told(node, links, above, said)
-        lines = [*lines, *told.pop(node, ())]
-        further = [(each, self.row(each.child, each, here, now_said, told.get(each.child, ()))) for each in links]
+        outcome_rows, now_shown = self._outcome_rows(node, links, ancestors, shown)
+        lines = [*lines, *outcome_rows.pop(node, ())]
+        children = [
+            (link_, self.row(link_.child, link_, branch, now_shown, outcome_rows.get(link_.child, ())))
+            for link_ in links
+        ]
         # Ports of which there is nothing to tell are told in a word.
-        silent = [each.child for each, row in further if each.relation == "port" and row.is_silent]
+        silent = [link_.child for link_, row in children if link_.relation == "port" and row.is_silent]
         notes, why, tone = self._notes(node, link, is_inside=is_inside)
         head = Head(
             sort="node",
@@ -180,17 +183,17 @@ class Branches:
             mark=self._mark(node, link),
         )
         name = node.section if is_inside else node.object.qualified_name
-        below = [row for each, row in further if each.child not in silent]
+        rows = [row for link_, row in children if link_.child not in silent]
         if not ending:
-            below[:0] = [*lines, *self._policy_rows(node, is_inside=is_inside)]
-            below += [self._refused(each) for each in self._links.refused_at[node]]
-        return self.rows.row(head, (name, self._details(node, silent, is_inside=is_inside)), why=why, below=below)
+            rows[:0] = [*lines, *self._policy_rows(node, is_inside=is_inside)]
+            rows += [self._refused(link_) for link_ in self._links.refused_at[node]]
+        return self.rows.row(head, (name, self._details(node, silent, is_inside=is_inside)), why=why, children=rows)
 
-    def _ending(self, node: NodeRef, link: GraphLink | None, above: Path) -> str:
-        """Why a branch ends with a node, whatever is below that; empty if it does not."""
-        if node in above and node.object.group_kind in ROUTES:
+    def _ending(self, node: NodeRef, link: GraphLink | None, ancestors: Path) -> str:
+        """Say why a branch ends with a node, whatever its descendants; empty if it does not."""
+        if node in ancestors and node.object.group_kind in ROUTES:
             return "leads back to itself"
-        if len(above) > _DEEPEST:
+        if len(ancestors) > _DEEPEST:
             return "and so on"
         if link and link.relation == "backend" and node.object.group_kind in ROUTES:
             self._times[node] = self._times.get(node, 0) + 1
@@ -198,11 +201,11 @@ class Branches:
         return ""
 
     def _leading_on(self, node: NodeRef, link: GraphLink | None) -> Sequence[GraphLink]:
-        """What is below a node on a branch."""
-        links = self._links.below[node]
+        """Return the links to the children of a node on a branch."""
+        links = self._links.children[node]
         if link and link.relation == "backend":
             # What routes of a mesh do to requests for a Service, they do not do to those that a Gateway sends there.
-            return tuple(each for each in links if each.relation != "mesh-route")
+            return tuple(child_link for child_link in links if child_link.relation != "mesh-route")
         return links
 
     def _details(self, node: NodeRef, ports: Sequence[NodeRef], *, is_inside: bool) -> str:
@@ -210,64 +213,66 @@ class Branches:
         if node.section and not is_inside:
             port = "" if described.port is None else str(described.port)
             return section_words(node) + (f" ({port})" if port not in {"", node.section} else "")
-        told = [node_details(described).removesuffix(presence_words(described)).removesuffix(", ")]
-        told += [sections_words(node.object.group_kind, [port.section for port in ports])] if ports else []
-        return ", ".join(filter(None, told))
+        details = [node_details(described).removesuffix(presence_phrase(described)).removesuffix(", ")]
+        details += [sections_phrase(node.object.group_kind, [port.section for port in ports])] if ports else []
+        return ", ".join(filter(None, details))
 
     def _mark(self, node: NodeRef, link: GraphLink | None) -> Mark:
-        """What happened to a node, or to the link to it; what happened to all that is above it goes without saying."""
-        own, above = self._links.nodes[node].mark, self._links.nodes[link.parent].mark if link else ""
-        mark = link.mark if link and link.mark == "added" else own or (link.mark if link else "")
-        return "" if mark == above and mark in {"added", "removed"} else mark
+        """Return the mark of a node, or of the link to it; empty if all of its ancestors have the same."""
+        node_mark, parent_mark = self._links.nodes[node].mark, self._links.nodes[link.parent].mark if link else ""
+        mark = link.mark if link and link.mark == "added" else node_mark or (link.mark if link else "")
+        return "" if mark == parent_mark and mark in {"added", "removed"} else mark
 
     def _notes(self, node: NodeRef, link: GraphLink | None, *, is_inside: bool) -> tuple[tuple[str, ...], str, Style]:
-        """What there is to say of a node on a branch, why requests do not get there if they do not, and its style."""
+        """Return the remarks on a node of a branch, the reason why it gets no requests, and its style."""
         described = self._links.nodes[node]
         whole = self._links.nodes.get(NodeRef(node.object), described)
-        absent, why = presence_words(described), ""
+        absent, why = presence_phrase(described), ""
         tone: Style = "error" if described.presence == "missing" else "warning" if absent else ""
         if described.presence == "missing" and whole.presence == "present" and not is_inside:
             # That it does not exist would be said of the backend.
             absent = f"has no such {section_noun(node.object.group_kind)}"
         elif link and link.state != "attached" and not absent:
             tone, why = "error" if link.state == "broken" or link.reason else "warning", link.message
-        told = [absent]
+        notes = [absent]
         if link and not absent and not (link.state == "unknown" and why):
             # What is not known, the message says as well.
-            told.append(_LINK_WORDS[link.state])
+            notes.append(_LINK_WORDS[link.state])
         if described.mark != "added" and self._mark(node, link) == "added":
-            told.append("new here")
+            notes.append("new here")
         if described.settings_differ:
             tone = tone or "warning"
-            told.append("settings differ")
-        return tuple(filter(None, told)), why, tone
+            notes.append("settings differ")
+        return tuple(filter(None, notes)), why, tone
 
-    def _told(
-        self, node: NodeRef, links: Sequence[GraphLink], above: Path, said: frozenset[Win]
+    def _outcome_rows(
+        self, node: NodeRef, links: Sequence[GraphLink], ancestors: Path, shown: frozenset[Win]
     ) -> tuple[dict[NodeRef, list[TreeRow]], frozenset[Win]]:
-        """What is in force at a node and is not `said` yet, there and at what it leads to; and what is said by now.
+        """Return the rows of outcomes that are new at a node and its children, and all outcomes shown so far.
 
         What is so at all of its sections is told at the node.
         """
         if not links and not self._links.nodes[node].outcome:
-            return {}, said
-        here, noun = (*above, node), section_noun(node.object.group_kind)
-        sections = [each.child for each in links if each.relation in {"rule", "listener"}]
+            return {}, shown
+        branch, noun = (*ancestors, node), section_noun(node.object.group_kind)
+        sections = [link_.child for link_ in links if link_.relation in {"rule", "listener"}]
         # What is told at a Gateway would be taken to hold for its ListenerSets as well.
         has_others = noun == "listener" and len(sections) < len(links)
         is_one_of_some = self._has_some_rules and node.object not in self._picture.asked.subjects
         if has_others or (len(sections) == 1 and (noun == "listener" or is_one_of_some)):
             sections = []
-        common = self._wins.at_each(sections, here)
+        common = self._wins.at_each(sections, branch)
         where = f" on each {noun} below" if len(sections) > 1 else ""
-        own, at_ends = self._wins.at(node, above, [each.child for each in links if each.relation == "backend"])
-        rows = {end: [self._win_row(win, node) for win in found] for end, found in at_ends.items()}
-        rows[node] = [self._win_row(win, node) for win in own if win not in said]
-        rows[node] += [self._win_row(win, node, where) for win in common if win not in said]
-        return rows, said.union(common, [win for win in own if not win.scope])
+        direct, at_ends = self._wins.at(
+            node, ancestors, [link_.child for link_ in links if link_.relation == "backend"]
+        )
+        rows = {end: [self._win_row(win, node) for win in wins] for end, wins in at_ends.items()}
+        rows[node] = [self._win_row(win, node) for win in direct if win not in shown]
+        rows[node] += [self._win_row(win, node, where) for win in common if win not in shown]
+        return rows, shown.union(common, [win for win in direct if not win.scope])
 
-    def _win_row(self, win: Win, place: NodeRef, where: str = "") -> TreeRow:
-        head, members = self._wins.head(win, place, where, is_gone=self._links.nodes[place].mark == "removed")
+    def _win_row(self, win: Win, node: NodeRef, where: str = "") -> TreeRow:
+        head, members = self._wins.head(win, node, where, is_gone=self._links.nodes[node].mark == "removed")
         return self.rows.row(head, *members)
 
     def _policy_rows(self, node: NodeRef, *, is_inside: bool) -> Iterator[TreeRow]:
@@ -284,33 +289,33 @@ class Branches:
             return self.rows.row(head, (policy.ref.qualified_name, ""))
         target = attachment.target
         section = f" on {section_words(target)}" if target and target.section and not is_inside else ""
-        scope = f"{filter_words(attachment)}{section}"
+        scope = f"{filter_phrase(attachment)}{section}"
         return self._of_policy(policy, attachment, scope, is_shared=len(policy.targets) > 1)
 
     def policy_elsewhere(self, policy: GraphPolicy) -> TreeRow:
-        """A policy of which nothing is drawn that it refers to: to what it does, and why it is not attached there."""
-        failing = next((each for each in policy.targets if each.state != "attached"), None)
-        targets = [attachment_words(each) for each in policy.targets if each.target]
+        """Return the row of a policy whose targets are not drawn: its targets, and why it is not attached."""
+        failing = next((target for target in policy.targets if target.state != "attached"), None)
+        targets = [attachment_phrase(target) for target in policy.targets if target.target]
         scope = f" → {listed(targets, _NAMED)}" if targets else ""
         return self._of_policy(policy, failing, scope, is_shared=False)
 
     def _of_policy(self, policy: GraphPolicy, attachment: Attachment | None, scope: str, *, is_shared: bool) -> TreeRow:
-        """How far a policy is enforced or, of a reference that fails, why it does."""
-        words, why, reason = policy_state(policy), "", ""
+        """Return the row of a policy: how far it is enforced or, of a failing reference, why it fails."""
+        state_phrase, why, reason = policy_state(policy), "", ""
         is_fine = ENFORCEMENT[policy.state].in_force and not policy.contrary
         tone: Style = "error" if policy.state in _WRONG else "" if is_fine else "warning"
         if policy.mark == "removed":
-            words, tone = "", ""
+            state_phrase, tone = "", ""
         elif attachment and attachment.state != "attached":
             meaning = MEANINGS[attachment.state]
-            if any(each.state == "attached" for each in policy.targets):
-                words = "not attached here" if meaning.known else "whether it is attached here is not known"
+            if any(target.state == "attached" for target in policy.targets):
+                state_phrase = "not attached here" if meaning.known else "whether it is attached here is not known"
             tone, why, reason = "error" if meaning.known else "warning", attachment.message, meaning.api_reason
         head = Head(
             sort="policy",
             noun=self._names[policy.ref.group_kind],
             scope=scope,
-            notes=(words,) if words else (),
+            notes=(state_phrase,) if state_phrase else (),
             reason=reason,
             tone=tone,
             mark=policy.mark,
@@ -318,14 +323,14 @@ class Branches:
         return self.rows.row(head, (policy.ref.qualified_name, ""), why=why, is_shared=is_shared)
 
     def why_unattached(self, route: NodeRef) -> Iterator[TreeRow]:
-        """Why a route is attached to nothing: a line for each parent that it names."""
+        """Say why a route is attached to nothing: a row for each parent that it names."""
         refused = self._links.refused_by[route]
         if not refused:
             is_entered = route in self._links.entered
             no_route = "only routes that it leads to lead to it" if is_entered else "no route leads to it"
             yield self.rows.row(Head("line", tone="warning"), why=f"names no parent, and {no_route}")
         for link in refused:
-            parent = node_words(link.parent)
+            parent = node_phrase(link.parent)
             if link.mark == "removed":
                 yield self.rows.row(Head("line", tone="error", mark="removed"), why=f"was attached to {parent}")
                 continue

@@ -40,7 +40,7 @@ _TROUBLE: Final = frozenset({"error", "warning"})
 
 
 class Head(Struct, frozen=True, gc=False):
-    """What rows that are alike have in common: all that they say but for names."""
+    """The common part of rows that are alike: everything but names."""
 
     sort: Sort
     noun: str = ""
@@ -49,8 +49,8 @@ class Head(Struct, frozen=True, gc=False):
     # What stands between a name and what its object says of itself.
     joint: str = "  "
     # Settings in force; their policies follow in brackets, those of one member first, then those that all have.
-    what: str = ""
-    others: tuple[str, ...] = ()
+    summary: str = ""
+    policies: tuple[str, ...] = ()
     # After the names: where it holds, then what is wrong or remarkable, and the API's own word for that.
     scope: str = ""
     notes: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Head(Struct, frozen=True, gc=False):
 
 
 class TreeRow(Struct, frozen=True, gc=False):
-    """A row of the tree with what is below it; it has several members if it stands for what is alike."""
+    """A row of the tree with its children; it has several members if it stands for several that are alike."""
 
     head: Head
     members: tuple[Member, ...]
@@ -69,7 +69,7 @@ class TreeRow(Struct, frozen=True, gc=False):
     why: tuple[str, ...]
     # The only thing that a rule leads to, told in its row, with what is below that.
     tail: TreeRow | None
-    below: tuple[TreeRow, ...]
+    children: tuple[TreeRow, ...]
     alike: int
     same: int
     kin: int
@@ -78,77 +78,77 @@ class TreeRow(Struct, frozen=True, gc=False):
     troubled: bool
     # How many siblings it stands for; and below several rows that became one, how many each of these had (0: the same).
     number: int = 1
-    each: int = 0
+    members_each: int = 0
 
     @property
     def is_silent(self) -> bool:
         """Whether it says no more than its name."""
-        return not (self.below or self.why or self.head.notes or self.head.mark)
+        return not (self.children or self.why or self.head.notes or self.head.mark)
 
 
 class TreeRows:
-    """Makes rows, and folds those that are alike."""
+    """Factory of rows that folds those that are alike."""
 
     def __init__(self) -> None:
-        """No row is made yet."""
+        """Start without rows."""
         self._numbers: dict[Hashable, int] = {}
 
     def row(
-        self, head: Head, *members: Member, why: str = "", below: Iterable[TreeRow] = (), is_shared: bool = False
+        self, head: Head, *members: Member, why: str = "", children: Iterable[TreeRow] = (), is_shared: bool = False
     ) -> TreeRow:
-        """A row above some others, of which it tells those that are alike as one.
+        """Make a row with children, of which those that are alike become one.
 
-        What is above a row that `is_shared` is alike only where the row has the same members.
+        Ancestors of a row that `is_shared` are alike only where the row has the same members.
         """
-        folded = self.folded(below)
+        folded = self.folded(children)
         tail = _tail(head, folded)
-        rest = [*tail.below, *(each for each in folded if each is not tail)] if tail else folded
+        rest = [*tail.children, *(child for child in folded if child is not tail)] if tail else folded
         number = self._number(head)
-        alike = self._number(("alike", number, bool(why), *[each.kin for each in folded]))
-        same = self._number(("same", number, why, *[each.exact for each in folded]))
+        alike = self._number(("alike", number, bool(why), *[child.kin for child in folded]))
+        same = self._number(("same", number, why, *[child.exact for child in folded]))
         return TreeRow(
             head=head,
             members=members,
             why=(why,) if why else (),
             tail=tail,
-            below=tuple(sorted(rest, key=lambda row: _ORDER[row.head.sort])),
+            children=tuple(sorted(rest, key=lambda row: _ORDER[row.head.sort])),
             alike=alike,
             same=same,
             kin=self._number(("kin", alike, members if is_shared else len(members))),
             exact=self._number(("exact", same, members)),
-            troubled=head.tone in _TROUBLE or any(each.troubled for each in folded),
+            troubled=head.tone in _TROUBLE or any(child.troubled for child in folded),
         )
 
     def folded(self, rows: Iterable[TreeRow]) -> list[TreeRow]:
-        """Siblings, those that are alike as one where that is worth it, in the place of the first of them."""
+        """Fold siblings that are alike into one where that is worth it, in the position of the first."""
         rows = [*rows]
         if len(rows) <= 1:
             return rows
         alike: dict[tuple[int, int], list[TreeRow]] = {}
-        for place, row in enumerate(rows):
-            # Lines, and what is in force, are about one thing: what is above them.
-            alone = row.head.sort in {"line", "in force"}
-            alike.setdefault((-1, place) if alone else (row.alike, 0), []).append(row)
-        found: list[TreeRow] = []
+        for index, row in enumerate(rows):
+            # Lines and outcomes are about their parent alone.
+            is_line = row.head.sort in {"line", "in force"}
+            alike.setdefault((-1, index) if is_line else (row.alike, 0), []).append(row)
+        rows_folded: list[TreeRow] = []
         for group in alike.values():
             if len(group) >= _ENOUGH.get(group[0].head.noun, _ENOUGH_OF_MOST):
-                found.append(self._together(group))
+                rows_folded.append(self._together(group))
                 continue
             same: dict[int, list[TreeRow]] = {}
             for row in group:
                 same.setdefault(row.same, []).append(row)
-            found += [self._together(each) for each in same.values()]
-        return found
+            rows_folded += [self._together(equal_rows) for equal_rows in same.values()]
+        return rows_folded
 
     def _together(self, rows: Sequence[TreeRow]) -> TreeRow:
-        """Siblings as one row."""
+        """Join siblings into one row."""
         if len(rows) == 1:
             return rows[0]
         kin = self._number(("several", *sorted({row.kin for row in rows}), len(rows)))
-        return replace(self._merged(rows), kin=kin, number=len(rows), each=0)
+        return replace(self._merged(rows), kin=kin, number=len(rows), members_each=0)
 
     def _merged(self, rows: Sequence[TreeRow]) -> TreeRow:
-        """TreeRows that are alike as one, and so on below them."""
+        """Merge rows that are alike, and their descendants."""
         first = rows[0]
         if all(row.exact == first.exact for row in rows):
             return first
@@ -159,26 +159,26 @@ class TreeRows:
             members=members,
             why=_all(row.why for row in rows),
             tail=self._merged(tails) if tails else None,
-            below=tuple([self._merged(column) for column in zip(*[row.below for row in rows], strict=True)]),
+            children=tuple([self._merged(column) for column in zip(*[row.children for row in rows], strict=True)]),
             exact=self._number(("merged", *[row.exact for row in rows])),
-            each=(first.each or len(first.members)) if len(members) > len(first.members) else 0,
+            members_each=(first.members_each or len(first.members)) if len(members) > len(first.members) else 0,
         )
 
-    def _number(self, what: Hashable) -> int:
-        return self._numbers.setdefault(what, len(self._numbers))
+    def _number(self, key: Hashable) -> int:
+        return self._numbers.setdefault(key, len(self._numbers))
 
 
-def _tail(head: Head, below: Sequence[TreeRow]) -> TreeRow | None:
-    """The only thing that a rule leads to, if it is plain in one row which policies are on the rule, and which on that.
+def _tail(head: Head, children: Sequence[TreeRow]) -> TreeRow | None:
+    """Return the only backend of a rule, if one row can tell whether policies are on the rule or on the backend.
 
-    That is so where the rule has none.
+    It can where the rule has none.
     """
-    leads_to = [row for row in below if row.head.lead == ARROW]
+    leads_to = [row for row in children if row.head.lead == ARROW]
     if head.noun != "rule" or head.notes or len(leads_to) != 1:
         return None
     only = leads_to[0]
-    has_more = any(row.head.sort != "in force" for row in below if row is not only)
-    return only if not (has_more and only.below) and only.head.mark in {"", head.mark} else None
+    has_more = any(row.head.sort != "in force" for row in children if row is not only)
+    return only if not (has_more and only.children) and only.head.mark in {"", head.mark} else None
 
 
 def _all(several: Iterable[Sequence[Item]]) -> tuple[Item, ...]:
@@ -189,60 +189,60 @@ def _all(several: Iterable[Sequence[Item]]) -> tuple[Item, ...]:
 _OUTSIDE_ROUTES: Final = ABOVE_ROUTES | {NAMESPACE}
 
 
-class Wins:
-    """What is in force at places, by the branches that lead there."""
+class Outcomes:
+    """Outcomes at nodes, by the branches that lead there."""
 
     def __init__(self, picture: Picture, names: Mapping[GroupKind, str]) -> None:
-        """`names` are what kinds are called. What is looked up is looked up once."""
+        """`names` are the names of kinds."""
         self._outcomes, self._names = {node.ref: node.outcome for node in picture.nodes}, names
         self._only_targets = {
             policy.ref: policy.targets[0].target for policy in picture.policies if len(policy.targets) == 1
         }
 
     def at(
-        self, place: NodeRef, above: Path, backends: Sequence[NodeRef] = ()
+        self, node: NodeRef, ancestors: Path, backends: Sequence[NodeRef] = ()
     ) -> tuple[tuple[Win, ...], Mapping[NodeRef, tuple[Win, ...]]]:
-        """What is in force at a place, on the paths through all that is `above` it on a branch.
+        """Return the outcomes at a node, on the paths through its ancestors on a branch.
 
-        Of several backends that a place leads to, what is in force for all requests to some of them, and for no others,
-        is told at these.
+        Outcomes for all requests to some of several backends, and for no others, are returned for these backends.
         """
-        outcome = self._outcomes.get(place)
+        outcome = self._outcomes.get(node)
         if not outcome:
             return (), {}
-        positions = self._positions(place, above)
-        found: list[Win] = []
-        further: dict[NodeRef, list[Win]] = {}
-        leading: dict[NodeRef, set[int]] = {}
-        if len(backends) > 1:
-            leading = {each: {number for number in positions if each in outcome.paths[number]} for each in backends}
+        positions = self._positions(node, ancestors)
+        wins: list[Win] = []
+        backend_wins: dict[NodeRef, list[Win]] = {}
+        leading = {
+            backend: {number for number in positions if backend in outcome.paths[number]}
+            for backend in (backends if len(backends) > 1 else ())
+        }
         for win in outcome.wins:
-            told = replace(win, positions=())
+            scoped = replace(win, positions=())
             if len(win.positions) == len(outcome.paths) and positions:
-                found.append(told)
+                wins.append(scoped)
                 continue
             on = set(win.positions).intersection(positions)
             ends = [backend for backend, through in leading.items() if through and through <= on]
             if on and len(on) == len(positions):
-                found.append(told)
+                wins.append(scoped)
             elif ends and len(on) == len(set[int]().union(*(leading[backend] for backend in ends))):
                 for backend in ends:
-                    further.setdefault(backend, []).append(told)
+                    backend_wins.setdefault(backend, []).append(scoped)
             elif on:
-                found.append(replace(told, scope=_scope(outcome, on, positions)))
-        return tuple(found), {backend: tuple(wins) for backend, wins in further.items()}
+                wins.append(replace(scoped, scope=_scope(outcome, on, positions)))
+        return tuple(wins), {backend: tuple(scoped_wins) for backend, scoped_wins in backend_wins.items()}
 
-    def at_each(self, places: Sequence[NodeRef], above: Path) -> tuple[Win, ...]:
-        """What is in force at each of some places, on all paths of a branch, as the first of them has it."""
-        if not places:
+    def at_each(self, nodes: Sequence[NodeRef], ancestors: Path) -> tuple[Win, ...]:
+        """Return the outcomes at every one of some nodes, on all paths of a branch, as the first node has them."""
+        if not nodes:
             return ()
-        first, *others = ([told for told in self.at(place, above)[0] if not told.scope] for place in places)
-        return tuple([told for told in first if all(told in other for other in others)])
+        first, *remaining = ([win for win in self.at(node, ancestors)[0] if not win.scope] for node in nodes)
+        return tuple([win for win in first if all(win in wins for wins in remaining)])
 
-    def head(self, win: Win, place: NodeRef, where: str, *, is_gone: bool) -> tuple[Head, list[Member]]:
-        """What a row says of it, and the policies that are there for the place alone: other places have others."""
-        own = [policy for policy in win.policies if self._is_own(policy, place)]
-        others = [policy.qualified_name for policy in win.policies if policy not in own]
+    def head(self, win: Win, node: NodeRef, where: str, *, is_gone: bool) -> tuple[Head, list[Member]]:
+        """Return the head of an outcome's row, and the policies that apply at this node alone."""
+        direct = [policy for policy in win.policies if self._is_own(policy, node)]
+        elsewhere = [policy.qualified_name for policy in win.policies if policy not in direct]
         is_certain, was_certain = ("in force", "may be in force"), ("was in force", "may have been in force")
         perhaps = (was_certain if is_gone else is_certain)[not win.certain]
         head = Head(
@@ -250,39 +250,39 @@ class Wins:
             # What the route says itself is of no kind of policies.
             noun=self._names.get(win.policy_kind, win.policy_kind.kind) if win.policies else "",
             lead=f"{perhaps}{where}: ",
-            what=", ".join(win.summary),
-            others=tuple(others) if win.policies else ("the route itself",),
+            summary=", ".join(win.summary),
+            policies=tuple(elsewhere) if win.policies else ("the route itself",),
             scope=f", on {win.scope}" if win.scope else "",
         )
-        return head, [(policy.qualified_name, "") for policy in own]
+        return head, [(policy.qualified_name, "") for policy in direct]
 
-    def _is_own(self, policy: ObjectRef, place: NodeRef) -> bool:
+    def _is_own(self, policy: ObjectRef, node: NodeRef) -> bool:
         target = self._only_targets.get(policy)
-        return target is not None and (target.object == place.object or target.object.group_kind not in _OUTSIDE_ROUTES)
+        return target is not None and (target.object == node.object or target.object.group_kind not in _OUTSIDE_ROUTES)
 
-    def _positions(self, place: NodeRef, above: Path) -> Sequence[int]:
-        """The paths to a place that run down a branch."""
-        ways = self._ways(place)
-        if above in ways:
-            return ways[above]
+    def _positions(self, node: NodeRef, ancestors: Path) -> Sequence[int]:
+        """Return the paths to a node that run down a branch."""
+        ways = self._ways(node)
+        if ancestors in ways:
+            return ways[ancestors]
         # Something is left out of the picture.
-        return [position for way, positions in ways.items() if set(above).issubset(way) for position in positions]
+        return [position for way, positions in ways.items() if set(ancestors).issubset(way) for position in positions]
 
     @cached_method
-    def _ways(self, place: NodeRef) -> Mapping[Path, tuple[int, ...]]:
-        """What is above a place on its paths, and which of them these are."""
-        outcome = self._outcomes[place]
+    def _ways(self, node: NodeRef) -> Mapping[Path, tuple[int, ...]]:
+        """Return the ancestors of a node on its paths, with the positions of these paths."""
+        outcome = self._outcomes[node]
         paths = outcome.paths if outcome else ()
-        return grouped((tuple(_above(place, path)), position) for position, path in enumerate(paths))
+        return grouped((tuple(_ancestors(node, path)), position) for position, path in enumerate(paths))
 
 
-def _above(place: NodeRef, path: Path) -> Iterator[NodeRef]:
-    """What is above a place on a path, without Namespaces, which the tree has elsewhere."""
-    for node in path:
-        if node == place:
+def _ancestors(node: NodeRef, path: Path) -> Iterator[NodeRef]:
+    """Return the ancestors of a node on a path, without Namespaces, which the tree has elsewhere."""
+    for ancestor in path:
+        if ancestor == node:
             return
-        if node.object.group_kind != NAMESPACE:
-            yield node
+        if ancestor.object.group_kind != NAMESPACE:
+            yield ancestor
 
 
 def _scope(outcome: Outcome, on: Collection[int], positions: Sequence[int]) -> str:

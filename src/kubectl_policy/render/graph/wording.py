@@ -1,4 +1,4 @@
-"""The words of pictures: what a node, a policy, a link and an outcome is called, and the sentence that says it all."""
+"""Phrases of pictures: names and details of nodes, states of policies, reasons of links, and the headline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, LISTENER_HOLDERS, NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
-from kubectl_policy.render.wording.blind_spots import as_far_as
+from kubectl_policy.render.wording.blind_spots import unread_hedge
 from kubectl_policy.render.wording.names import count, kind_counts, kind_names
 from kubectl_policy.topology.references import section_words
 
@@ -44,21 +44,25 @@ def graph_headline(picture: Picture) -> str:
     # An object is there even if one of its sections is not.
     sections_first = sorted(picture.nodes, key=lambda node: not node.ref.section)
     objects = {node.ref.object: node.presence for node in sections_first}
-    there = [obj.group_kind for obj, presence in objects.items() if presence == "present"]
-    routes = sum(kind in ROUTES for kind in there)
-    above = [kind for kind in there if kind in ABOVE_ROUTES]
-    below = [kind for kind in there if kind not in ROUTES and kind not in ABOVE_ROUTES and kind != NAMESPACE]
-    parts = [*([kind_counts(above)] if above else []), *([count(routes, "route")] if routes else [])]
-    parts += [kind_counts(below)] if below else []
+    present = [obj.group_kind for obj, presence in objects.items() if presence == "present"]
+    routes = sum(kind in ROUTES for kind in present)
+    upper = [kind for kind in present if kind in ABOVE_ROUTES]
+    lower = [kind for kind in present if kind not in ROUTES and kind not in ABOVE_ROUTES and kind != NAMESPACE]
+    parts = [*([kind_counts(upper)] if upper else []), *([count(routes, "route")] if routes else [])]
+    parts += [kind_counts(lower)] if lower else []
     states = Counter(policy.state for policy in picture.policies)
-    told = [f"{states[state]} {words}" for state, words in STATES.items() if states[state]]
+    state_counts = [f"{states[state]} {label}" for state, label in STATES.items() if states[state]]
     # Of a part, what becomes of policies elsewhere is another question.
     on_part = " on this part" if picture.is_part else ""
-    policies = f"{count(len(picture.policies), 'policy')}{on_part}: {', '.join(told)}" if told else "no policies"
+    policies = (
+        f"{count(len(picture.policies), 'policy')}{on_part}: {', '.join(state_counts)}"
+        if state_counts
+        else "no policies"
+    )
     absent = Counter(str(presence) for presence in objects.values() if presence != "present")
-    lacking = [f"{absent[presence]} {words}" for presence, words in _ABSENT.items() if absent[presence]]
+    lacking = [f"{absent[presence]} {label}" for presence, label in _ABSENT.items() if absent[presence]]
     also = f"; {count(absent.total(), 'object')} that something names: {', '.join(lacking)}" if lacking else ""
-    hedge = as_far_as(picture.unseen)
+    hedge = unread_hedge(picture.unseen)
     return f"{', '.join(parts) or 'Nothing of the hierarchy'}; {policies}{also}{hedge}.{_difference(picture)}"
 
 
@@ -69,27 +73,27 @@ def _difference(picture: Picture) -> str:
     marks = {node.ref.object: node.mark for node in picture.nodes if node.mark and not node.ref.section}
     marks |= {policy.ref: policy.mark for policy in picture.policies if policy.mark}
     numbers = Counter(map(str, marks.values()))
-    told = [f"{numbers[mark]} {mark}" for mark in MARKS if numbers[mark]]
+    counts = [f"{numbers[mark]} {mark}" for mark in MARKS if numbers[mark]]
     differing = {node.ref.object for node in picture.nodes if node.settings_differ}
     settings = f"settings differ on {count(len(differing), 'object')}" if differing else "settings are the same"
-    return f" Compared: {', '.join(told) or 'nothing is added, removed or changed'}; {settings}."
+    return f" Compared: {', '.join(counts) or 'nothing is added, removed or changed'}; {settings}."
 
 
 def drawn_kinds(picture: Picture) -> dict[GroupKind, str]:
-    """What each kind in a picture is called, from the root downward."""
+    """Map each kind in a picture to its name, from the root downward."""
     drawn = (node.ref.object.group_kind for node in picture.nodes)
     return kind_names((*drawn, *(policy.ref.group_kind for policy in picture.policies)))
 
 
 def policy_state(policy: GraphPolicy) -> str:
     """`overridden by RetryPolicy baker/own`, and what a controller reports to the contrary."""
-    words = STATES[policy.state]
+    phrase = STATES[policy.state]
     by = policy.enforcement.by
     if policy.state == "Overridden" and by:
-        words += f" by {names(by)}"
+        phrase += f" by {names(by)}"
     reported = f"; controller reports {policy.contrary.reason or policy.contrary.type}" if policy.contrary else ""
     earlier = f", was {STATES[policy.earlier]}" if policy.earlier else ""
-    return f"{words}{earlier}{reported}{', may be different' if policy.may_differ else ''}"
+    return f"{phrase}{earlier}{reported}{', may be different' if policy.may_differ else ''}"
 
 
 def node_title(node: GraphNode) -> str:
@@ -98,18 +102,18 @@ def node_title(node: GraphNode) -> str:
 
 
 def node_details(node: GraphNode) -> str:
-    """What a node says itself: `HTTPS 443 *.example.com`, hostnames, `GET /cart…`; and whether it is there."""
+    """`HTTPS 443 *.example.com`, hostnames, `GET /cart…`: the details of a node, and whether it exists."""
     port, is_listener = "" if node.port is None else str(node.port), node.ref.object.group_kind in LISTENER_HOLDERS
     listener = " ".join(filter(None, (node.protocol, port, node.hostname))) if is_listener else ""
-    told = [listener] if listener else []
-    told += [", ".join(node.hostnames)] if node.hostnames else []
-    told += [" or ".join(map(match_words, node.matches))] if node.matches else []
-    told += [port] if port not in {"", node.ref.section} and not is_listener else []
-    told += [presence_words(node)] if presence_words(node) else []
-    return ", ".join(told)
+    details = [listener] if listener else []
+    details += [", ".join(node.hostnames)] if node.hostnames else []
+    details += [" or ".join(map(match_phrase, node.matches))] if node.matches else []
+    details += [port] if port not in {"", node.ref.section} and not is_listener else []
+    details += [presence_phrase(node)] if presence_phrase(node) else []
+    return ", ".join(details)
 
 
-def presence_words(node: GraphNode) -> str:
+def presence_phrase(node: GraphNode) -> str:
     """`does not exist`, `not read`, or what else there is to know about its being there; empty for most."""
     if node.virtual:
         return "virtual: no API serves its kind"
@@ -118,38 +122,38 @@ def presence_words(node: GraphNode) -> str:
     return {"present": "", "missing": "does not exist", "unknown": "not read"}[node.presence]
 
 
-def match_words(match: Json) -> str:
+def match_phrase(match: Json) -> str:
     """`GET /cart/…`, `header x-team`: what a match of a rule asks of a request, in a few words."""
     if not isinstance(match, Mapping):
         return "?"
-    told = [text_at(match, "method")]
+    parts = [text_at(match, "method")]
     # Of gRPC, a service and a method of it.
-    told.append("/".join(filter(None, (text_at(match, "method.service"), text_at(match, "method.method")))))
+    parts.append("/".join(filter(None, (text_at(match, "method.service"), text_at(match, "method.method")))))
     if "path" in match:
         path, sort = text_at(match, "path.value", "/"), text_at(match, "path.type", "PathPrefix")
-        told.append(
+        parts.append(
             path if sort == "Exact" else f"{path.rstrip('/')}/…" if sort == "PathPrefix" else f"{path} ({sort})"
         )
     for field, noun in (("headers", "header"), ("queryParams", "query")):
-        told += [f"{noun} {text_at(each, 'name', '?')}" for each in mappings_at(match, field)]
-    return " ".join(filter(None, told)) or "any request"
+        parts += [f"{noun} {text_at(condition, 'name', '?')}" for condition in mappings_at(match, field)]
+    return " ".join(filter(None, parts)) or "any request"
 
 
-def link_words(link: GraphLink) -> str:
-    """Why requests do not run down a link, by the API's own word for it if there is one; empty if they do."""
+def link_reason(link: GraphLink) -> str:
+    """Return the reason why a link carries no requests, in the API's own word if there is one; else empty."""
     if link.state == "attached":
         return ""
     return link.reason or ("not known" if link.state == "unknown" else link.message or link.state)
 
 
 def attachment_reason(attachment: Attachment) -> str:
-    """Why a reference of a policy is not attached, by the API's own word if there is one; empty if it is."""
+    """Return the reason why a reference is not attached, in the API's own word if there is one; else empty."""
     if attachment.state == "attached":
         return ""
     return MEANINGS[attachment.state].api_reason or attachment.state
 
 
-def win_words(node: GraphNode) -> Iterator[str]:
+def outcome_lines(node: GraphNode) -> Iterator[str]:
     """`RetryPolicy: attempts 5 (baker/quick), on listener https only`: what is in force at a node, a line each."""
     outcome = node.outcome
     if not outcome:

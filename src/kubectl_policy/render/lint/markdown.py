@@ -17,7 +17,7 @@ from kubectl_policy.render.lint.wording import (
 )
 from kubectl_policy.render.output.escape import code, inert
 from kubectl_policy.render.output.text import cut
-from kubectl_policy.render.wording.blind_spots import what_to_do
+from kubectl_policy.render.wording.blind_spots import remedy_phrase
 from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _size(text: str) -> int:
 
 
 def _unseen(blind_spot: BlindSpot) -> str:
-    return f"> - {inert(f'{blind_spot.what}: {blind_spot.reason}. {what_to_do(blind_spot)}')}\n"
+    return f"> - {inert(f'{blind_spot.what}: {blind_spot.reason}. {remedy_phrase(blind_spot)}')}\n"
 
 
 def _row(finding: Finding, report: Report) -> str:

@@ -9,7 +9,7 @@ from kubectl_policy.render.lint.locations import path_of, region_of, replaced_re
 from kubectl_policy.render.lint.wording import sentence, world_label, worst_first
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import cut
-from kubectl_policy.render.wording.blind_spots import what_to_do
+from kubectl_policy.render.wording.blind_spots import remedy_phrase
 from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _notifications(report: Report) -> Iterator[Json]:
         text = f"Left out, as GitHub takes {MOST_RESULTS:,} results: {count(left_out, 'finding')}"
         yield {"level": "error", "message": {"text": text}}
     for blind_spot in report.unseen:
-        text = f"Could not be seen: {blind_spot.what}: {blind_spot.reason}. {what_to_do(blind_spot)}"
+        text = f"Could not be seen: {blind_spot.what}: {blind_spot.reason}. {remedy_phrase(blind_spot)}"
         yield {"level": "warning", "message": {"text": _text(text)}}
     for finding in report.unknown:
         yield {

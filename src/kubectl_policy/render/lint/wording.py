@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import SEVERITIES
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.wording.blind_spots import as_far_as
-from kubectl_policy.render.wording.names import count, in_file
+from kubectl_policy.render.wording.blind_spots import unread_hedge
+from kubectl_policy.render.wording.names import at_origin, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +53,7 @@ def sentence(finding: Finding) -> str:
 def related_label(related: Related) -> str:
     """Return `Gateway infra/public, spec.listeners[0] (platform.yaml:8): the listener`."""
     field = f", {related.field}" if related.field else ""
-    return f"{related.object}{field}{in_file(related.origin, ' ({})')}{f': {related.words}' if related.words else ''}"
+    return f"{related.object}{field}{at_origin(related.origin, ' ({})')}{f': {related.words}' if related.words else ''}"
 
 
 def world_label(finding: Finding) -> str:
@@ -90,4 +90,4 @@ def lint_headline(report: Report, *, hints: bool = False) -> str:
         f"{count(len(report.unknown), 'check')} could not be made{remedy}" if report.unknown else "",
         f"{len(report.suppressed)} suppressed" if report.suppressed else "",
     ]
-    return f"{'; '.join(filter(None, (f'{first}{as_far_as(report.unseen)}', ', '.join(filter(None, clauses)))))}."
+    return f"{'; '.join(filter(None, (f'{first}{unread_hedge(report.unseen)}', ', '.join(filter(None, clauses)))))}."

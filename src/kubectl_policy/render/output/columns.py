@@ -97,7 +97,7 @@ class Table(Struct, Generic[_Row], frozen=True):
                 padded = (f"{cell}{_GAP}" for cell in _padded(columns[column.title]))
                 spans.append([Segment(cell, style) for cell, style in zip(padded, styles, strict=True)])
         lines = (Line(line) for line in zip(*spans, strict=True))
-        return (*lines, *(Line((Segment(words, "aside", prose=True),)) for words in remark))
+        return (*lines, *(Line((Segment(sentence, "aside", prose=True),)) for sentence in remark))
 
     def csv(self, view: View) -> str:
         """Every column as comma-separated values, for programs; nothing if there is no row.
@@ -122,45 +122,45 @@ class Table(Struct, Generic[_Row], frozen=True):
         if not self.rows:
             return {}, ()
         columns = [column for column in self.columns if wide or column.narrow]
-        found = {column.title: [column.cell(row) for row in self.rows] for column in columns}
+        values = {column.title: [column.cell(row) for row in self.rows] for column in columns}
 
         tight = {column.title: [column.tight(row) for row in self.rows] for column in columns if column.tight}
 
         def texts(
             titles: Iterable[str],
-            most: int | None = None,
+            limit: int | None = None,
             rooms: Mapping[str, int] = _ANY_ROOM,
             *,
             scarce: bool = False,
         ) -> dict[str, list[str]]:
-            of: Mapping[str, Sequence[Cell]] = {**found, **(tight if scarce else {})}
+            of: Mapping[str, Sequence[Cell]] = {**values, **(tight if scarce else {})}
             return {
                 title: [
                     *[title][: view.headers],
-                    *(text_of(cell, whole=wide, most=most, room=rooms.get(title)) for cell in of[title]),
+                    *(text_of(cell, whole=wide, limit=limit, room=rooms.get(title)) for cell in of[title]),
                 ]
                 for title in titles
             }
 
-        whole = texts(found)
+        whole = texts(values)
         if wide or not view.cuts or _width(whole) <= view.width:
             return whole, ()
         rooms = {column.title: column.least for column in columns}
-        least, kept = texts(found, _FEWER[-1], rooms, scarce=True), dict[str, list[str]]()
+        least, kept = texts(values, _FEWER[-1], rooms, scarce=True), dict[str, list[str]]()
         for column in sorted(columns, key=lambda column: column.rank):
-            further = {**kept, column.title: least[column.title]}
-            if not column.rank or _width(further) <= view.width:
-                kept = further
-        titles = [title for title in found if title in kept]
+            wider = {**kept, column.title: least[column.title]}
+            if not column.rank or _width(wider) <= view.width:
+                kept = wider
+        titles = [title for title in values if title in kept]
         # As many entries as fit; else tight words, and sentences as long as there is room for them.
-        most = next((most for most in (None, *_FEWER) if _width(texts(titles, most)) <= view.width), _FEWER[-1])
-        scarce = _width(texts(titles, most)) > view.width
-        sentences = {title for title in titles if any(isinstance(cell, Sentence) for cell in found[title])}
-        others = texts((title for title in titles if title not in sentences), most, scarce=scarce)
-        room = (view.width - _width(others)) // max(len(sentences), 1) - len(_GAP)
-        shown = texts(titles, most, {title: max(room, rooms[title]) for title in sentences}, scarce=scarce)
+        limit = next((limit for limit in (None, *_FEWER) if _width(texts(titles, limit)) <= view.width), _FEWER[-1])
+        scarce = _width(texts(titles, limit)) > view.width
+        sentences = {title for title in titles if any(isinstance(cell, Sentence) for cell in values[title])}
+        plain = texts((title for title in titles if title not in sentences), limit, scarce=scarce)
+        room = (view.width - _width(plain)) // max(len(sentences), 1) - len(_GAP)
+        shown = texts(titles, limit, {title: max(room, rooms[title]) for title in sentences}, scarce=scarce)
         shortened = [title for title in titles if shown[title] != whole[title]]
-        return shown, (_remark([title for title in found if title not in kept], shortened),)
+        return shown, (_remark([title for title in values if title not in kept], shortened),)
 
 
 def laid_out(tables: Iterable[Table[Any]], name: str, view: View) -> str | Document:
@@ -178,7 +178,7 @@ def number(value: int, *, complete: bool = True) -> Number:
     return Number(value, f"{value}" if complete else f"{value}+")
 
 
-def text_of(cell: Cell, *, whole: bool, most: int | None = None, room: int | None = None) -> str:
+def text_of(cell: Cell, *, whole: bool, limit: int | None = None, room: int | None = None) -> str:
     """A cell as text; unless `whole`, of several entries `most` are shown, of a sentence what there is `room` for."""
     if isinstance(cell, str):
         return cell
@@ -187,21 +187,21 @@ def text_of(cell: Cell, *, whole: bool, most: int | None = None, room: int | Non
     if isinstance(cell, Sentence):
         text = cell.text if whole else cell.brief or cell.text
         return text if whole or room is None else _shortened(text, room)
-    shown = cell if whole else cell[:most]
+    shown = cell if whole else cell[:limit]
     return ", ".join((*shown, *([f"{len(cell) - len(shown)} more"] if len(shown) < len(cell) else [])))
 
 
 def _shortened(sentence: str, room: int) -> str:
     """The sentence, or its first words with an ellipsis; the first one whatever room there is."""
-    words = sentence.split(" ")
-    most = len(words)
-    while most > 1 and cells(" ".join(words[:most])) + (2 if most < len(words) else 0) > room:
-        most -= 1
-    return sentence if most == len(words) else f"{' '.join(words[:most])} …"
+    pieces = sentence.split(" ")
+    number = len(pieces)
+    while number > 1 and cells(" ".join(pieces[:number])) + (2 if number < len(pieces) else 0) > room:
+        number -= 1
+    return sentence if number == len(pieces) else f"{' '.join(pieces[:number])} …"
 
 
 def _remark(left_out: Sequence[str], shortened: Sequence[str]) -> str:
-    """What a terminal is too narrow for."""
+    """Say what a terminal is too narrow for."""
     parts = [f"no room for {', '.join(left_out)}"] if left_out else []
     parts += [f"{', '.join(shortened)} shortened"] if shortened else []
     return f"({'; '.join(parts)}: --show-all shows everything)"
@@ -217,7 +217,7 @@ def aligned(lines: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _width(columns: Mapping[str, Sequence[str]]) -> int:
-    """How wide the lines of some columns are."""
+    """Return the width of the lines of some columns."""
     widths = [max(map(cells, map(_harmless, column))) for column in columns.values()]
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 

@@ -73,9 +73,9 @@ def inert(text: str) -> str:
     listed = begun.end() if begun else -1
     return "".join(
         ":"
-        if character == ":" and shown[place + 1 : place + 2] == " "
-        else _inert(character, is_plain=place != listed, ends_piece=place in linked)
-        for place, character in enumerate(shown)
+        if character == ":" and shown[index + 1 : index + 2] == " "
+        else _inert(character, is_plain=index != listed, ends_piece=index in linked)
+        for index, character in enumerate(shown)
     )
 
 

@@ -150,14 +150,14 @@ def drawn(dot: str, form: str) -> str | bytes:
     import graphviz  # type: ignore[import-untyped]  # noqa: PLC0415 (takes long to import)
 
     try:
-        made: bytes = graphviz.Source(dot).pipe(format=form, quiet=True)
+        picture: bytes = graphviz.Source(dot).pipe(format=form, quiet=True)
     except graphviz.ExecutableNotFound as error:
         hint = f"{_INSTALL}; without it there are -o html, mermaid, dot, tree and json"
         raise PolicyError(f"-o {form} needs the program dot of Graphviz, which is not installed", hint) from error
     except graphviz.CalledProcessError as error:
-        said = (error.stderr or b"").decode("utf-8", "replace").strip() or f"it ended with {error.returncode}"
-        raise PolicyError(f"Graphviz could not draw this: {said}", "-o html draws without it") from error
-    return made.decode("utf-8") if form == "svg" else made
+        message = (error.stderr or b"").decode("utf-8", "replace").strip() or f"it ended with {error.returncode}"
+        raise PolicyError(f"Graphviz could not draw this: {message}", "-o html draws without it") from error
+    return picture.decode("utf-8") if form == "svg" else picture
 
 
 FORMATS: Final[Mapping[str, Format]] = {

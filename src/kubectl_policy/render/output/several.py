@@ -1,4 +1,4 @@
-"""Answers of several clusters as one, in any format: each says by which context it was given."""
+"""Answers of several clusters as one: a section, a document, or rows with a column for the cluster."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Row: TypeAlias = tuple[int, Any]
 
 
 class ClusterAnswer(Struct, frozen=True, kw_only=True):
-    """What one cluster answers, where that is shown, and what it is there in the format that was asked for."""
+    """Answer of one cluster: its view, and its text in the format that was asked for."""
 
     context: str
     forms: Forms[Any]
@@ -45,7 +45,7 @@ class Unanswered(Struct, frozen=True, kw_only=True):
 
 
 class Answers(Struct, frozen=True, kw_only=True):
-    """What several clusters answer, in the order in which they were named, and those that give no answer."""
+    """Answers of several clusters in the order in which they were named, and the clusters without an answer."""
 
     answered: tuple[ClusterAnswer, ...]
     unanswered: tuple[Unanswered, ...]
@@ -93,25 +93,25 @@ def _together(contexts: Sequence[str], tables: Sequence[Table[Any]]) -> Table[_R
     """One table of the rows of several, with a column for the context; columns are those of all of them."""
     titles = dict.fromkeys(column.title for table in tables for column in table.columns)
     by_title = [{column.title: column for column in table.columns} for table in tables]
-    columns = [_column([each.get(title) for each in by_title]) for title in titles]
-    rows = [(place, row) for place, table in enumerate(tables) for row in table.rows]
+    columns = [_column([titles_.get(title) for titles_ in by_title]) for title in titles]
+    rows = [(index, row) for index, table in enumerate(tables) for row in table.rows]
     return Table((Column(_TITLE, lambda row: contexts[row[0]]), *columns), rows)
 
 
-def _column(own: Sequence[Column[Any] | None]) -> Column[_Row]:
+def _column(columns: Sequence[Column[Any] | None]) -> Column[_Row]:
     """A column of rows of several tables, of which not all have it."""
-    first = next(filter(None, own))
+    first = next(filter(None, columns))
 
     def cell(row: _Row) -> Cell:
-        column = own[row[0]]
+        column = columns[row[0]]
         return column.cell(row[1]) if column else NOTHING
 
     def style(row: _Row) -> Style:
-        column = own[row[0]]
+        column = columns[row[0]]
         return column.style(row[1]) if column and column.style else ""
 
     def tight(row: _Row) -> str:
-        column = own[row[0]]
+        column = columns[row[0]]
         return column.tight(row[1]) if column and column.tight else text_of(cell(row), whole=False)
 
     return Column(

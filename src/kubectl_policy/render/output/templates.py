@@ -52,7 +52,7 @@ class _Values(Struct, frozen=True):
 
 
 class _Range(Struct, frozen=True):
-    """What is shown for each value at a path, of which the paths in it start from."""
+    """A loop over the values at a path; paths in it start from each value."""
 
     text: str
     path: Path
@@ -70,12 +70,12 @@ class Template:
             raise UsageError("{end} in -o jsonpath without {range}", _HINT)
 
     def shown(self, document: Json, view: View) -> str:
-        """What it says of a document, without a line break at the end, as kubectl prints it."""
+        """Evaluate the template, without a line break at the end, as kubectl prints it."""
         del view
         return "".join(_evaluated(self._parts, document))
 
     def lacking(self, document: Json, shown: str) -> list[str]:
-        """Which fields a document lacks, if so nothing of it is shown."""
+        """List the fields that a document lacks, if nothing of it is shown."""
         return [] if shown.strip() else list(dict.fromkeys(_lacking(self._parts, [document], "")))
 
 
@@ -130,17 +130,17 @@ def _evaluated(parts: Iterable[_Literal | _Values | _Range], document: Json) -> 
         elif isinstance(part, _Values):
             yield " ".join(map(_shown, part.path.findall(document)))
         else:
-            for found in part.path.findall(document):
-                yield from _evaluated(part.inner, cast("Json", found))
+            for value in part.path.findall(document):
+                yield from _evaluated(part.inner, cast("Json", value))
 
 
 def _lacking(parts: Iterable[_Literal | _Values | _Range], roots: Sequence[Json], at: str) -> Iterator[str]:
-    """Which fields of paths are in none of some values, which are `at` a path."""
+    """List the fields of paths that none of these values has; the values are `at` a path."""
     for part in parts:
         if not isinstance(part, _Literal):
             yield from _lacked(part.text, roots, at or "the document")
         if isinstance(part, _Range):
-            within = [cast("Json", found) for root in roots for found in part.path.findall(root)]
+            within = [cast("Json", value) for root in roots for value in part.path.findall(root)]
             yield from _lacking(part.inner, within, f"{at}{part.text}")
 
 
@@ -149,24 +149,24 @@ def _lacked(path: str, roots: Sequence[Json], at: str) -> Iterator[str]:
 
     That no value fits a filter or an index is no mistake, nor is that a list is empty.
     """
-    found, written = list(roots), ""
+    nodes, written = list(roots), ""
     steps = list(_steps(path))
-    for place, step in enumerate(steps):
-        there = _path(step.standard)
-        following = [cast("Json", each) for around in found for each in there.findall(around)]
+    for index, step in enumerate(steps):
+        path_ = _path(step.standard)
+        following = [cast("Json", node) for node_ in nodes for node in path_.findall(node_)]
         if not following:
-            then = steps[place + 1].name if place + 1 < len(steps) else ""
-            mappings = [each for each in found if isinstance(each, dict)]
+            then = steps[index + 1].name if index + 1 < len(steps) else ""
+            mappings = [node for node in nodes if isinstance(node, dict)]
             if step.name and mappings:
                 yield f'{written or at} has no field "{step.name}"; {_instead(mappings, written, step.name, then)}'
-            elif step.name and any(isinstance(each, list) for each in found):
+            elif step.name and any(isinstance(node, list) for node in nodes):
                 yield f"{written or at} is a list; did you mean {written}[*]{step.text}?"
             return
-        found, written = following, f"{written}{step.text}"
+        nodes, written = following, f"{written}{step.text}"
 
 
 def _instead(mappings: Sequence[Mapping[str, Json]], written: str, name: str, then: str) -> str:
-    """What may be meant by the name of a field that some mappings lack, with that of a field in it, if there is one."""
+    """Suggest a field that may be meant by a name that some mappings lack, with a field in it if there is one."""
     import difflib  # noqa: PLC0415 (only a mistake needs it)
 
     fields = {key: value for mapping in reversed(mappings) for key, value in mapping.items()}
@@ -176,9 +176,9 @@ def _instead(mappings: Sequence[Mapping[str, Json]], written: str, name: str, th
     return f"did you mean {written}.{meant[0]}?" if meant else f"it has {', '.join(fields)}"
 
 
-def _shown(found: object) -> str:
+def _shown(value: object) -> str:
     """Text as it is but for what a terminal would obey, anything else as JSON."""
-    text = found if isinstance(found, str) else json.dumps(found)
+    text = value if isinstance(value, str) else json.dumps(value)
     return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
 
 
@@ -254,19 +254,19 @@ class CustomColumns:
         return [title for title, *_ in self._columns]
 
     def cells(self, document: Json) -> list[list[str]]:
-        """What stands under the headers, for each item."""
+        """Return the cells of each item."""
         return [[",".join(map(_shown, path.findall(row))) for *_, path in self._columns] for row in _rows(document)]
 
     def lacking(self, document: Json, shown: str) -> list[str]:
-        """Which fields of columns the items lack, if so a cell is empty."""
+        """List the fields of columns that the items lack, if a cell is empty."""
         if NONE not in shown:
             return []
         rows = _rows(document)
-        return [said for _, path, _ in self._columns for said in _lacked(path, rows, "an item")]
+        return [message for _, path, _ in self._columns for message in _lacked(path, rows, "an item")]
 
 
 def _rows(document: Json) -> list[Json]:
-    """What has a line each: the items of a list, or a document that is none."""
+    """Return the items of a list, or the document itself."""
     items = document.get("items") if isinstance(document, dict) else None
     return items if isinstance(items, list) else [document]
 

@@ -76,12 +76,12 @@ class View(Struct, frozen=True):
         return self.terminal and not self.everything
 
 
-def in_a_row(words: Sequence[str], style: Style = "", lead: str = "") -> list[Segment]:
+def in_a_row(texts: Sequence[str], style: Style = "", lead: str = "") -> list[Segment]:
     """Words with commas between them, after a lead; a line can be continued before each but the first."""
-    last = len(words) - 1
+    last = len(texts) - 1
     return [
-        Segment(f"{' ' if place else lead}{word}{',' if place < last else ''}", style)
-        for place, word in enumerate(words)
+        Segment(f"{' ' if index else lead}{text}{',' if index < last else ''}", style)
+        for index, text in enumerate(texts)
     ]
 
 

@@ -1,4 +1,4 @@
-"""What a sentence ends with if not everything could be seen that its answer depends on."""
+"""Phrases about blind spots: a hedge at the end of a sentence, and remedies."""
 
 from __future__ import annotations
 
@@ -19,54 +19,54 @@ if TYPE_CHECKING:
 _NAMED: Final = 3
 
 
-def as_far_as(unseen: Sequence[BlindSpot]) -> str:
+def unread_hedge(unseen: Sequence[BlindSpot]) -> str:
     """`, as far as could be read: 1 file may hold more; how 2 policies attach is not computed`; empty if nothing is."""
-    otherwise = {thing.what for thing in unseen if thing.is_there}
-    files = {thing.origin.source for thing in unseen if thing.origin and not thing.is_there}
-    others = {thing.what for thing in unseen if not (thing.origin or thing.policies or thing.is_there or thing.gaps)}
-    are = "is" if len(others) == 1 else "are"
+    otherwise = {spot.what for spot in unseen if spot.is_there}
+    files = {spot.origin.source for spot in unseen if spot.origin and not spot.is_there}
+    absent = {spot.what for spot in unseen if not (spot.origin or spot.policies or spot.is_there or spot.gaps)}
+    are = "is" if len(absent) == 1 else "are"
     # What a cluster did not give out is no input.
-    unread = "could not be read" if any(thing.gaps for thing in unseen) else f"{are} not in the input"
-    told = _hidden(unseen)
-    told += [f"{count(len(others), 'object')} {unread}"] if others else []
-    told += [f"{count(len(files), 'file')} may hold more"] if files else []
-    told += [f"{count(len(otherwise), 'object')} may be different"] if otherwise else []
-    hedge = f", as far as could be read: {listed(told)}" if told else ""
-    number = len({policy for thing in unseen for policy in thing.policies})
+    unread = "could not be read" if any(spot.gaps for spot in unseen) else f"{are} not in the input"
+    phrases = _hidden(unseen)
+    phrases += [f"{count(len(absent), 'object')} {unread}"] if absent else []
+    phrases += [f"{count(len(files), 'file')} may hold more"] if files else []
+    phrases += [f"{count(len(otherwise), 'object')} may be different"] if otherwise else []
+    hedge = f", as far as could be read: {listed(phrases)}" if phrases else ""
+    number = len({policy for spot in unseen for policy in spot.policies})
     attach = "attaches" if number == 1 else "attach"
     return hedge + (f"; how {count(number, 'policy')} {attach} is not computed" if number else "")
 
 
-def missing(place: SnapshotSource) -> str:
-    """What follows `what`, of something that an answer misses."""
-    return "is not in the input" if place == "the input" else "could not be read"
+def missing(world: SnapshotSource) -> str:
+    """Say why something is missing, after its name."""
+    return "is not in the input" if world == "the input" else "could not be read"
 
 
 def _hidden(unseen: Sequence[BlindSpot]) -> list[str]:
     """`RetryPolicies are hidden from you`, `2 kinds could not be read`: what a cluster did not give out, by kinds."""
-    found = dict.fromkeys(gap for thing in unseen for gap in thing.gaps)
-    forbidden = dict.fromkeys((gap.group, gap.kind) for gap in found if gap.needs)
-    failed = dict.fromkeys((gap.group, gap.kind) for gap in found if not gap.needs)
-    told = [f"{_kinds(forbidden)} are hidden from you"] if forbidden else []
-    return told + ([f"{_kinds(failed)} could not be read"] if failed else [])
+    gaps = dict.fromkeys(gap for spot in unseen for gap in spot.gaps)
+    forbidden = dict.fromkeys((gap.group, gap.kind) for gap in gaps if gap.needs)
+    failed = dict.fromkeys((gap.group, gap.kind) for gap in gaps if not gap.needs)
+    phrases = [f"{_kinds(forbidden)} are hidden from you"] if forbidden else []
+    return phrases + ([f"{_kinds(failed)} could not be read"] if failed else [])
 
 
 def _kinds(kinds: Iterable[tuple[str | None, str]]) -> str:
-    words = [plural(kind) if kind else f"objects of API group {group}" for group, kind in kinds]
-    return listed(words) if len(words) <= _NAMED else f"objects of {len(words)} kinds"
+    kind_phrases = [plural(kind) if kind else f"objects of API group {group}" for group, kind in kinds]
+    return listed(kind_phrases) if len(kind_phrases) <= _NAMED else f"objects of {len(kind_phrases)} kinds"
 
 
-def what_to_do(thing: BlindSpot) -> str:
+def remedy_phrase(spot: BlindSpot) -> str:
     """`To do: add the manifest that holds it`, `Needs: list retrypolicies.example.io in namespaces baker and infra`."""
-    if not thing.permissions:
-        return f"To do: {thing.remedy}"
-    places: dict[tuple[str, str], list[str | None]] = {}
-    for permission in thing.permissions:
-        places.setdefault((permission.verb, permission.resource), []).append(permission.namespace)
-    said: list[str] = []
-    for (verb, resource), namespaces in places.items():
+    if not spot.permissions:
+        return f"To do: {spot.remedy}"
+    namespaces_of: dict[tuple[str, str], list[str | None]] = {}
+    for permission in spot.permissions:
+        namespaces_of.setdefault((permission.verb, permission.resource), []).append(permission.namespace)
+    phrases: list[str] = []
+    for (verb, resource), namespaces in namespaces_of.items():
         inside = [namespace for namespace in namespaces if namespace]
         everywhere = str(Permission(verb, resource, None if None in namespaces else ""))
         is_inside = len(inside) == len(namespaces)
-        said.append(f"{verb} {resource} {in_namespaces(inside)}" if is_inside else everywhere)
-    return f"Needs: {listed(said)}"
+        phrases.append(f"{verb} {resource} {in_namespaces(inside)}" if is_inside else everywhere)
+    return f"Needs: {listed(phrases)}"

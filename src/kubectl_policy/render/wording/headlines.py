@@ -13,14 +13,14 @@ from kubectl_policy.attachment import unattached_phrase
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
-from kubectl_policy.render.wording.blind_spots import as_far_as
+from kubectl_policy.render.wording.blind_spots import unread_hedge
 from kubectl_policy.render.wording.names import (
-    attachment_words,
+    at_origin,
+    attachment_phrase,
     count,
-    in_file,
     kind_counts,
-    namespace_words,
-    node_words,
+    namespaces_phrase,
+    node_phrase,
     of_all,
 )
 
@@ -47,7 +47,7 @@ def policy_headline(answer: PolicyDescription) -> str:
         subject = with_target(answer.policy, answer.targets)
         return f"{subject} affects nothing that was read, but not all below its target may have been."
     unknown = answer.enforcement.state == "Unknown"
-    return f"{_of_policy(answer)}{'' if unknown else as_far_as(answer.unseen)}."
+    return f"{_of_policy(answer)}{'' if unknown else unread_hedge(answer.unseen)}."
 
 
 def fully_enforced(answer: PolicyDescription) -> int:
@@ -56,8 +56,8 @@ def fully_enforced(answer: PolicyDescription) -> int:
     same_elsewhere = _effective_by_value(answer)
     for field in answer.all_fields:
         # What the policy sets by way of another of its targets, it has not lost, nor what it sets to the same there.
-        others = (beater.positions for beater in field.superseded if beater.by.object != answer.policy)
-        everywhere.difference_update(*others, field.port_entry_on)
+        rivals = (beater.positions for beater in field.superseded if beater.by.object != answer.policy)
+        everywhere.difference_update(*rivals, field.port_entry_on)
         if field.ignored_on:
             same = (where for value, where in same_elsewhere[field.field] if value == field.value)
             everywhere -= set(field.ignored_on).difference(*same)
@@ -87,7 +87,7 @@ def _in_force(answer: PolicyDescription) -> set[int]:
 
 def with_target(policy: ObjectRef, attachments: Iterable[Attachment]) -> str:
     """The policy, with its target if it has one alone."""
-    targets = list(dict.fromkeys(attachment_words(attachment) for attachment in attachments if attachment.target))
+    targets = list(dict.fromkeys(attachment_phrase(attachment) for attachment in attachments if attachment.target))
     return f"{policy} → {targets[0]}" if len(targets) == 1 else str(policy)
 
 
@@ -108,12 +108,12 @@ def _is_idle(enforcement: Enforcement, attachments: Iterable[Attachment]) -> boo
 
 
 def why_idle(enforcement: Enforcement, attachments: Iterable[Attachment], reasons: Sequence[Reason]) -> str:
-    """Why a policy that is attached has no effect; empty if that depends on its kind, or it is not attached."""
+    """Say why an attached policy has no effect; empty if that depends on its kind, or it is not attached."""
     if enforcement.state == "Overridden":
         return f"it is replaced everywhere, by {names(enforcement.by)}"
     if enforcement.state == "NoEffect" and enforcement.outcomes:
         return "controllers ignore everything that it sets there"
-    return reason_words(reasons[0]) if reasons and _is_idle(enforcement, attachments) else ""
+    return reason_phrase(reasons[0]) if reasons and _is_idle(enforcement, attachments) else ""
 
 
 def _of_policy(answer: PolicyDescription) -> str:
@@ -124,15 +124,15 @@ def _of_policy(answer: PolicyDescription) -> str:
             kinds = {ref.group_kind for ref in objects}
             spread = f" ({kind_counts(ref.group_kind for ref in objects)})" if len(kinds) > 1 else ""
             affected = count(len(objects), kinds.pop().kind if len(kinds) == 1 else "object")
-            more = ", and may change anything there: its patches are not read" if answer.profile.patches else ""
-            return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{more}{_idle(answer)}"
-        case "Unknown" if others := answer.enforcement.undecided_with:
-            return f"Whether {subject} is enforced is unknown: {undecided_phrase(answer.policy, others)}"
+            patches = ", and may change anything there: its patches are not read" if answer.profile.patches else ""
+            return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{patches}{_idle(answer)}"
+        case "Unknown" if undecided := answer.enforcement.undecided_with:
+            return f"Whether {subject} is enforced is unknown: {undecided_phrase(answer.policy, undecided)}"
         case "Unknown":
             return f"Whether {answer.policy} has an effect is unknown: {failed or 'how it attaches is not computed'}"
         case "Conflicted":
-            beaters, alone = names(answer.enforcement.by), answer.profile.same_level == "one-applies"
-            because = f"only one policy applies to a target, and {beaters} came first" if alone else ""
+            beaters, applies_alone = names(answer.enforcement.by), answer.profile.same_level == "one-applies"
+            because = f"only one policy applies to a target, and {beaters} came first" if applies_alone else ""
             because = because or f"it conflicts with {beaters}"
             return f"{subject} has no effect: it is refused everywhere, because {because}"
         case _ if why := why_idle(answer.enforcement, answer.targets, answer.reasons):
@@ -152,7 +152,7 @@ def _extent(answer: PolicyDescription) -> str:
 
 
 def _idle(answer: PolicyDescription) -> str:
-    """What keeps an enforced policy from doing anything, as far as that is known."""
+    """Say what keeps an enforced policy from doing anything, as far as that is known."""
     lacking = [
         diagnostic
         for diagnostic in answer.problems
@@ -165,26 +165,26 @@ def _idle(answer: PolicyDescription) -> str:
 def list_headline(listing: Listing[object]) -> str:
     """`3 policies in namespace baker.`; if the list is incomplete, the same sentence says so."""
     number = count(len(listing.rows), listing.type.noun)
-    return f"{number}{namespace_words({listing.namespace})}{as_far_as(listing.unseen)}."
+    return f"{number}{namespaces_phrase({listing.namespace})}{unread_hedge(listing.unseen)}."
 
 
 def status_headline(report: StatusReport) -> str:
-    """How much disagrees, of how much; if little or nothing could be compared, the same sentence says so."""
+    """Count the disagreements; if little or nothing could be compared, the same sentence says so."""
     if not report.items:
-        where = namespace_words({report.namespace})
-        return f"Nothing to compare: no {plural(report.noun)}{where}{as_far_as(report.unseen)}."
+        where = namespaces_phrase({report.namespace})
+        return f"Nothing to compare: no {plural(report.noun)}{where}{unread_hedge(report.unseen)}."
     silent = [status for status in report.items if not status.has_status]
     if len(silent) == len(report.items):
-        alone = len(silent) == 1
-        whom = f"{silent[0].resource.ref} has no" if alone else f"none of {_numbers(silent)} has a"
-        return f"Nothing to compare: {whom} status in {report.place}{as_far_as(report.unseen)}."
+        is_only = len(silent) == 1
+        whom = f"{silent[0].resource.ref} has no" if is_only else f"none of {_numbers(silent)} has a"
+        return f"Nothing to compare: {whom} status in {report.place}{unread_hedge(report.unseen)}."
     parts = [_agreement(report)]
     if report.undecided:
         parts.append(f"{report.undecided} more cannot be decided from what was read")
     if silent:
         verb = "has" if len(silent) == 1 else "have"
         parts.append(f"{_numbers(silent)} {verb} no status in {report.place}")
-    return f"{'; '.join(parts)}{as_far_as(report.unseen)}."
+    return f"{'; '.join(parts)}{unread_hedge(report.unseen)}."
 
 
 def _agreement(report: StatusReport) -> str:
@@ -219,19 +219,19 @@ def _nouns(objects: Iterable[ObjectStatus]) -> Counter[str]:
 
 def why_not_headline(answer: WhyNot) -> str:
     """The answer in one sentence."""
-    who, where, unread = str(answer.policy), node_words(answer.target), as_far_as(answer.unseen)
+    policy, where, unread = str(answer.policy), node_phrase(answer.target), unread_hedge(answer.unseen)
     effect = answer.effect
     if effect.in_force:
         paths = f", on {of_all(len(effect.in_force), len(effect.paths))}" if len(effect.paths) > 1 else ""
-        more = f", and perhaps on {len(effect.undecided)} more" if effect.undecided else ""
-        return f"{who} has an effect on {where}{paths}{more}{unread}."
+        undecided = f", and perhaps on {len(effect.undecided)} more" if effect.undecided else ""
+        return f"{policy} has an effect on {where}{paths}{undecided}{unread}."
     first = answer.reasons[0]
     if first.rule in _UNDECIDED:
-        return f"Whether {who} has an effect on {where} is unknown: {reason_words(first)}."
-    return f"{who} has no effect on {where}: {reason_words(first)}{unread}."
+        return f"Whether {policy} has an effect on {where} is unknown: {reason_phrase(first)}."
+    return f"{policy} has no effect on {where}: {reason_phrase(first)}{unread}."
 
 
-def reason_words(reason: Reason) -> str:
+def reason_phrase(reason: Reason) -> str:
     """A reason with the API's own word for it, and where what is responsible was read."""
     api_reason = f" [{reason.reason}]" if reason.reason else ""
-    return f"{reason.message}{api_reason}" + in_file(reason.origin, " ({})")
+    return f"{reason.message}{api_reason}" + at_origin(reason.origin, " ({})")

@@ -1,4 +1,4 @@
-"""The words for counts, kinds, objects, policies on their targets, and values: the same in every text answer."""
+"""Names and numbers in text: counts, kinds, objects, policies on their targets, and values."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ROUTES, depth_of, section_noun
 from kubectl_policy.model.kinds import listed, plural, with_article
 from kubectl_policy.model.refs import is_unnamed
+from kubectl_policy.model.world import grouped
 from kubectl_policy.render.output.text import Segment
 from kubectl_policy.topology.references import section_words
 
@@ -31,7 +32,7 @@ def count(number: int, noun: str) -> str:
 
 
 def of_all(number: int, total: int) -> str:
-    """How many of all paths, after `on`: `its only path`, `both of its paths`, `1 of its 4 paths`."""
+    """`its only path`, `both of its paths`, `1 of its 4 paths`: a number of paths, after `on`."""
     if total == 1:
         return "its only path"
     if number < total:
@@ -39,16 +40,16 @@ def of_all(number: int, total: int) -> str:
     return "both of its paths" if total == 2 else f"all {total} of its paths"  # noqa: PLR2004 (a pair is "both")
 
 
-def sections_words(kind: GroupKind, names: Sequence[str]) -> str:
+def sections_phrase(kind: GroupKind, names: Sequence[str]) -> str:
     """`listeners a and b`, `rule[0] and rule c`; empty for none."""
     named = [name for name in names if not is_unnamed(name)]
     noun = section_noun(kind)
-    words = [name for name in names if name not in named]
-    words += [f"{noun if len(named) == 1 else plural(noun)} {listed(named)}"] if named else []
-    return listed(words)
+    phrases = [name for name in names if name not in named]
+    phrases += [f"{noun if len(named) == 1 else plural(noun)} {listed(named)}"] if named else []
+    return listed(phrases)
 
 
-def node_words(node: NodeRef) -> str:
+def node_phrase(node: NodeRef) -> str:
     """`Gateway infra/edge, listener https`; the object alone where no section is meant."""
     return f"{node.object}, {section_words(node)}" if node.section else str(node.object)
 
@@ -60,30 +61,32 @@ def kind_counts(kinds: Iterable[GroupKind]) -> str:
     return ", ".join(count(number, kind) for kind, number in ordered)
 
 
-def attachment_words(attachment: Attachment) -> str:
-    """What a reference names, and whether a filter makes it; where it is declared, if it names nothing."""
+def attachment_phrase(attachment: Attachment) -> str:
+    """Name the target of a reference and the filter that makes it; its field, if it names nothing."""
     if attachment.target:
-        return f"{node_words(attachment.target)}{filter_words(attachment)}"
+        return f"{node_phrase(attachment.target)}{filter_phrase(attachment)}"
     declared = attachment.declared
     unread = "parameters" if declared.way == "parameters" else "filters"
     return declared.field or f"{unread} of {plural(declared.kind)}"
 
 
-def filter_words(attachment: Attachment) -> str:
+def filter_phrase(attachment: Attachment) -> str:
     """` (by its filter)` after what names a policy itself, and how it does; empty where the policy names its target."""
     way, rule = attachment.declared.way, attachment.declared.rule
     if way == "backend filter":
-        return f" (by a filter of its backendRef in {node_words(rule)})" if rule else " (by a filter of its backendRef)"
+        return (
+            f" (by a filter of its backendRef in {node_phrase(rule)})" if rule else " (by a filter of its backendRef)"
+        )
     return {"reference": "", "filter": " (by its filter)", "parameters": " (as its parameters)"}[way]
 
 
-def source_filter_words(source: Source) -> str:
+def source_filter_phrase(source: Source) -> str:
     """` (by its filter)` of a source that a filter names; empty for any other."""
     of_rule = source.target.object.group_kind in ROUTES
     return (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
 
 
-def itself_words(obj: ObjectRef) -> str:
+def self_phrase(obj: ObjectRef) -> str:
     """`the route itself`: the object that an answer is about, as the source of its own settings."""
     return f"the {'route' if obj.kind.endswith('Route') else obj.kind} itself"
 
@@ -103,12 +106,12 @@ def source_spans(
     if source.object == source.target.object:
         section = f", {section_words(source.target)}" if source.target.section else ""
         return (Segment(f"{lead}{source.object} itself{section}", style),)
-    words = [node_words(target) for target in targets.get(source, ())] or [node_words(source.target)]
-    how = source_filter_words(source)
-    return Segment(f"{lead}{source.object}", style), Segment(f" → {listed(words, MOST_TARGETS)}{how}", style)
+    names = [node_phrase(target) for target in targets.get(source, ())] or [node_phrase(source.target)]
+    how = source_filter_phrase(source)
+    return Segment(f"{lead}{source.object}", style), Segment(f" → {listed(names, MOST_TARGETS)}{how}", style)
 
 
-def source_words(source: Source, targets: Targets = ONE_TARGET) -> str:
+def source_phrase(source: Source, targets: Targets = ONE_TARGET) -> str:
     """`source_spans` as one text."""
     return "".join(span.text for span in source_spans(source, targets=targets))
 
@@ -127,7 +130,7 @@ def flow(value: Json) -> str:
 
 
 def mark(profile: PolicyKindProfile, choice: str) -> str:
-    """What stands behind words for a choice of a kind that rests on a default or a guess; empty if it does not.
+    """` (assumed)`: mark a choice that rests on a default or a guess; empty for any other.
 
     The choices are those of `PolicyKindProfile.assumed`. A class that a label says, and policies belie, is in doubt.
     """
@@ -136,45 +139,46 @@ def mark(profile: PolicyKindProfile, choice: str) -> str:
     return " (by its label)" if choice == "class" and profile.policy_class == "direct" else " (assumed)"
 
 
-def either(words: Sequence[str]) -> str:
+def either(options: Sequence[str]) -> str:
     """`a`, `a or b`, `a, b or c`."""
-    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+    return " or ".join(filter(None, [", ".join(options[:-1]), *options[-1:]]))
 
 
 def kind_names(kinds: Iterable[GroupKind]) -> dict[GroupKind, str]:
-    """What kinds are called next to each other: with a group only where that tells two apart."""
+    """Map kinds to their names, with the group only where that tells two apart."""
     kinds = dict.fromkeys(kinds)
     number = Counter(kind.kind for kind in kinds)
     return {kind: kind.kind if number[kind.kind] == 1 else str(kind) for kind in kinds}
 
 
-def kind_words(kind: GroupKind) -> str:
+def kind_phrase(kind: GroupKind) -> str:
     """The kind alone if it is of the core group or of Gateway API, which everybody knows; else with its group."""
     return kind.kind if kind.group in {"", GATEWAY_API, GATEWAY_API_EXPERIMENTAL} else str(kind)
 
 
-def kinds_words(kinds: Iterable[GroupKind]) -> str:
+def kinds_phrase(kinds: Iterable[GroupKind]) -> str:
     """`a Gateway, an HTTPRoute or a Service`: any of some kinds, from the root of the hierarchy on."""
     ordered = sorted(set(kinds), key=lambda kind: (depth_of(kind), kind))
-    return either([with_article(kind_words(kind)) for kind in ordered])
+    return either([with_article(kind_phrase(kind)) for kind in ordered])
 
 
-def levels_words(levels: Iterable[TargetLevel]) -> str:
+def levels_phrase(levels: Iterable[TargetLevel]) -> str:
     """`a rule of an HTTPRoute or a GRPCRoute`, `a Service, or a port of it`: any of some levels, in their order."""
-    nouns: dict[str, list[GroupKind]] = {}
-    for level in sorted(levels, key=lambda level: level.section):
-        nouns.setdefault(section_noun(level.group_kind) if level.section else "", []).append(level.group_kind)
-    whole = nouns.get("", [])
+    nouns = grouped(
+        (section_noun(level.group_kind) if level.section else "", level.group_kind)
+        for level in sorted(levels, key=lambda level: level.section)
+    )
+    whole = nouns.get("", ())
     parts = [
-        f"a {noun} of {'it' if kinds == whole else either([with_article(kind_words(kind)) for kind in kinds])}"
+        f"a {noun} of {'it' if kinds == whole else either([with_article(kind_phrase(kind)) for kind in kinds])}"
         if noun
-        else either([with_article(kind_words(kind)) for kind in kinds])
+        else either([with_article(kind_phrase(kind)) for kind in kinds])
         for noun, kinds in nouns.items()
     ]
     return ", or ".join(parts)
 
 
-def namespace_words(names: Iterable[str]) -> str:
+def namespaces_phrase(names: Iterable[str]) -> str:
     """` in 2 namespaces`, ` in namespace baker`; empty for cluster-scoped objects, which are in none."""
     named = sorted({*names} - {""})
     if len(named) == 1:
@@ -182,11 +186,11 @@ def namespace_words(names: Iterable[str]) -> str:
     return f" in {count(len(named), 'namespace')}" if named else ""
 
 
-def who_words(refs: Collection[ObjectRef], noun: str = "object") -> str:
+def objects_phrase(refs: Collection[ObjectRef], noun: str = "object") -> str:
     """The number of some objects, or the name of the only one."""
     return str(next(iter(refs))) if len(refs) == 1 else count(len(refs), noun)
 
 
-def in_file(origin: Origin | None, form: str = "{}") -> str:
+def at_origin(origin: Origin | None, form: str = "{}") -> str:
     """`file:line`, in a form; empty for what is in no file, as in a cluster."""
     return form.format(origin) if origin and origin.line else ""

@@ -1,4 +1,4 @@
-"""Paths as lines, least specific node first: `GatewayClass public ▸ Gateway infra/edge ▸ listener http ▸ …`."""
+"""Paths as lines, the least specific node first: `GatewayClass public ▸ Gateway infra/edge ▸ listener http ▸ …`."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def path_lines(paths: Sequence[Path], subject: NodeRef, view: View, *, numbered:
     if not numbered and len(rows) > _FEW:
         rows = _grouped(rows)
     shown = rows[:_MOST] if view.cuts else rows
-    own = _cell_of(subject)
+    subject_cell = _cell_of(subject)
     numbers = [f"{number:>2}  " if numbered else "" for number in range(1, len(shown) + 1)]
     entries = list(zip(shown, numbers, strict=True))
-    lines = _block(shown, numbers, own, 0) if _fits(shown, view) else _blocks(entries, own, view)
+    lines = _block(shown, numbers, subject_cell, 0) if _fits(shown, view) else _blocks(entries, subject_cell, view)
     if len(rows) > len(shown):
-        left = count(len(rows) - len(shown), "more line")
-        lines.append(Line((Segment(f"and {left} of paths; --show-all shows all {len(paths)}", "aside"),), INDENT))
+        rest = count(len(rows) - len(shown), "more line")
+        lines.append(Line((Segment(f"and {rest} of paths; --show-all shows all {len(paths)}", "aside"),), INDENT))
     return tuple(lines)
 
 
@@ -53,36 +53,36 @@ def _fits(rows: Sequence[Sequence[str]], view: View) -> bool:
     return all(sum(map(cells, row)) + len(_ARROW) * len(row) + 2 * INDENT <= view.width for row in rows)
 
 
-def _blocks(entries: Sequence[_Entry], own: str, view: View) -> list[Line]:
+def _blocks(entries: Sequence[_Entry], subject_cell: str, view: View) -> list[Line]:
     """Paths in blocks that begin alike: in as few nodes as make the rest of every path fit, else in two."""
     for depth in (1, 2, 3):
-        lines = _divided(entries, depth, own, view)
+        lines = _divided(entries, depth, subject_cell, view)
         if all(line.indent + sum(cells(span.text) for span in line.spans) <= view.width for line in lines):
             return lines
-    return _divided(entries, 2, own, view)
+    return _divided(entries, 2, subject_cell, view)
 
 
-def _divided(entries: Sequence[_Entry], depth: int, own: str, view: View) -> list[Line]:
+def _divided(entries: Sequence[_Entry], depth: int, subject_cell: str, view: View) -> list[Line]:
     blocks = (list(block) for _, block in groupby(entries, lambda entry: entry[0][:depth]))
-    return [line for block in blocks for line in _indented_block(block, own, view)]
+    return [line for block in blocks for line in _indented_block(block, subject_cell, view)]
 
 
-def _indented_block(entries: Sequence[_Entry], own: str, view: View) -> list[Line]:
+def _indented_block(entries: Sequence[_Entry], subject_cell: str, view: View) -> list[Line]:
     """Neighbouring paths below what they have in common; a path that is alone is not divided."""
     rows, numbers = [row for row, _ in entries], [number for _, number in entries]
     columns = zip(*(row[:-1] for row in rows), strict=False)
     common = len(list(takewhile(lambda column: len(set(column)) == 1, columns))) if len(rows) > 1 else 0
     if not common:
-        return _block(rows, numbers, own, 0)
-    above = [rows[0][:common]]
-    deeper = " " * (INDENT if _fits(above, view) else 2 * INDENT)
+        return _block(rows, numbers, subject_cell, 0)
+    ancestors = [rows[0][:common]]
+    deeper = " " * (INDENT if _fits(ancestors, view) else 2 * INDENT)
     return [
-        *_block(above, [" " * len(numbers[0])], own, 0),
-        *_block(rows, [number + deeper for number in numbers], own, common),
+        *_block(ancestors, [" " * len(numbers[0])], subject_cell, 0),
+        *_block(rows, [number + deeper for number in numbers], subject_cell, common),
     ]
 
 
-def _block(rows: Sequence[tuple[str, ...]], leads: Sequence[str], own: str, skip: int) -> list[Line]:
+def _block(rows: Sequence[tuple[str, ...]], leads: Sequence[str], subject_cell: str, skip: int) -> list[Line]:
     """Rows as lines, without the first `skip` cells; in columns if they have the same number of cells."""
     alike = len({len(row) for row in rows}) == 1
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)] if alike else []
@@ -91,10 +91,10 @@ def _block(rows: Sequence[tuple[str, ...]], leads: Sequence[str], own: str, skip
         last = len(row) - 1
         spans = [
             Segment(
-                (_ARROW if place else "") + (pad(cell, widths[place]) if alike and place < last else cell),
-                "subject" if cell == own else "",
+                (_ARROW if index else "") + (pad(cell, widths[index]) if alike and index < last else cell),
+                "subject" if cell == subject_cell else "",
             )
-            for place, cell in enumerate(row)
+            for index, cell in enumerate(row)
         ][skip:]
         first = replace(spans[0], text=lead + spans[0].text.lstrip(" "))
         lines.append(Line((first, *spans[1:]), INDENT, 2 * INDENT + len(lead)))
@@ -125,15 +125,15 @@ def _cell_of(node: NodeRef) -> str:
 
 def _grouped(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Rows that differ in one cell alone as one row: `listeners http, https`, `4 rules`; from the leaf upwards."""
-    for place in range(max(map(len, rows)) - 1, 0, -1):
+    for index in range(max(map(len, rows)) - 1, 0, -1):
         merged: dict[tuple[str, ...], list[str]] = {}
         for row in rows:
-            if place < len(row):
-                merged.setdefault((*row[:place], "", *row[place + 1 :]), []).append(row[place])
+            if index < len(row):
+                merged.setdefault((*row[:index], "", *row[index + 1 :]), []).append(row[index])
             else:
                 merged.setdefault(row, [])
         rows = [
-            (*row[:place], _together(differing), *row[place + 1 :]) if differing else row
+            (*row[:index], _together(differing), *row[index + 1 :]) if differing else row
             for row, differing in merged.items()
         ]
     return rows

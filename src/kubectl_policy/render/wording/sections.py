@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import Line, Segment
-from kubectl_policy.render.wording.blind_spots import what_to_do
-from kubectl_policy.render.wording.names import count, in_file, node_words
+from kubectl_policy.render.wording.blind_spots import remedy_phrase
+from kubectl_policy.render.wording.names import at_origin, count, node_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,13 +44,13 @@ def section(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
 
 
 def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
-    """What an object's status says: a line for each parent, ancestor or listener and each controller."""
+    """Return the reported conditions: a line for each parent, ancestor or listener and each controller."""
     lines: list[Line] = []
     for (about, controller), conditions in groupby(reported, lambda condition: (condition.about, condition.controller)):
         label = about + (f" (by {controller})" if controller else "")
         spans = [Segment(f"{label}:" if label else "")]
-        for place, condition in enumerate(conditions):
-            lead = ", " if place else " " if label else ""
+        for index, condition in enumerate(conditions):
+            lead = ", " if index else " " if label else ""
             spans.append(Segment(f"{lead}{condition.type} {condition.status}", prose=True))
             # A reason that repeats the type ("Accepted True, Accepted") tells nothing.
             details = [condition.reason] if condition.reason not in {"", condition.type} else []
@@ -63,17 +63,17 @@ def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
 
 
 def expected_section(expected: Sequence[PolicyCondition]) -> tuple[Line, ...]:
-    """What the controllers of policy kinds should report on an object that is not a policy."""
+    """Return the conditions that controllers of policy kinds should report on an object that is no policy."""
     return section(
         "Controllers of policies should report", (Line(tuple(_conditions([condition])), 2, 4) for condition in expected)
     )
 
 
 def expected_places_section(expected: Sequence[AncestorStatus]) -> tuple[Line, ...]:
-    """What the controllers of a policy's kind should report on it: a line for each place."""
+    """Return the conditions that controllers should report on a policy: a line for each ancestor."""
     lines: list[Line] = []
     for status in expected:
-        label = (Segment(f"{node_words(status.ancestor)}: "),) if status.ancestor else ()
+        label = (Segment(f"{node_phrase(status.ancestor)}: "),) if status.ancestor else ()
         lines.append(Line((*label, *_conditions(status.conditions)), 2, 4))
     return section("Its controllers should report", lines)
 
@@ -83,18 +83,18 @@ _DONE: Final = frozenset({"Attached", "Programmed", "ResolvedRefs"})
 
 
 def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Segment]:
-    said: set[str] = set()
+    mentioned: set[str] = set()
     for number, condition in enumerate(conditions):
         yield Segment(f"{', ' if number else ''}{condition.type} {condition.status}", prose=True)
         named = condition.reason != condition.type
         # That all is well needs no reason, and one message will do for several conditions.
         if condition.status == "True" and (condition.type in _WELL or (condition.type in _DONE and not named)):
             continue
-        message = "" if condition.message in said else condition.message
-        said.add(condition.message)
-        words = ": ".join(filter(None, [condition.reason if named else "", message]))
-        if words:
-            yield Segment(f" ({words})", prose=True)
+        message = "" if condition.message in mentioned else condition.message
+        mentioned.add(condition.message)
+        details = ": ".join(filter(None, [condition.reason if named else "", message]))
+        if details:
+            yield Segment(f" ({details})", prose=True)
 
 
 _WITHOUT: Final[Mapping[Without, str]] = {
@@ -117,9 +117,9 @@ def _reference(reference: SettingsReference, subject: ObjectRef) -> Line:
     selects = reference.without == "one less"
     verb = ("seems to " if reference.guessed else "") + ("select" if selects else "refer to")
     verb = verb if reference.guessed else "selects" if selects else "refers to"
-    what = "it" if obj.qualified_name == subject.qualified_name else str(obj)
-    words = f" {verb} {what} ({reference.field}{whose}); {_WITHOUT[reference.without]}"
-    return Line((Segment(str(reference.policy), "subject"), Segment(words, prose=True)), 2, 4)
+    name = "it" if obj.qualified_name == subject.qualified_name else str(obj)
+    phrase = f" {verb} {name} ({reference.field}{whose}); {_WITHOUT[reference.without]}"
+    return Line((Segment(str(reference.policy), "subject"), Segment(phrase, prose=True)), 2, 4)
 
 
 def failing_section(failing: Iterable[FailingRoute]) -> tuple[Line, ...]:
@@ -127,8 +127,8 @@ def failing_section(failing: Iterable[FailingRoute]) -> tuple[Line, ...]:
     lines: list[Line] = []
     for route in failing:
         rules = "" if route.whole else f" ({listed([rule.section for rule in route.rules])})"
-        words = f"{rules}: {route.policy} is not valid: {route.message}"
-        lines.append(Line((Segment(str(route.route), "subject"), Segment(words, prose=True)), 2, 4))
+        phrase = f"{rules}: {route.policy} is not valid: {route.message}"
+        lines.append(Line((Segment(str(route.route), "subject"), Segment(phrase, prose=True)), 2, 4))
     return section("Requests that get an error response", lines)
 
 
@@ -141,15 +141,15 @@ _WHAT: Final[Mapping[ReferenceRole, str]] = {
 
 
 def not_looked_into_section(references: Iterable[NotLookedInto]) -> tuple[Line, ...]:
-    """What is referred to and of which nothing is known, a line for each object, with all that name it."""
+    """Return the references that lead out of what is known: a line per object, with all that name it."""
     by_object: dict[tuple[ObjectRef, ReferenceRole], list[NotLookedInto]] = {}
     for reference in references:
         by_object.setdefault((reference.object, reference.as_), []).append(reference)
     lines: list[Line] = []
     for (obj, sort), alike in by_object.items():
-        by = dict.fromkeys(f"{_WHAT[sort]} {node_words(reference.by)}" for reference in alike)
+        by = dict.fromkeys(f"{_WHAT[sort]} {node_phrase(reference.by)}" for reference in alike)
         fields = ", ".join(dict.fromkeys(reference.field for reference in alike))
-        lead = Segment(f"{obj}{in_file(alike[0].origin, ' ({})')}:")
+        lead = Segment(f"{obj}{at_origin(alike[0].origin, ' ({})')}:")
         lines.append(Line((lead, Segment(f" {listed(list(by))}", prose=True), Segment(f" ({fields})", "aside")), 2, 4))
     return section("Not looked into", lines)
 
@@ -168,18 +168,18 @@ def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
 
 
 def unseen_section(unseen: Sequence[BlindSpot]) -> tuple[Line, ...]:
-    """What could not be seen, why, and what would show it."""
+    """Return the blind spots, with their reasons and remedies."""
     lines: list[Line] = []
-    for thing in unseen:
-        where = in_file(thing.origin, " ({})")
-        remedy = Segment(f" {thing.reason}. {what_to_do(thing)}", prose=True)
-        lines.append(Line((Segment(f"{thing.what}{where}:"), remedy), 2))
+    for spot in unseen:
+        where = at_origin(spot.origin, " ({})")
+        remedy = Segment(f" {spot.reason}. {remedy_phrase(spot)}", prose=True)
+        lines.append(Line((Segment(f"{spot.what}{where}:"), remedy), 2))
     return section("Could not be seen", lines)
 
 
-def problems_section(diagnostics: Iterable[Diagnostic], said: Iterable[str] = ()) -> tuple[Line, ...]:
+def problems_section(diagnostics: Iterable[Diagnostic], mentioned: Iterable[str] = ()) -> tuple[Line, ...]:
     """The problems that concern the answer, but for those whose message the answer gives elsewhere."""
-    elsewhere = tuple(message for message in said if message)
+    elsewhere = tuple(message for message in mentioned if message)
     lines = (
         problem_line(diagnostic)
         for diagnostic in diagnostics
@@ -190,10 +190,10 @@ def problems_section(diagnostics: Iterable[Diagnostic], said: Iterable[str] = ()
 
 def problem_line(diagnostic: Diagnostic) -> Line:
     """A problem: how bad it is, where, and what is wrong."""
-    word, style = _WORDS[diagnostic.severity]
-    where = in_file(diagnostic.origin, " {}")
+    label, style = _WORDS[diagnostic.severity]
+    where = at_origin(diagnostic.origin, " {}")
     message = f" {diagnostic.message}" + (f" [{diagnostic.reason}]" if diagnostic.reason else "")
-    return Line((Segment(word, style), Segment(f"{where}:"), Segment(message, prose=True)), 2)
+    return Line((Segment(label, style), Segment(f"{where}:"), Segment(message, prose=True)), 2)
 
 
 Command: TypeAlias = tuple[str, ...]
@@ -205,7 +205,7 @@ def next_section(commands: Iterable[Command], view: View) -> tuple[Line, ...]:
         return ()
     import shlex  # noqa: PLC0415 (only a terminal needs it)
 
-    texts = (shlex.join(visible(word) for word in (*command, *view.options)) for command in islice(commands, 2))
+    texts = (shlex.join(visible(part) for part in (*command, *view.options)) for command in islice(commands, 2))
     return section("Next", (Line((Segment(f"{view.program} {text}", "command"),), 2) for text in texts))
 
 
@@ -216,16 +216,18 @@ def describing(ref: ObjectRef, *options: str) -> Command:
 
 
 def nothing_found(namespace: str, elsewhere: Sequence[str], noun: str) -> list[str]:
-    """What kubectl says of an empty list, and where there is something."""
+    """Return kubectl's words for an empty list, and a hint where there is something."""
     return [f"No resources found{f' in {namespace} namespace.' if namespace else ''}", *elsewhere_hint(elsewhere, noun)]
 
 
 def elsewhere_hint(elsewhere: Sequence[str], noun: str) -> list[str]:
-    """Where there is something, if nothing was found here: `elsewhere` has a namespace for each such object."""
+    """Return a hint where there is something; `elsewhere` has a namespace for each such object."""
     if not elsewhere:
         return []
     namespaces = sorted(set(elsewhere))
-    one = len(namespaces) == 1
-    where = f"namespace {namespaces[0]}: add -n {namespaces[0]}" if one else f"{len(namespaces)} namespaces: add -A"
+    singular = len(namespaces) == 1
+    where = (
+        f"namespace {namespaces[0]}: add -n {namespaces[0]}" if singular else f"{len(namespaces)} namespaces: add -A"
+    )
     verb = "is" if len(elsewhere) == 1 else "are"
     return [f"hint: there {verb} {count(len(elsewhere), noun)} in {where}"]

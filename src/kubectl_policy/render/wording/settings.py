@@ -10,7 +10,7 @@ from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.shared.reasons import merge_does_not_count
 from kubectl_policy.render.output.text import Line, Segment, cells, cut
-from kubectl_policy.render.wording.names import flow, source_words
+from kubectl_policy.render.wording.names import flow, source_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -35,7 +35,7 @@ SHORT_ID: Final = 7
 _Field = TypeVar("_Field", "Setting", "Fate", "FieldOutcome")
 
 
-def blame_words(placed: Setting | FieldOutcome) -> str:
+def blame_phrase(placed: Setting | FieldOutcome) -> str:
     """`alice, 2026-01-03, 1a2b3c4`; empty where nobody asked who wrote it, or that cannot be told."""
     blame = placed.blame
     if blame is None:
@@ -45,22 +45,22 @@ def blame_words(placed: Setting | FieldOutcome) -> str:
 
 
 def perhaps(setting: Setting) -> str:
-    """What is said of a setting where it is not known how policies combine."""
+    """` (may hold)`: mark a setting where it is not known how policies combine."""
     return "" if setting.certain else " (may hold)"
 
 
 def default_spans(field: Setting | FieldOutcome) -> tuple[Segment, ...]:
-    """What distinguishes a field that its policy leaves out from one that somebody wrote; nothing for the latter."""
+    """Mark a field that its policy leaves out; nothing for one that somebody wrote."""
     return (Segment(f" ({DEFAULT})", "aside", prose=True),) if field.defaulted else ()
 
 
 def without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
     """Fields without those that only repeat the key that a list element is named by, next to others of the element."""
-    for place, field in enumerate(fields):
+    for index, field in enumerate(fields):
         element, _, _ = field.field.rpartition(".")
-        neighbours = fields[max(place - 1, 0) : place] + fields[place + 1 : place + 2]
+        neighbours = fields[max(index - 1, 0) : index] + fields[index + 1 : index + 2]
         repeats = element.endswith("]") and element.endswith(f"[{flow(field.value)}]")
-        if not (repeats and any(other.field.startswith(f"{element}.") for other in neighbours)):
+        if not (repeats and any(neighbour.field.startswith(f"{element}.") for neighbour in neighbours)):
             yield field
 
 
@@ -85,9 +85,9 @@ def _beginning(value: Json) -> str:
 def _object(item: Mapping[str, Json]) -> str:
     name = item.get("name")
     rest = [(key, child) for key, child in item.items() if key != "name"]
-    words = [f"[{name}]"] if isinstance(name, str) else []
-    words += [f"{key} {flow(child)}" for key, child in rest[:1]]
-    return " ".join(words) + (" …" if len(rest) > 1 else "")
+    parts = [f"[{name}]"] if isinstance(name, str) else []
+    parts += [f"{key} {flow(child)}" for key, child in rest[:1]]
+    return " ".join(parts) + (" …" if len(rest) > 1 else "")
 
 
 _INDENT: Final = 2
@@ -111,11 +111,11 @@ _DOUBTS: Final = {
 _PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})
 
 
-def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
-    """Why another value is in force, in plain words, from the fate and from who won."""
+def why_superseded(fate: Fate, winner: Source, group: InForce) -> str:
+    """Say why another value is in force, from the fate of a value and the source that won."""
     if fate.state == "rejected":
-        alone = group.contest.same_level == "one-applies" and winner.target == fate.source.target
-        return f"refused: {_first(group, (winner,))} applies" if alone else "conflict: refused"
+        is_only = group.contest.same_level == "one-applies" and winner.target == fate.source.target
+        return f"refused: {_first(group, (winner,))} applies" if is_only else "conflict: refused"
     if fate.state == "unheeded":
         return _why_ignored(fate, group)
     if winner.object == winner.target.object:
@@ -124,16 +124,16 @@ def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
 
 
 def _own_wins(fate: Fate, winner: Source, group: InForce) -> str:
-    """Why a value of the target object's own is in force: `the route's own timeout wins`."""
+    """`the route's own timeout wins`: say why a value of the target object is in force."""
     if fate.source == winner:
         return "another of its own settings counts instead"
-    around = (words for field, words in group.contest.own_words.items() if f"{fate.field}.".startswith(f"{field}."))
+    around = (phrase for field, phrase in group.contest.own_words.items() if f"{fate.field}.".startswith(f"{field}."))
     is_route = winner.object.group_kind in ROUTES
     return f"the {'route' if is_route else winner.object.kind}'s own {next(around, 'setting')} wins"
 
 
 def _by_level(winner: Source, loser: Source, group: InForce) -> str:
-    """Why a policy wins against another one by where the two are attached and by their order there."""
+    """Say why a policy wins by the level at which it is attached, or by its order there."""
     together = winner.target == loser.target
     if winner.overrides and not (together and loser.overrides):
         return "overridden from above" if _above(winner, loser) else "an override beats a default"
@@ -149,15 +149,15 @@ def _by_level(winner: Source, loser: Source, group: InForce) -> str:
 
 def _above(winner: Source, loser: Source) -> bool:
     """Whether an override comes from further up than what it beats: another override does not give way to one below."""
-    above, below = winner.target, loser.target
-    if above.object == below.object:
-        return bool(below.section) and not above.section
-    kinds = above.object.group_kind, below.object.group_kind
+    upper, lower = winner.target, loser.target
+    if upper.object == lower.object:
+        return bool(lower.section) and not upper.section
+    kinds = upper.object.group_kind, lower.object.group_kind
     return loser.overrides or NAMESPACE in kinds or layer_of(kinds[0]) <= layer_of(kinds[1])
 
 
 def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
-    """Why a policy of a route wins against one of a route that it leads to, where its route has chosen so."""
+    """Say why a policy of a route wins against one of a child route, where its route has chosen so."""
     order, sources = group.contest.order, {winner, loser}
     known = sources <= set(order) and all(source.target.object.group_kind in ROUTES for source in sources)
     if not group.profile.route_choice or not known or order.index(winner) > order.index(loser):
@@ -166,7 +166,7 @@ def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
 
 
 def _why_ignored(fate: Fate, group: InForce) -> str:
-    """Why controllers do not look at a field of a policy that counts."""
+    """Say why controllers ignore a field of a policy that counts."""
     if not group.profile.counts(fate.field):
         return f"it does not count on {plural(group.extent.at[0].object.kind)}"
     port_field = group.profile.port_field
@@ -180,7 +180,7 @@ def _why_ignored(fate: Fate, group: InForce) -> str:
 
 
 def why_without_effect(fate: Fate, group: InForce) -> str:
-    """Why a declared field has no effect where nothing stands for it: its whole spec was replaced, or refused.
+    """Say why a declared field has no effect and no successor: its whole spec was replaced, or refused.
 
     Of one that is refused, by whom is left out: that stands beside it.
     """
@@ -195,32 +195,32 @@ def why_without_effect(fate: Fate, group: InForce) -> str:
         return f"refused: of several on one target {_first(group, fate.superseded_by)} applies"
     elsewhere = all(beater.target != fate.source.target for beater in fate.superseded_by)
     if elsewhere and group.profile.refusal == "everywhere":
-        names = listed([source_words(beater) for beater in fate.superseded_by])
+        names = listed([source_phrase(beater) for beater in fate.superseded_by])
         return f"refused on all of its targets, for {names}"
     return "refused for the conflict"
 
 
 def _why_replaced(fate: Fate, group: InForce) -> str:
-    own = [beater for beater in fate.superseded_by if beater.object == beater.target.object]
-    if own:
-        return _own_wins(fate, own[0], group)
-    names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
+    of_objects = [beater for beater in fate.superseded_by if beater.object == beater.target.object]
+    if of_objects:
+        return _own_wins(fate, of_objects[0], group)
+    names = listed([source_phrase(beater) for beater in fate.superseded_by]) or "another policy"
     several, why = len(fate.superseded_by) > 1, merge_not_counting(fate, group)
     if fate.source in group.contest.members:
         return f"{names} {'set' if several else 'sets'} what stands instead"
-    words = f"all of it gives way to {names}" if several else f"{names} replaces all of it"
-    return f"{words}; {why}" if why else words
+    phrase = f"all of it gives way to {names}" if several else f"{names} replaces all of it"
+    return f"{phrase}; {why}" if why else phrase
 
 
 def merge_not_counting(fate: Fate, group: InForce) -> str:
-    """Why a policy replaces another one as a whole although it says that it merges; empty if it does not."""
+    """Say why a policy replaces another one as a whole although it says that it merges; else empty."""
     if fate.source in group.contest.members:
         return ""
     return merge_does_not_count(fate.source, fate.superseded_by, group.contest.strategy_of, group.profile)
 
 
 def _by_filter(winner: Source, loser: Source) -> str:
-    """Why a policy wins, or loses, that a filter of a rule names, against another one on that rule or its route."""
+    """Say why a policy that a filter of a rule names wins, or loses, against one on that rule or its route."""
     if winner.target.object != loser.target.object or not (winner.filter or loser.filter):
         return ""
     if winner.filter and loser.filter:
@@ -231,7 +231,7 @@ def _by_filter(winner: Source, loser: Source) -> str:
 
 
 def _first(group: InForce, winners: Iterable[Source]) -> str:
-    """What the policy is that applies where one alone does."""
+    """Say which policy applies where one alone does."""
     if any(winner.filter for winner in winners):
         return "the first that a filter names"
     undecided = group.profile.order_field or "age unknown" in group.combination.doubts
@@ -239,25 +239,25 @@ def _first(group: InForce, winners: Iterable[Source]) -> str:
 
 
 def _order(group: InForce) -> str:
-    """What the order of policies on one target goes by."""
+    """Name the order of policies on one target."""
     age = "name" if "age unknown" in group.combination.doubts else "age"
     return f"{group.profile.order_field} and {age}" if group.profile.order_field else age
 
 
-def merging_words(strategies: Collection[MergeStrategy], profile: PolicyKindProfile, *, merges: bool = True) -> str:
-    """How policies of a kind merge; empty where none ever does, which is what the strategy None means.
+def merging_phrase(strategies: Collection[MergeStrategy], profile: PolicyKindProfile, *, merges: bool = True) -> str:
+    """Say how policies of a kind merge; empty for the strategy None, with which none does.
 
     Where the policy itself chooses to merge, also with what; `merges` says whether there is anything to merge with.
     """
-    words = [strategy.value.lower() for strategy in strategies if strategy is not MergeStrategy.NONE]
+    phrases = [strategy.value.lower() for strategy in strategies if strategy is not MergeStrategy.NONE]
     if profile.chooser == "challenger" and merges and _PATCHING.intersection(strategies):
-        above = "the closest policy above it" if profile.merges_with == "closest" else "the policies above it"
-        words[-1] += f" with {above}" + (f" ({profile.strategy_field})" if profile.strategy_field else "")
-    return ", ".join(words)
+        partners = "the closest policy above it" if profile.merges_with == "closest" else "the policies above it"
+        phrases[-1] += f" with {partners}" + (f" ({profile.strategy_field})" if profile.strategy_field else "")
+    return ", ".join(phrases)
 
 
 def basis_lines(groups: Sequence[InForce]) -> Iterator[Line]:
-    """What an answer about a policy kind rests on: guesses, doubts of all groups, limits of what is known of the kind.
+    """Return the basis of an answer about a policy kind: guesses, doubts of all groups, limits of its profile.
 
     `groups` are all of one kind, at least one. Doubts that not all of them have come first.
     """
@@ -276,7 +276,7 @@ def basis_lines(groups: Sequence[InForce]) -> Iterator[Line]:
 
 
 def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind: str = "") -> Iterator[Line]:
-    """What an answer takes a policy kind for that nobody says; with the name of the kind where it is not plain."""
+    """Return the assumptions about a policy kind; with its name where that is not plain."""
     if assumed:
         of_class = _BY_LABEL if profile.policy_class == "direct" else _ASSUMPTIONS["class"]
         meanings = {**_ASSUMPTIONS, "class": of_class, "merge strategy": _MERGING[profile.policy_class]}
@@ -286,13 +286,13 @@ def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind:
 
 
 def doubt_lines(doubts: Iterable[str]) -> Iterator[Line]:
-    """What an answer rests on without knowing it, in plain words."""
+    """Return the doubts about an answer."""
     for doubt in doubts:
         yield _aside(f"in doubt: {_DOUBTS.get(doubt, doubt)}")
 
 
 def note_lines(profile: PolicyKindProfile, *, in_full: bool = True) -> Iterator[Line]:
-    """What no field of a profile can say: where answers may be wrong and, `in_full`, whatever else is to be known."""
+    """Return the notes of a profile: where answers may be wrong and, `in_full`, all others."""
     if profile.approximate:
         yield _aside(f"not everything about {profile.group_kind.kind} is computed: {profile.notes}")
     elif profile.notes and in_full:
