@@ -288,10 +288,7 @@ class Competition:
     @cached_property
     def _distinct(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
         """The matches of each route without those that repeat an earlier one."""
-        return {
-            route: _without_repeated(matches) if len(matches) > 1 else matches
-            for route, matches in self.matches.items()
-        }
+        return {ref: _without_repeated(matches) if matches[1:] else matches for ref, matches in self.matches.items()}
 
     def _repeated(self, route: ObjectRef) -> Iterator[LostMatch]:
         matches, distinct = self.matches[route], self._distinct[route]
@@ -348,13 +345,11 @@ class Competition:
 
         A hostname that comes from the listener alone may count for less.
         """
-        winner_hostnames, match_hostnames = (
-            hostnames_of(self._index, contender.route.ref) for contender in (winner, match)
-        )
+        winning, losing = (hostnames_of(self._index, rival.route.ref) for rival in (winner, match))
         return (
             winner.route.created is not None
             and match.route.created is not None
-            and (hostname in map(comparable, winner_hostnames)) == (hostname in map(comparable, match_hostnames))
+            and (hostname in map(comparable, winning)) == (hostname in map(comparable, losing))
             and _as_long(winner, match)
         )
 

@@ -18,6 +18,7 @@ from kubectl_policy.model.world import grouped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.rules.suppressions import Suppression
@@ -66,13 +67,9 @@ def suppress(world: Linted, findings: Iterable[Finding], locate: Locate = lambda
             lines = _lines(finding, origin, locate)
             near.setdefault(origin.source, []).append((rule, lines[-1]))
             about += by_location[origin.source]
-        covering = [suppression for suppression in about if suppression.covers(finding, lines)]
-        uses = [
-            SuppressionName(suppression, name)
-            for suppression in covering
-            for name in suppression.names
-            if rule.is_called(name)
-        ]
+        covering = (suppression for suppression in about if suppression.covers(finding, lines))
+        names = (SuppressionName(suppression, name) for suppression in covering for name in suppression.names)
+        uses = [use for use in names if rule.is_called(use.name)]
         used.update(uses)
         if uses:
             by = uses[0].suppression
@@ -98,13 +95,11 @@ def _needed(world: Linted, holding: Sequence[Suppression]) -> Iterator[Suppressi
     names = {name for suppression in holding for name in suppression.names}
     needed = {name for name in names if _is_checked(name, world)}
     # Suppressions may be about others, too.
-    sparing = [
-        suppression for suppression in holding if any(suppression_unused.is_called(name) for name in suppression.names)
-    ]
+    exempting = [suppression for suppression in holding if any(map(suppression_unused.is_called, suppression.names))]
     for suppression in holding:
         lines = [suppression.origin.line]
         for use in (SuppressionName(suppression, name) for name in suppression.names if name in needed):
-            if not any(spared_by.covers(_unused(use, 0), lines) for spared_by in sparing):
+            if not any(exemption.covers(_unused(use, 0), lines) for exemption in exempting):
                 yield use
 
 
@@ -164,16 +159,10 @@ def lint_worlds(worlds: Sequence[Linted], settings: LintSettings, locate: Locate
     """Return the findings in several worlds, merged and located; a finding names its worlds unless it is in all."""
     judged = [suppress(world, findings_in(world), locate) for world in worlds]
     names = [world.name for world in worlds]
-    remaining = [
-        *_merge_worlds(names, [world_findings.findings for world_findings in judged]),
-        *unused_in(judged, settings),
-    ]
-    hidden = _merge_worlds(
-        names, [[suppressed.finding for suppressed in world_findings.suppressed] for world_findings in judged]
-    )
-    by_key = {
-        suppressed.finding.key: suppressed for world_findings in judged for suppressed in world_findings.suppressed
-    }
+    remaining = [*_merge_worlds(names, [world.findings for world in judged]), *unused_in(judged, settings)]
+    suppressed_of = [world.suppressed for world in judged]
+    hidden = _merge_worlds(names, [[suppressed.finding for suppressed in world] for world in suppressed_of])
+    by_key = {suppressed.finding.key: suppressed for world in suppressed_of for suppressed in world}
 
     def raw_of(ref: ObjectRef) -> Json:
         resources = (world.index.get(ref) for world in worlds)
@@ -205,13 +194,12 @@ def _merge_worlds(names: Sequence[str], findings_by_world: Sequence[Iterable[Fin
 
 
 def _located(finding: Finding, locate: Locate) -> Finding:
-    # Of what is not certain there may be much, of which nobody looks at more than the number.
-    is_certain = finding.certain
-    related = tuple(
-        replace(related, origin=locate(related.origin, related.field if is_certain else ""))
-        for related in finding.related
-    )
-    return replace(finding, origin=locate(finding.origin, finding.field if is_certain else ""), related=related)
+    # There may be many uncertain findings, and nobody looks at more than their number.
+    def origin(part: Finding | Related) -> Origin | None:
+        return locate(part.origin, part.field if finding.certain else "")
+
+    related = tuple(replace(related, origin=origin(related)) for related in finding.related)
+    return replace(finding, origin=origin(finding), related=related)
 
 
 def findings_in(world: Linted) -> tuple[Finding, ...]:

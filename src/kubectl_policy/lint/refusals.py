@@ -116,16 +116,10 @@ def _doubtful(analysis: Analysis, route: Resource, binding: Binding) -> str:
     listener = analysis.topology.gateways.listener(binding.listener) if binding.listener else None
     if listener is None:
         return "parent-missing"
-    parent = next(
-        candidate for candidate in parent_refs(index, route.ref) if candidate.position == binding.parent_index
-    )
+    parent = next(ref for ref in parent_refs(index, route.ref) if ref.position == binding.parent_index)
     if is_unknown(parent.section) or isinstance(parent.port, str) or isinstance(listener.port, str):
         return "listener-missing"
     hostnames = hostnames_of(index, route.ref)
-    if (
-        hostnames
-        and listener.hostname
-        and all(intersect(hostname, listener.hostname) is not True for hostname in hostnames)
-    ):
+    if hostnames and listener.hostname and all(intersect(name, listener.hostname) is not True for name in hostnames):
         return "listener-hostname"
     return "listener-namespace"

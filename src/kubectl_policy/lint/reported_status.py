@@ -115,10 +115,8 @@ class Reported:
     @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
         """The kinds whose reports can be compared: policies and their targets."""
-        return (
-            *COMPARED,
-            *(profile.group_kind for profile in self._analysis.registry.policy_kinds if profile.status.conditions),
-        )
+        profiles = self._analysis.registry.policy_kinds
+        return (*COMPARED, *(profile.group_kind for profile in profiles if profile.status.conditions))
 
     @cached_property
     def every(self) -> Sequence[ReportedClaim]:

@@ -152,11 +152,8 @@ class FindingLines:
         def lines_of(source: str) -> list[str]:
             return self._lines.text(source).splitlines()
 
-        return {
-            origin: lines_of(origin.source)[origin.line - 1]
-            for origin in self._exact
-            if origin.line <= len(lines_of(origin.source))
-        }
+        known = (origin for origin in self._exact if origin.line <= len(lines_of(origin.source)))
+        return {origin: lines_of(origin.source)[origin.line - 1] for origin in known}
 
 
 def parse_outputs(formats: Iterable[str], output: str, *, is_single: bool = True) -> tuple[str, Mapping[str, str]]:

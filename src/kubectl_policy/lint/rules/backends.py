@@ -175,9 +175,7 @@ def _refused(world: Linted, route: Resource, backend: Backend) -> Iterator[Relat
     for ref in delegations.refs.get(route.ref, ()) if backend.routes is not None else ():
         if ref.ref.field == backend.ref.field:
             for child in (*ref.children, *ref.foreign_routes):
-                refused = (
-                    delegation.message for delegation in delegations.to(child) if delegation.parent == ref.parent
-                )
+                refused = (link.message for link in delegations.to(child) if link.parent == ref.parent)
                 yield from (world.related(child, message) for message in refused if message)
 
 
@@ -209,9 +207,8 @@ def _broken(  # noqa: PLR0913 (what findings have)
 
 def sharing(backends: Sequence[Backend]) -> Mapping[int, Sequence[Backend]]:
     """Return the backends among which each rule of a route divides its requests, by the index of the rule."""
-    return grouped(
-        (backend.ref.rule, backend) for backend in backends if backend.ref.forwards and backend.routes is None
-    )
+    forwarding = (backend for backend in backends if backend.ref.forwards and backend.routes is None)
+    return grouped((backend.ref.rule, backend) for backend in forwarding)
 
 
 def lost_with(topology: Topology, route: ObjectRef, backend: Backend, status: str = "500") -> str:
@@ -224,9 +221,7 @@ def lost_with(topology: Topology, route: ObjectRef, backend: Backend, status: st
     if not backend.ref.forwards:
         return "; requests to this rule are refused, as nothing can let them in"
     filters = mappings_at(topology.index.raw(route), f"spec.rules[{backend.ref.rule}].filters")
-    if backend.routes is not None or any(
-        value_at(route_filter, "requestRedirect") is not None for route_filter in filters
-    ):
+    if backend.routes is not None or any(value_at(entry, "requestRedirect") is not None for entry in filters):
         return ""
     traffic, fail = "connections", "fail"
     if route.group_kind in (HTTP_ROUTE, GRPC_ROUTE):
@@ -347,9 +342,8 @@ def _without_endpoints(world: Linted) -> AbstractSet[ObjectRef]:
     for slice_ in world.index.of_kind(_ENDPOINT_SLICE):
         service = ObjectRef(SERVICE, slice_.ref.namespace, labels_of(slice_.raw).get(_SERVICE_NAME, ""))
         # "A nil value should be interpreted as true" (EndpointConditions.Ready).
-        is_any = any(
-            value_at(endpoint, "conditions.ready") is not False for endpoint in mappings_at(slice_.raw, "endpoints")
-        )
+        slice_endpoints = mappings_at(slice_.raw, "endpoints")
+        is_any = any(value_at(endpoint, "conditions.ready") is not False for endpoint in slice_endpoints)
         slices[service] = slices.get(service, False) or is_any
     return {service for service, is_any in {**ready, **slices}.items() if not is_any}
 

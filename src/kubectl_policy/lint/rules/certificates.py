@@ -155,9 +155,8 @@ def _names_by_cert_manager(world: Linted, owner: Resource, secret: ObjectRef) ->
         for name in (text_at(certificate.raw, "spec.commonName"), *strings_at(certificate.raw, "spec.dnsNames"))
         if name
     ]
-    if owner.ref.namespace == secret.namespace and not _ISSUERS.isdisjoint(
-        mapping_at(owner.raw, "metadata.annotations")
-    ):
+    annotations = mapping_at(owner.raw, "metadata.annotations")
+    if owner.ref.namespace == secret.namespace and not _ISSUERS.isdisjoint(annotations):
         listeners = world.gateways.listeners(owner.ref)
         issued_for = [
             listener

@@ -272,7 +272,6 @@ def partially_invalid_route(world: Linted) -> Iterator[Finding]:
     """
     for report in world.reported.current:
         if report.resource.ref.group_kind in ROUTES and report.has(_PARTLY):
-            serving = next(
-                (phrase for start, phrase in _SERVING.items() if report.message.startswith(f": {start}")), ""
-            )
+            phrases = (phrase for start, phrase in _SERVING.items() if report.message.startswith(f": {start}"))
+            serving = next(phrases, "")
             yield finding_about(world, report, f"{report.phrase}{serving}")

@@ -185,10 +185,8 @@ def crd_cross_ns_no_handshake(world: Linted) -> Iterator[Finding]:
         profile = world.registry.profile_of(defined.kind)
         if profile is None or profile.known_by == "profile":
             continue
-        descriptions = (
-            text_at(defined.schema, "description"),
-            *_descriptions(mapping_at(defined.schema, "properties.spec")),
-        )
+        spec = mapping_at(defined.schema, "properties.spec")
+        descriptions = (text_at(defined.schema, "description"), *_descriptions(spec))
         description = " ".join(" ".join(descriptions).lower().split())
         for name, reference in references_to_targets(defined.schema):
             has_namespace = "namespace" in mapping_at(reference, "properties")

@@ -129,9 +129,8 @@ def not_answered(world: Linted) -> Iterator[Finding]:
 
     Source: kubernetes.io, "API Priority and Fairness" and "Kubernetes API Aggregation Layer".
     """
-    yield from _unread(
-        world, [gap for gap in world.snapshot.gaps if gap.group is not None and not (gap.name or gap.needs)]
-    )
+    gaps = world.snapshot.gaps
+    yield from _unread(world, [gap for gap in gaps if gap.group is not None and not (gap.name or gap.needs)])
 
 
 def _unread(world: Linted, unread: list[Gap]) -> Iterator[Finding]:
@@ -141,12 +140,8 @@ def _unread(world: Linted, unread: list[Gap]) -> Iterator[Finding]:
         message = f"{blind_spot.what} could not be read: {blind_spot.reason}"
         if needs:
             message = f"{blind_spot.what} may not be read: {blind_spot.reason}; needed is: {needs}"
-        yield Finding(
-            subject=None,
-            message=message,
-            origin=blind_spot.origin or input_origin(world),
-            fix=Fix(words=blind_spot.remedy),
-        )
+        origin = blind_spot.origin or input_origin(world)
+        yield Finding(subject=None, message=message, origin=origin, fix=Fix(words=blind_spot.remedy))
 
 
 def input_origin(world: Linted) -> Origin | None:

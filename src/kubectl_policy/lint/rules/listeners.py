@@ -126,9 +126,7 @@ def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
         key = (listener.gateway, listener.port)
         if key not in known:
             on_port = (neighbour for neighbour in world.gateways.on_port_of(listener) if neighbour.has_tls)
-            known[key] = {
-                comparable(neighbour.hostname): neighbour for neighbour in on_port if world.is_served(neighbour)
-            }
+            known[key] = {comparable(peer.hostname): peer for peer in on_port if world.is_served(peer)}
         names = dict.fromkeys((*covering_names(listener.hostname), ""))
         wider = [known[key][name] for name in names if name in known[key]]
         rivals = [rival for rival in wider if rival.hostname != listener.hostname]

@@ -57,9 +57,8 @@ def refgrant_unused(world: Linted) -> Iterator[Finding]:
             yield world.unknown(grant, "", f"whether anything uses it is not known: {unread}")
         else:
             referrers = some([f"{plural(kind.kind)} of {home}" for kind, home in sources])
-            yield Finding(
-                subject=grant.ref, message=f"nothing uses it: no reference of {referrers} is to what it opens"
-            )
+            message = f"nothing uses it: no reference of {referrers} is to what it opens"
+            yield Finding(subject=grant.ref, message=message)
 
 
 @lint_rule("GWP5006", "warning", "closed world", guards=True)
@@ -116,9 +115,8 @@ def _kind(entry: Json) -> GroupKind:
 
 def _mentions(world: Linted) -> Mapping[tuple[_Source, str], AbstractSet[str]]:
     """Return the strings in the objects that grants admit, by source and mentioned namespace."""
-    inside = grouped(
-        (source, grant.ref.namespace) for grant in world.index.of_kind(REFERENCE_GRANT) for source in _sources(grant)
-    )
+    grants = world.index.of_kind(REFERENCE_GRANT)
+    inside = grouped((source, grant.ref.namespace) for grant in grants for source in _sources(grant))
     mentions: dict[tuple[_Source, str], set[str]] = {}
     for source, namespaces in inside.items():
         is_policy = world.registry.profile_of(source[0]) is not None

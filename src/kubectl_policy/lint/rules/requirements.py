@@ -100,10 +100,8 @@ def _has(resolutions: Sequence[Resolution], requirement: Requirement) -> bool:
 def _unseen(world: Linted, rule: NodeRef, kinds: Sequence[GroupKind]) -> str:
     """Return the blind spot because of which the policy may be in force after all, or ""."""
     covered = covered_paths(world.analysis, rule)
-    unseen = (
-        *blind_spots_in_settings(world.analysis, rule, covered, frozenset(kinds)),
-        *unknown_parents(world.analysis, [rule.object]),
-    )
+    in_settings = blind_spots_in_settings(world.analysis, rule, covered, frozenset(kinds))
+    unseen = (*in_settings, *unknown_parents(world.analysis, [rule.object]))
     return next((f"{blind_spot.what} {blind_spot.reason}" for blind_spot in unseen), "")
 
 
@@ -213,9 +211,8 @@ def _out_of_bounds(
     world: Linted, requirement: Requirement, resolution: Resolution, failed_checks: Sequence[tuple[NodeRef, Result]]
 ) -> Finding:
     """Return one finding for a resolution, about its most specific policy."""
-    policies = [
-        part.source.object for part in resolution.contributions if part.source.object in resolution.policies_in_force
-    ]
+    objects = (part.source.object for part in resolution.contributions)
+    policies = [policy for policy in objects if policy in resolution.policies_in_force]
     subject = policies[-1]
     routes = sorted({rule.object for rule, _ in failed_checks})
     problem = failed_checks[0][1].problem
@@ -313,6 +310,5 @@ def _routes(world: Linted, enforcement: Enforcement) -> list[ObjectRef]:
     outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
     routes = {node.object for effective in outcomes for node in effective.path if node.object.group_kind in ROUTES}
     profile = world.registry.profile(enforcement.policy.group_kind)
-    return sorted(
-        routes or {target.route for target in routes_behind(world.analysis, affected_nodes(enforcement, profile))}
-    )
+    nodes = affected_nodes(enforcement, profile)
+    return sorted(routes or {target.route for target in routes_behind(world.analysis, nodes)})

@@ -123,9 +123,8 @@ def no_status(world: Linted) -> Iterator[Finding]:
 def _without_report(world: Linted, resource: Resource) -> Iterator[Finding]:
     if any(map(world.reported.is_refused, world.reported.parents(resource.ref))):
         return
-    expected = [
-        comparison for comparison in world.reported.unreported(resource) if not _is_silent_for(world, comparison.at)
-    ]
+    unreported = world.reported.unreported(resource)
+    expected = [comparison for comparison in unreported if not _is_silent_for(world, comparison.at)]
     missing = [comparison for comparison in expected if comparison.disagrees and not comparison.policy_kind]
     undecided = [comparison for comparison in expected if comparison.verdict == "Undecided"]
     doubts = [world.reported.doubt(comparison) for comparison in missing or undecided[:1]]

@@ -79,11 +79,8 @@ class Suppression(Struct, frozen=True, kw_only=True):
 def suppressions_of(world: Linted) -> Sequence[Suppression]:
     """Return the suppressions in annotations of objects in scope, then those in comments."""
     suppressions: list[Suppression] = []
-    sources = {
-        diagnostic.origin.source
-        for diagnostic in world.snapshot.diagnostics
-        if diagnostic.origin and diagnostic.origin.line
-    }
+    origins = (diagnostic.origin for diagnostic in world.snapshot.diagnostics)
+    sources = {origin.source for origin in origins if origin and origin.line}
     for resource in world.resources:
         if resource.origin.line:
             sources.add(resource.origin.source)
@@ -92,9 +89,8 @@ def suppressions_of(world: Linted) -> Sequence[Suppression]:
         if annotations and any(_OURS in key for key in annotations):
             suppressions += _by_annotations(resource)
     for source in sorted(sources):
-        suppressions += [
-            suppression for comment in world.comments_of(source) for suppression in _by_comment(comment, source)
-        ]
+        comments = world.comments_of(source)
+        suppressions += [suppression for comment in comments for suppression in _by_comment(comment, source)]
     return tuple(suppressions)
 
 
@@ -176,9 +172,8 @@ def suppression_unused(world: Linted) -> Iterator[Finding]:
         if suppression.names and not suppression.holds(world.settings.today):
             dated = f"was until {suppression.until}" if suppression.until else f"has no date in {suppression.undated}"
             remedy = "remove it, or give it a later date" if suppression.until else "write until=YYYY-MM-DD"
-            yield suppression_finding(
-                suppression, f"the suppression of {_names(suppression)} {dated}, and counts no more", remedy
-            )
+            message = f"the suppression of {_names(suppression)} {dated}, and counts no more"
+            yield suppression_finding(suppression, message, remedy)
 
 
 @lint_rule("GWP0008", "warning")
@@ -202,9 +197,8 @@ def unknown_rule_id(world: Linted) -> Iterator[Finding]:
             if instead := rule_hint(name):
                 yield suppression_finding(suppression, _no_rule(name), instead)
         if not suppression.names:
-            yield suppression_finding(
-                suppression, "the suppression names no rule", "write the id of a rule, such as GWP1001"
-            )
+            remedy = "write the id of a rule, such as GWP1001"
+            yield suppression_finding(suppression, "the suppression names no rule", remedy)
 
 
 @lint_rule("GWP0012", "error", "configuration")
@@ -220,9 +214,8 @@ def suppression_without_reason(world: Linted) -> Iterator[Finding]:
         if suppression.names and not suppression.reason:
             listed = suppression.how == "annotation" and LISTED in suppression.field
             where = f"in the annotation {REASON}" if listed else "behind it"
-            yield suppression_finding(
-                suppression, f"{_names(suppression)} is suppressed without a reason", f"write it {where}"
-            )
+            message = f"{_names(suppression)} is suppressed without a reason"
+            yield suppression_finding(suppression, message, f"write it {where}")
 
 
 def suppression_finding(suppression: Suppression, message: str, remedy: str) -> Finding:

@@ -40,12 +40,12 @@ def lint_github(report: Report) -> Commands:
         notices = [finding for finding in shown if finding.severity_ == "info"]
         shown = [finding for finding in shown if finding.severity_ != "info"] + notices[: MOST - 1]
         remaining = count(len(findings) - len(shown), "more finding")
-        notes = [
+        overflow = [
             _command("notice", f"{remaining} in the log and the summary of this step", title="kubectl policy lint")
         ]
     else:
-        notes = []
-    lines = [*(_annotation(finding, report) for finding in shown), *notes, *_log(report)]
+        overflow = []
+    lines = [*(_annotation(finding, report) for finding in shown), *overflow, *_log(report)]
     return Commands("".join(f"{line}\n" for line in lines))
 
 

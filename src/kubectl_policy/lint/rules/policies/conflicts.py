@@ -120,11 +120,8 @@ def _refused(world: Linted, policy: Resource, holder: ObjectRef, meetings: Seque
 def _reference_to(world: Linted, policy: ObjectRef, targets: Collection[NodeRef]) -> str:
     """Return the field of a policy that refers to one of some targets, or `spec` if other objects name it."""
     every = world.analysis.attachments.get(policy, ())
-    fields = (
-        attachment.declared.field
-        for attachment in every
-        if attachment.target in targets and not attachment.declared.named_by
-    )
+    direct = (attachment for attachment in every if not attachment.declared.named_by)
+    fields = (attachment.declared.field for attachment in direct if attachment.target in targets)
     return next(fields, "spec")
 
 

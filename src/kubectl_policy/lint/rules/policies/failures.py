@@ -214,9 +214,8 @@ def _owners(world: Linted, target: ObjectRef) -> Iterator[str]:
 def working_attachments(world: Linted, policy: ObjectRef) -> list[Attachment]:
     """Return the working attachments of a policy by its own references."""
     attachments = world.analysis.attachments[policy]
-    return [
-        attachment for attachment in attachments if attachment.state == "attached" and not attachment.declared.named_by
-    ]
+    attached = (attachment for attachment in attachments if attachment.state == "attached")
+    return [attachment for attachment in attached if not attachment.declared.named_by]
 
 
 def right_groups(world: Linted, attachment: Attachment) -> list[str]:

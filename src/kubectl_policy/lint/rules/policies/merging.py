@@ -70,9 +70,8 @@ def _meets_another(world: Linted, enforcement: Enforcement) -> bool:
     policy = enforcement.policy
     merged = any(source.object != policy for resolution in enforcement.resolutions for source in resolution.members)
     failed = world.analysis.resolver.failed
-    return merged or any(
-        failed(node, policy.group_kind) for effective in enforcement.outcomes for node in effective.path
-    )
+    paths = (effective.path for effective in enforcement.outcomes)
+    return merged or any(failed(node, policy.group_kind) for path in paths for node in path)
 
 
 @lint_rule("GWP2010", "error")
@@ -292,9 +291,8 @@ def _contributions_without(
     rest = [part for part in resolution.contributions if part.source.object != policy]
     targets = {part.source.target for part in contributions}
     in_doubt = resolution.doubts or resolution.rejected or resolution.ignored_sources
-    further_up = [*resolution.contributions[: len(rest)]] == rest and not any(
-        part.source.target in targets for part in rest
-    )
+    at_targets = any(part.source.target in targets for part in rest)
+    further_up = [*resolution.contributions[: len(rest)]] == rest and not at_targets
     if in_doubt or not further_up or any(part.strategy.overrides for part in contributions):
         return ()
     effective = resolution.without_object_values or resolution

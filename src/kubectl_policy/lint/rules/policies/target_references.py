@@ -40,9 +40,8 @@ def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
     """
     for failure in failures(world, "nothing selected"):
         # What is in doubt may be one object of several.
-        if any(
-            attachment.declared.field == failure.field for attachment in working_attachments(world, failure.policy.ref)
-        ):
+        working = working_attachments(world, failure.policy.ref)
+        if any(attachment.declared.field == failure.field for attachment in working):
             continue
         if not failure.certain:
             yield failure.doubt

@@ -62,9 +62,8 @@ def partial_target_resolution(world: Linted) -> Iterator[Finding]:
             )
             where = some([node_phrase(target) for target in existing])
             finding = _missing(world, failure, f"does not exist, so that the policy holds for {where} alone")
-            yield replace(
-                finding, related=tuple(world.related(target.object, "a target that exists") for target in existing)
-            )
+            related = tuple(world.related(target.object, "a target that exists") for target in existing)
+            yield replace(finding, related=related)
         else:
             yield failure.doubt
 
@@ -125,9 +124,7 @@ def _may_be_number(world: Linted, failure: Failure) -> bool:
 
 def _of_listener_set(world: Linted, target: NodeRef) -> Fix | None:
     sets = world.gateways.admitted(target.object) if target.object.group_kind == GATEWAY else ()
-    owner = next(
-        (listener_set for listener_set in sets if target.section in world.topology.sections(listener_set)), None
-    )
+    owner = next((owner for owner in sets if target.section in world.topology.sections(owner)), None)
     return Fix(words=f"{target.section} is a listener of {owner}, which can be targeted itself") if owner else None
 
 
@@ -225,10 +222,8 @@ def target_cross_namespace(world: Linted) -> Iterator[Finding]:
         reported.add(key)
         severity: Severity | None = None
         if is_selected:
-            holds = any(
-                attachment.declared.field == failure.field
-                for attachment in working_attachments(world, failure.policy.ref)
-            )
+            working = working_attachments(world, failure.policy.ref)
+            holds = any(attachment.declared.field == failure.field for attachment in working)
             severity = "info" if holds else "warning"
         yield (
             Finding(

@@ -89,9 +89,8 @@ def policy_invalid(world: Linted) -> Iterator[Finding]:
 
     Source: PolicyReasonInvalid (Gateway API, apis/v1/policy_types.go); what makes a kind invalid is in its profile.
     """
-    reports = grouped(
-        ((failure.policy, failure.message), failure.target) for failure in failures(world, "policy invalid")
-    )
+    invalid = failures(world, "policy invalid")
+    reports = grouped(((failure.policy, failure.message), failure.target) for failure in invalid)
     for (policy, message), targets in reports.items():
         wrong, failing, _ = message.partition(FAILING_REQUESTS)
         field = _field_in(wrong, world.registry.profile(policy.ref.group_kind))
@@ -192,9 +191,8 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
     for policy in world.policies:
         profile = world.registry.profile(policy.ref.group_kind)
         is_known = profile.known_by == "profile" and profile.status.placement != "policy"
-        targets = (
-            attachment.target for attachment in world.analysis.attachments[policy.ref] if is_known and attachment.target
-        )
+        attachments = world.analysis.attachments[policy.ref] if is_known else ()
+        targets = (attachment.target for attachment in attachments if attachment.target)
         # It takes long to say what is reported, and hardly any policy has so many.
         if sum(_max_ancestors(world, target.object) for target in targets) >= _MANY:
             ancestors = [status.ancestor for status in statuses.of(policy.ref) if status.ancestor]

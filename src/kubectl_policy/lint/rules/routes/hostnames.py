@@ -92,14 +92,9 @@ def attaches_everywhere(world: Linted) -> Iterator[Finding]:
             if parent.section or parent.port is not None or parent.object.group_kind not in LISTENER_HOLDERS:
                 continue
             bindings = world.relations.bindings(route.ref)
-            attached = [
-                binding
-                for binding in bindings
-                if binding.parent_index == parent.position and binding.state == "attached"
-            ]
-            listeners = [
-                *filter(None, (world.gateways.listener(binding.listener) for binding in attached if binding.listener))
-            ]
+            of_parent = (binding for binding in bindings if binding.parent_index == parent.position)
+            nodes = (binding.listener for binding in of_parent if binding.state == "attached" and binding.listener)
+            listeners = [*filter(None, map(world.gateways.listener, nodes))]
             if len(listeners) > 1:
                 protocols = {listener.protocol for listener in listeners}
                 plain = ", over plain HTTP as well" if protocols == {"HTTP", "HTTPS"} else ""

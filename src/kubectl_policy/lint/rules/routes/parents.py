@@ -181,9 +181,8 @@ def _refused_kinds(world: Linted, *, of_tls: bool) -> Iterator[Finding]:
     """Yield findings for routes whose kind a listener refuses, unless the listener can serve none."""
     for refusal in _refused_as(world, "listener-kind"):
         listeners = filter(None, map(world.gateways.listener, refusal.listeners))
-        kinds = (
-            impossible_kinds(world, listener) for listener in listeners if world.ref_in_scope(listener.node.object)
-        )
+        inside = (listener for listener in listeners if world.ref_in_scope(listener.node.object))
+        kinds = (impossible_kinds(world, listener) for listener in inside)
         if (refusal.route.ref.group_kind == TLS_ROUTE) is of_tls and not any(named and all(named) for named in kinds):
             yield _refused(world, refusal, field=refusal.field)
 
@@ -255,13 +254,11 @@ def route_cycle(world: Linted) -> Iterator[Finding]:
     """
     for circle in world.topology.cycles():
         routes = tuple(dict.fromkeys(node.object for node in circle))
-        fields = (
-            (route, field) for route, field in sorted(world.relations.delegations.circular_refs) if route in routes
-        )
+        circular_refs = sorted(world.relations.delegations.circular_refs)
+        fields = ((route, field) for route, field in circular_refs if route in routes)
         whole = ((route, "") for route in routes)
-        subject, field = next(
-            (candidate for candidate in (*fields, *whole) if world.ref_in_scope(candidate[0])), (routes[0], "")
-        )
+        in_scope = (candidate for candidate in (*fields, *whole) if world.ref_in_scope(candidate[0]))
+        subject, field = next(in_scope, (routes[0], ""))
         yield Finding(
             subject=subject,
             field=field,

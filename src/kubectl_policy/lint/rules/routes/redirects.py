@@ -74,9 +74,8 @@ def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
     for modifying in world.once(_filters):
         for name in ("urlRewrite", "requestRedirect"):
             modifier = mapping_at(modifying.raw, f"{name}.path")
-            if text_at(modifier, "type") == "ReplacePrefixMatch" and isinstance(
-                modifier.get("replacePrefixMatch"), str
-            ):
+            prefix = modifier.get("replacePrefixMatch")
+            if text_at(modifier, "type") == "ReplacePrefixMatch" and isinstance(prefix, str):
                 route_matches = world.competition.matches[modifying.route.ref]
                 matches = [match.conditions for match in route_matches if match.rule == modifying.rule]
                 unfit = [conditions for conditions in matches if conditions.sort != PREFIX]
@@ -105,12 +104,8 @@ def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
         holder, sort = (route_filter.route.ref, *route_filter.field.steps[:-1]), text_at(route_filter.raw, "type")
         if sort in {"RequestRedirect", "URLRewrite"} and first.setdefault(holder, sort) != sort:
             message = "RequestRedirect and URLRewrite cannot be together"
-            yield Finding(
-                subject=route_filter.route.ref,
-                field=str(route_filter.field),
-                message=message,
-                reason="IncompatibleFilters",
-            )
+            subject, field = route_filter.route.ref, str(route_filter.field)
+            yield Finding(subject=subject, field=field, message=message, reason="IncompatibleFilters")
 
 
 @lint_rule("GWP7010", "warning")
@@ -156,9 +151,8 @@ def _path_of_loop(world: Linted, redirect: _Filter, intake: Intake) -> str | Non
     hostname = _comes_back(world, redirect, intake)
     if hostname is None:
         return None
-    conditions_of_rule = [
-        match.conditions for match in world.competition.matches[redirect.route.ref] if match.rule == redirect.rule
-    ]
+    matches = world.competition.matches[redirect.route.ref]
+    conditions_of_rule = [match.conditions for match in matches if match.rule == redirect.rule]
     conditions_of_rule = [
         conditions
         for conditions in conditions_of_rule
@@ -184,10 +178,8 @@ def _path_of_loop(world: Linted, redirect: _Filter, intake: Intake) -> str | Non
 def _comes_back(world: Linted, redirect: _Filter, intake: Intake) -> str | None:
     """Return the hostname of the route to which a redirect leads at its own listener, or None."""
     listener = world.gateways.listener(intake.at)
-    scheme, listener_scheme = (
-        text_at(redirect.redirect, "scheme"),
-        _SCHEMES.get(listener.protocol, "") if listener else "",
-    )
+    scheme = text_at(redirect.redirect, "scheme")
+    listener_scheme = _SCHEMES.get(listener.protocol, "") if listener else ""
     port = port_at(redirect.redirect, "port") or (_PORTS.get(scheme) if scheme else listener and listener.port)
     if listener is None or (scheme or listener_scheme) != listener_scheme or port != listener.port:
         return None

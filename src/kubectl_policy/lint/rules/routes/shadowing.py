@@ -78,11 +78,8 @@ def _left_to_others(world: Linted) -> Iterator[Finding]:
         by_listener = grouped(
             (_more_specific(world, isolated), isolated.hostname or "every host") for isolated in every
         )
-        where = [
-            f"those for {some(names)} go to {listener_label(listener)}"
-            for listener, names in by_listener.items()
-            if listener
-        ]
+        nodes = [node for node in by_listener if node]
+        where = [f"those for {some(by_listener[node])} go to {listener_label(node)}" for node in nodes]
         yield Finding(
             subject=route,
             field="spec.parentRefs",
@@ -137,9 +134,7 @@ def _shared(world: Linted, losses: Sequence[LostMatch]) -> Finding:
     # Which of both is to be changed is not known; of one that is there only for others, nothing is said.
     if not decided and not world.in_scope(match.route):
         match, rival = rival, match
-    shared = some(
-        [str(conditions) for conditions in dict.fromkeys(shared_loss.match.conditions for shared_loss in losses)]
-    )
+    shared = some([*map(str, dict.fromkeys(shared_loss.match.conditions for shared_loss in losses))])
     message = f"{_rule_words(world, rival)} matches the same, {shared}"
     if not loss.certain:
         return world.unknown(match.route, match.field, f"{message}, and both routes may be attached to one listener")
