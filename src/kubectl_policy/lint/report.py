@@ -39,7 +39,7 @@ class Scope(Struct, frozen=True, kw_only=True):
 
     worlds: Annotated[tuple[str, ...], Meta(description=_WORLDS)] = ()
     since: Annotated[str, Meta(description=_SINCE)] = ""
-    objects: Annotated[int, Meta(description="SuppressionForm many were looked at.", ge=0)]
+    objects: Annotated[int, Meta(description="How many were looked at.", ge=0)]
     files: Annotated[int, Meta(description="In how many files these are.", ge=0)] = 0
     is_open: bool = True
     """Whether manifests that were not given may decide more, as nobody said that there are none."""

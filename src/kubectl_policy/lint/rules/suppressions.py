@@ -181,7 +181,7 @@ def unknown_rule_id(world: Linted) -> Iterator[Finding]:
     """A suppression, or the config file, names a rule that does not exist.
 
     What is meant is reported all the same or, if it was to be selected, is not checked: then this is an error. It is
-    found whichever rules are selected, as a name that is rule_hint selects nothing.
+    found whichever rules are selected, as a name that is misspelt selects nothing.
 
     Source: istioctl analyze, which warns of the codes of messages that it does not know.
     """
