@@ -16,8 +16,6 @@ HOME: Final = "ferries"
 HARBOUR: Final = build.node("Gateway", "harbour", namespace=HOME)
 TIMETABLE: Final = build.node("HTTPRoute", "timetable", namespace=HOME)
 BOARDING: Final = build.node("GRPCRoute", "boarding", namespace=HOME)
-SERVICE: Final = build.node("Service", "timetable", namespace=HOME, group="")
-EXPORT: Final = build.node("ServiceExport", "timetable", namespace=HOME, group=GROUP)
 world: Final = fixture_world("aws")
 
 
@@ -31,26 +29,12 @@ def test_the_network_and_the_service_have_each_their_own_authorization() -> None
     assert "aws:PrincipalOrgID" in str(network["policy"])
 
 
-def test_the_network_is_associated() -> None:
-    """With everything that the policy says."""
-    assert spec_at(analyze(world()), f"VpcAssociationPolicy.{GROUP}", HARBOUR) == [
-        {"associateWithVpc": True, "securityGroupIds": ["sg-0123456789abcdef0"]}
-    ]
-
-
 def test_of_two_logs_on_one_route_the_older_one_is_written() -> None:
     """Without it, the other one."""
     kind = f"AccessLogPolicy.{GROUP}"
     assert spec_at(analyze(world()), kind, TIMETABLE) == [{"destinationArn": "arn:aws:s3:::ferries-logbook"}]
     found = analyze(world("AccessLogPolicy ferries/logbook"))
     assert spec_at(found, kind, TIMETABLE) == [{"destinationArn": "arn:aws:s3:::ferries-inquiry"}]
-
-
-def test_a_service_and_its_export_have_policies_of_their_own() -> None:
-    """Objects of one name, and not the same."""
-    analysis, kind = analyze(world()), f"TargetGroupPolicy.{GROUP}"
-    assert spec_at(analysis, kind, SERVICE) == [{"protocol": "HTTP", "protocolVersion": "HTTP2"}]
-    assert spec_at(analysis, kind, EXPORT) == [{"protocol": "HTTP", "protocolVersion": "HTTP1"}]
 
 
 def test_a_target_that_is_not_supported_or_not_there_is_reported() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
 from tests import build
-from tests.implementations import edited, fixture_world, reported, settings, sources, spec_at, states
+from tests.implementations import edited, fixture_world, reported, settings, spec_at, states
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -17,23 +17,8 @@ ROUTES: Final = f"RoutePolicy.{GROUP}"
 FIREWALL: Final = f"WebApplicationFirewallPolicy.{GROUP}"
 SEATS: Final = "foyer > https > tickets > seats"
 PAYMENT: Final = "foyer > https > tickets > payment"
-AFFINITY: Final[Json] = {"affinityType": "managed-cookie", "cookieName": "seat"}
 WAF: Final = "/subscriptions/s/providers/Microsoft.Network/applicationGatewayWebApplicationFirewallPolicies"
 world: Final = fixture_world("azure")
-
-
-def test_an_override_beats_a_default_field_by_field() -> None:
-    """For the payment alone; what the override leaves open comes from the default."""
-    analysis = analyze(world())
-    assert settings(analysis, ROUTES) == {
-        SEATS: {"timeouts": {"routeTimeout": "10s"}, "sessionAffinity": AFFINITY},
-        PAYMENT: {"timeouts": {"routeTimeout": "60s"}, "sessionAffinity": AFFINITY},
-    }
-    assert sources(analysis, ROUTES, PAYMENT) == {
-        "timeouts.routeTimeout": "box-office/payment",
-        "sessionAffinity.affinityType": "box-office/tickets",
-        "sessionAffinity.cookieName": "box-office/tickets",
-    }
 
 
 def test_an_override_above_beats_one_below() -> None:
@@ -86,14 +71,6 @@ def test_a_service_of_another_namespace_needs_a_grant() -> None:
     refused = analyze(world("ReferenceGrant box-office/health-checks"))
     assert spec_at(refused, kind, payment) == []
     assert states(refused)["HealthCheckPolicy house/payment"] == ("NotPermitted", [])
-
-
-def test_backends_are_asked_over_tls() -> None:
-    """The Service that has a policy, and not the other one."""
-    kind = f"BackendTLSPolicy.{GROUP}"
-    seats, payment = (build.node("Service", name, namespace="box-office", group="") for name in ("seats", "payment"))
-    assert spec_at(analyze(world()), kind, seats) == [{"sni": "seats.theatre.example", "ports": [{"port": 8443}]}]
-    assert spec_at(analyze(world()), kind, payment) == []
 
 
 def test_a_reference_that_leads_nowhere_is_reported() -> None:

@@ -15,7 +15,7 @@ from kubectl_policy.questions.shared.failing_routes import failing_routes
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.text import View
 from tests import build
-from tests.implementations import added, edited, fixture_world, policy, reported, settings, sources, states
+from tests.implementations import added, edited, fixture_world, policy, reported, settings, states
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
@@ -48,56 +48,6 @@ HOUSE: Final[dict[str, Json]] = {
 world: Final = fixture_world("envoy-gateway")
 
 
-def test_a_route_without_policies_of_its_own_has_those_of_the_gateway() -> None:
-    """Also by way of a ListenerSet; the policy on a listener of the Gateway does not reach that of the ListenerSet."""
-    assert settings(analyze(world()), TRAFFIC)[TITLES] == HOUSE
-
-
-def test_a_rules_policy_replaces_every_other_one() -> None:
-    """Without mergeType nothing of the route's, the listener's or the Gateway's is left, on either listener."""
-    found = settings(analyze(world()), TRAFFIC)
-    assert found[CHECKOUT] == found[PLAIN_CHECKOUT] == {"timeout": {"http": {"requestTimeout": "60s"}}}
-
-
-def test_a_merging_policy_merges_with_the_closest_one_per_listener() -> None:
-    """With the Gateway's on https; with the listener's on http, where nothing of the Gateway's is left."""
-    found = settings(analyze(world()), TRAFFIC)
-    assert set(found) == {PLAIN_SEATS, PLAIN_CHECKOUT, SEATS, CHECKOUT, TITLES}
-    assert found[PLAIN_SEATS] == {
-        "timeout": {"http": {"requestTimeout": "2s"}},
-        "retry": {"numRetries": 0},
-        "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Zstd", "zstd": {}}],
-        "rateLimit": {"global": {"rules": [MEMBER]}},
-    }
-    assert found[SEATS] == {
-        "timeout": {"http": {"requestTimeout": "30s"}},
-        "retry": {"numRetries": 0},
-        "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Brotli", "brotli": {}}, {"type": "Zstd", "zstd": {}}],
-        "rateLimit": {"global": {"rules": [EVERYBODY, MEMBER]}},
-    }
-
-
-def test_every_merged_field_knows_who_set_it() -> None:
-    """Compressors merge by their type, rate limit rules are appended and each keeps its policy."""
-    found = sources(analyze(world()), TRAFFIC, SEATS)
-    house, booking = "platform/house", "tickets/booking"
-    assert found == {
-        "timeout.http.requestTimeout": house,
-        "retry.numRetries": booking,
-        "compressor.Gzip.type": booking,
-        "compressor.Gzip.gzip": booking,
-        "compressor.Brotli.type": house,
-        "compressor.Brotli.brotli": house,
-        "compressor.Zstd.type": booking,
-        "compressor.Zstd.zstd": booking,
-        'rateLimit.global.rules["platform/house[0]"].limit.requests': house,
-        'rateLimit.global.rules["platform/house[0]"].limit.unit': house,
-        'rateLimit.global.rules["tickets/booking[0]"].clientSelectors': booking,
-        'rateLimit.global.rules["tickets/booking[0]"].limit.requests': booking,
-        'rateLimit.global.rules["tickets/booking[0]"].limit.unit': booking,
-    }
-
-
 def test_json_merge_replaces_lists() -> None:
     """RFC 7386 knows no keys; the rate limits are the route's alone."""
     snapshot = edited(world(), "BackendTrafficPolicy tickets/booking", mergeType="JSONMerge")
@@ -121,17 +71,6 @@ def test_a_null_cannot_remove_a_field_of_the_gateways_policy() -> None:
     """It is lost before the merge."""
     snapshot = edited(world(), "BackendTrafficPolicy tickets/booking", timeout={"http": None}, mergeType="JSONMerge")
     assert settings(analyze(snapshot), TRAFFIC)[SEATS]["timeout"] == {"http": {"requestTimeout": "30s"}}
-
-
-def test_the_listeners_of_a_listenerset_have_the_policy_of_their_set() -> None:
-    """It replaces the Gateway's there, and on no other listener."""
-    patient: Json = {"timeout": {"http": {"requestReceivedTimeout": "300s"}}}
-    usual: Json = {
-        "timeout": {"http": {"requestReceivedTimeout": "10s"}},
-        "clientIPDetection": {"xForwardedFor": {"numTrustedHops": 1}},
-    }
-    expected = {"front > http": usual, "front > https": usual, "front > festival > films": patient}
-    assert settings(analyze(world()), CLIENTS) == expected
 
 
 def test_a_selected_route_needs_the_grant_of_its_namespace() -> None:

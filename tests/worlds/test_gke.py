@@ -4,71 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pytest
-
 from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
 from tests import build
 from tests.implementations import added, affecting, edited, fixture_world, policy, reported, spec_at, states
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json, NodeRef
+    from kubectl_policy.model import Json
 
 GROUP: Final = "networking.gke.io"
 HOME: Final = "radio"
 ANTENNA: Final = build.node("Gateway", "antenna", namespace=HOME)
 STUDIO: Final = build.node("Service", "studio", namespace=HOME, group="")
 STUDIO_HTTP: Final = build.node("Service", "studio", "http", HOME, group="")
-MIXER: Final = build.node("Service", "mixer", "audio", HOME, group="")
 ARCHIVE: Final = build.node("ServiceImport", "archive", namespace=HOME, group="net.gke.io")
 STUDIO_POD: Final = build.node("Pod", "studio-0", namespace=HOME, group="")
 MIXER_POD: Final = build.node("Pod", "mixer-0", namespace=HOME, group="")
 world: Final = fixture_world("gke")
-
-
-@pytest.mark.parametrize(
-    ("kind", "where", "expected"),
-    [
-        ("GCPGatewayPolicy", ANTENNA, {"default": {"sslPolicy": "modern"}}),
-        (
-            "GCPBackendPolicy",
-            STUDIO,
-            {"default": {"timeoutSec": 3600, "connectionDraining": {"drainingTimeoutSec": 60}}},
-        ),
-        (
-            "HealthCheckPolicy",
-            STUDIO,
-            {
-                "default": {
-                    "checkIntervalSec": 15,
-                    "config": {"type": "HTTP", "httpHealthCheck": {"requestPath": "/on-air"}},
-                }
-            },
-        ),
-        ("GCPSessionAffinityPolicy", ARCHIVE, {"statefulGeneratedCookie": {"cookieTtlSeconds": 600}}),
-        ("GCPTrafficDistributionPolicy", STUDIO, {"default": {"serviceLbAlgorithm": "WATERFALL_BY_ZONE"}}),
-        ("GCPTrafficDistributionPolicy", ARCHIVE, {"default": {"serviceLbAlgorithm": "WATERFALL_BY_ZONE"}}),
-        (
-            "GCPRoutingExtension",
-            ANTENNA,
-            {
-                "extensionChains": [
-                    {"name": "regions", "extensions": [{"name": "regions", "backendRef": {"name": "studio"}}]}
-                ]
-            },
-        ),
-        (
-            "GCPServerTLSPolicy",
-            STUDIO_POD,
-            {"mtlsMode": "Strict", "portOverrides": [{"port": 9090, "mtlsMode": "Permissive"}]},
-        ),
-        ("GCPClientTLSPolicy", STUDIO_HTTP, {"tlsMode": "Disable"}),
-        ("GCPClientTLSPolicy", MIXER, {"tlsMode": "MutualTLS"}),
-    ],
-)
-def test_what_is_in_force(kind: str, where: NodeRef, expected: dict[str, Json]) -> None:
-    """At the target itself; `default` holds settings and is no stanza of defaults."""
-    assert spec_at(analyze(world()), f"{kind}.{GROUP}", where) == [expected]
 
 
 def test_a_policy_on_the_gateway_does_not_reach_the_service() -> None:

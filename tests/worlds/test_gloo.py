@@ -31,12 +31,7 @@ HTTP: Final = "market > http"
 HTTPS: Final = "market > https"
 BOUQUETS: Final = "market > weddings > bouquets"
 BASKET: Final = "market > https > orders > basket"
-CHECKOUT: Final = "market > https > orders > checkout"
 LISTS: Final = "market > https > orders > gifts > gifts > lists"
-HOUSE: Final[Json] = {
-    "cors": {"allowOrigin": ["https://market.example"], "maxAge": "1d"},
-    "retries": {"numRetries": 3},
-}
 world: Final = fixture_world("gloo")
 
 
@@ -75,20 +70,6 @@ def test_of_two_http_listener_options_the_older_one_alone_is_used() -> None:
     }
 
 
-def test_virtual_host_options_are_merged_option_by_option() -> None:
-    """Of cors nothing of the Gateway's is left on https, not even the maxAge that is not set there."""
-    analysis = analyze(world())
-    assert settings(analysis, HOSTS) == {
-        HTTP: {"options": HOUSE},
-        HTTPS: {"options": {"cors": {"allowOrigin": ["https://partner.example"]}, "retries": {"numRetries": 3}}},
-        BOUQUETS: {"options": HOUSE},
-    }
-    assert sources(analysis, HOSTS, HTTPS) == {
-        "options.cors": "platform/partners",
-        "options.retries": "platform/house",
-    }
-
-
 def test_route_options_are_merged_with_the_older_one_first() -> None:
     """The newer one's timeout loses and its retries are added; a null of the older one is no value."""
     analysis = analyze(world())
@@ -99,13 +80,6 @@ def test_route_options_are_merged_with_the_older_one_first() -> None:
     }
     empty = edited(world(), "RouteOption orders/basket", options={"timeout": None})
     assert settings(analyze(empty), ROUTES)[BASKET]["options"] == {"timeout": "30s", "retries": {"numRetries": 1}}
-
-
-def test_an_option_that_a_filter_names_goes_before_those_on_the_route() -> None:
-    """Only at that rule; what it leaves open comes from them."""
-    analysis = analyze(world())
-    assert settings(analysis, ROUTES)[CHECKOUT] == {"options": {"timeout": "60s", "retries": {"numRetries": 1}}}
-    assert sources(analysis, ROUTES, CHECKOUT)["options.timeout"] == "orders/checkout"
 
 
 def test_a_route_goes_before_the_one_that_it_delegates_to() -> None:

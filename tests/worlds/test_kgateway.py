@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from msgspec.structs import replace
 
-from kubectl_policy import NodeRef, analyze
+from kubectl_policy import analyze
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.topology.gateway.gateways import Implementation
 from tests import build
@@ -20,8 +19,6 @@ from tests.implementations import (
     policy_ref,
     reported,
     settings,
-    sources,
-    spec_at,
     states,
 )
 
@@ -35,146 +32,10 @@ TRAFFIC: Final = f"TrafficPolicy.{GROUP}"
 LISTENERS: Final = f"ListenerPolicy.{GROUP}"
 SEARCH: Final = "harbour > https > tickets > search"
 PAY: Final = "harbour > https > tickets > pay"
-LOST: Final = "harbour > https > tickets > lost-property"
-TODAY: Final = "harbour > http > timetable > today"
 BEACHES: Final = "harbour > https > site > islands > north > beaches"
-PLAIN_BEACHES: Final = "harbour > http > site > islands > north > beaches"
-TICKETS: Final = build.node("Service", "tickets", namespace="sailings", group="")
-BANK: Final = build.node("Backend", "bank", namespace="sailings", group=GROUP)
-TIMETABLE: Final = build.node("HTTPRoute", "timetable", namespace="sailings")
-HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
-LINE: Final[Json] = {"response": {"set": [{"name": "x-line", "value": "blue"}]}}
-PLAIN: Final[Json] = {"response": {"set": [{"name": "x-plain", "value": "yes"}]}}
 BUCKET: Final[Json] = {"local": {"tokenBucket": {"maxTokens": 500, "tokensPerFill": 100, "fillInterval": "1s"}}}
-RETRIES: Final[Json] = {"attempts": 2, "retryOn": ["5xx"]}
 PURSER: Final[Json] = {"extensionRef": {"name": "purser"}}
 world: Final = fixture_world("kgateway")
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        (
-            SEARCH,
-            {
-                "timeouts": {"request": "3s"},
-                "retry": RETRIES,
-                "rateLimit": BUCKET,
-                "buffer": {"maxRequestSize": "8Ki"},
-                "extAuth": PURSER,
-                "headerModifiers": LINE,
-            },
-        ),
-        (
-            PAY,
-            {
-                "timeouts": {"request": "60s"},
-                "retry": {"attempts": 0},
-                "rateLimit": BUCKET,
-                "buffer": {"maxRequestSize": "8Ki"},
-                "extAuth": PURSER,
-                "headerModifiers": LINE,
-            },
-        ),
-        (
-            LOST,
-            {
-                "timeouts": {"request": "10s"},
-                "retry": RETRIES,
-                "rateLimit": BUCKET,
-                "buffer": {"maxRequestSize": "8Ki"},
-                "extAuth": PURSER,
-                "headerModifiers": LINE,
-            },
-        ),
-        (TODAY, {"timeouts": {"request": "30s"}, "retry": {"attempts": 0}, "headerModifiers": [PLAIN, LINE]}),
-        (
-            BEACHES,
-            {
-                "timeouts": {"request": "5s"},
-                "retry": RETRIES,
-                "buffer": {"maxRequestSize": "4Ki"},
-                "csrf": {"percentageEnabled": 100},
-                "headerModifiers": LINE,
-            },
-        ),
-        (
-            PLAIN_BEACHES,
-            {
-                "timeouts": {"request": "5s"},
-                "retry": {"attempts": 0},
-                "buffer": {"maxRequestSize": "4Ki"},
-                "csrf": {"percentageEnabled": 100},
-                "headerModifiers": [PLAIN, LINE],
-            },
-        ),
-    ],
-)
-def test_what_is_in_force_at_rules(path: str, expected: dict[str, Json]) -> None:
-    """Rule before route before listener before Gateway; header modifiers of all scopes are in force."""
-    assert settings(analyze(world()), TRAFFIC)[path] == expected
-
-
-def test_every_field_knows_who_set_it() -> None:
-    """The rule's own timeout, the heavier policy's buffer, and what the lighter one fills in."""
-    analysis = analyze(world())
-    assert sources(analysis, TRAFFIC, SEARCH) == {
-        "timeouts.request": "sailings/tickets",
-        "rateLimit.local": "sailings/summer",
-        "buffer": "sailings/summer",
-        'extAuth["sailings/purser"]': "sailings/selling",
-        "retry": "platform/house",
-        'headerModifiers["platform/house"]': "platform/house",
-    }
-    assert sources(analysis, TRAFFIC, PAY)["timeouts.request"] == "sailings/careful"
-    assert sources(analysis, TRAFFIC, BEACHES)["timeouts.request"] == "platform/site"
-    assert sources(analysis, TRAFFIC, BEACHES)["csrf"] == "islands/north"
-
-
-@pytest.mark.parametrize(
-    ("kind", "where", "expected"),
-    [
-        (
-            "BackendConfigPolicy",
-            TICKETS,
-            [{"connectTimeout": "2s", "circuitBreakers": {"maxConnections": 100}}],
-        ),
-        ("BackendConfigPolicy", BANK, [{"connectTimeout": "2s"}]),
-        ("RoutePolicy", TIMETABLE, [{"timeout": 15}]),
-        ("HTTPListenerPolicy", HARBOUR, [{"upgradeConfig": {"enabledUpgrades": ["websocket"]}}]),
-        (
-            "DirectResponse",
-            build.node("HTTPRoute", "tickets", "lost-property", "sailings"),
-            [{"sailings/closed": {"status": 503, "body": "Lost property opens on Monday."}}],
-        ),
-        ("DirectResponse", build.node("HTTPRoute", "tickets", "pay", "sailings"), []),
-    ],
-)
-def test_what_is_in_force_elsewhere(kind: str, where: NodeRef, expected: list[dict[str, Json]]) -> None:
-    """At backends, routes, listeners, and at the rule that names a response."""
-    assert spec_at(analyze(world()), f"{kind}.{GROUP}", where) == expected
-
-
-def test_the_backend_is_spoken_to_by_tls() -> None:
-    """By Gateway API's own policy, on the port that it takes effect at."""
-    found = spec_at(analyze(world()), "BackendTLSPolicy.gateway.networking.k8s.io", replace(TICKETS, section="8080"))
-    assert found == [{"validation": {"wellKnownCACertificates": "System", "hostname": "tickets.sailings"}}]
-
-
-def test_an_entry_for_a_port_stands_instead_of_the_default() -> None:
-    """Whole, from both policies; on the other port the default of both holds, of which the older one goes first."""
-    found = settings(analyze(world()), LISTENERS)
-    assert found == {
-        "harbour > http": {
-            "perPort": [{"port": 80, "listener": {"httpSettings": {"acceptHttp10": True, "serverName": "jetty"}}}]
-        },
-        "harbour > https": {
-            "default": {
-                "perConnectionBufferLimitBytes": 32768,
-                "httpSettings": {"xffNumTrustedHops": 1, "serverName": "harbour"},
-            }
-        },
-    }
 
 
 def test_a_section_of_https_is_heeded_but_for_what_belongs_to_the_port() -> None:

@@ -18,7 +18,6 @@ from tests.implementations import (
     policy_ref,
     reported,
     settings,
-    sources,
     states,
 )
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from tests.implementations import Condition
 
-AUTH: Final = "AuthPolicy.kuadrant.io"
 LIMITS: Final = "RateLimitPolicy.kuadrant.io"
 DNS: Final = "DNSPolicy.kuadrant.io"
 TLS: Final = "TLSPolicy.kuadrant.io"
@@ -46,42 +44,6 @@ world: Final = fixture_world("kuadrant")
 def limits(analysis_of: Snapshot) -> dict[str, Json]:
     """The limits on each rule."""
     return {path: spec["limits"] for path, spec in settings(analyze(analysis_of), LIMITS).items()}
-
-
-def test_a_route_without_policies_of_its_own_has_those_of_the_gateway() -> None:
-    """Defaults and overrides alike."""
-    analysis = analyze(world())
-    assert set(sources(analysis, AUTH, LETTERS).values()) == {"platform/house"}
-    assert sources(analysis, LIMITS, LETTERS) == {"limits.doors": "platform/doors"}
-
-
-def test_merged_defaults_give_way_rule_by_rule() -> None:
-    """Both ways to authenticate are open, and the answer to strangers is the nearer policy's, as a whole."""
-    analysis = analyze(world())
-    expected = {
-        "rules.authentication.badge": "platform/house",
-        "rules.authentication.ticket": "visits/tours",
-        "rules.response.unauthenticated": "visits/tours",
-    }
-    assert sources(analysis, AUTH, BOOK) == sources(analysis, AUTH, TOURS) == expected
-    assert settings(analysis, AUTH)[TOURS] == {
-        "rules": {
-            "authentication": {
-                "badge": {"apiKey": {"selector": {"matchLabels": {"audience": "staff"}}}},
-                "ticket": {"jwt": {"issuerUrl": "https://tickets.museum.example"}},
-            },
-            "response": {"unauthenticated": {"code": 401, "message": {"value": "Tickets are sold at the entrance."}}},
-        }
-    }
-
-
-def test_merged_overrides_win_limit_by_limit_and_bare_limits_are_replaced_as_a_whole() -> None:
-    """The doors' limit holds on every rule; on the first one the rule's own limits stand for all of the route's."""
-    assert limits(world()) == {
-        BOOK: {"booking": BOOKING, "doors": DOORS},
-        TOURS: {"guided": GUIDED, "doors": DOORS},
-        LETTERS: {"doors": DOORS},
-    }
 
 
 def test_atomic_overrides_leave_nothing_of_what_is_below() -> None:
@@ -159,17 +121,6 @@ def test_a_rule_without_a_name_is_called_by_its_number_from_one() -> None:
     assert reported(analyze(snapshot), "RateLimitPolicy visits/booking") == {
         "": {"Accepted": ("False", "TargetNotFound", ())}
     }
-
-
-def test_a_listeners_own_policy_replaces_the_gateways() -> None:
-    """Certificates of the staff's listener are the house's; names and the public certificates are the Gateway's."""
-    analysis = analyze(world())
-    listeners = ["entrance > public", "entrance > staff"]
-    assert {path: spec["issuerRef"] for path, spec in settings(analysis, TLS).items()} == {
-        "entrance > public": {"group": "cert-manager.io", "kind": "Issuer", "name": "everyone"},
-        "entrance > staff": {"group": "cert-manager.io", "kind": "Issuer", "name": "house"},
-    }
-    assert settings(analysis, DNS) == {path: {"providerRefs": [{"name": "dns-provider"}]} for path in listeners}
 
 
 @pytest.mark.parametrize(

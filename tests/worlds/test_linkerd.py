@@ -29,7 +29,6 @@ LIMIT: Final = f"HTTPLocalRateLimitPolicy.{GROUP}"
 HOME: Final = "observatory"
 PICTURES: Final = build.node("HTTPRoute", "pictures", namespace=HOME)
 ASTRONOMERS: Final[Json] = [{"group": GROUP, "kind": "MeshTLSAuthentication", "name": "astronomers"}]
-GUEST: Final[Json] = [{"kind": "ServiceAccount", "name": "guest", "namespace": "university"}]
 VISITORS: Final[Json] = [{"group": GROUP, "kind": "NetworkAuthentication", "name": "visitors"}]
 world: Final = fixture_world("linkerd")
 
@@ -47,16 +46,6 @@ def authorizations(analysis: Analysis, node: NodeRef) -> dict[str, Json]:
         assert isinstance(said, dict)
         found[name] = said["requiredAuthenticationRefs"]
     return found
-
-
-def test_a_policy_on_the_namespace_and_one_on_the_server_both_authorize() -> None:
-    """None beats another; the other Server has the Namespace's alone."""
-    analysis = analyze(world())
-    assert authorizations(analysis, server("telescope")) == {
-        f"{HOME}/astronomers": ASTRONOMERS,
-        f"{HOME}/guests": GUEST,
-    }
-    assert authorizations(analysis, server("archive")) == {f"{HOME}/astronomers": ASTRONOMERS}
 
 
 def test_a_policy_on_a_route_authorizes_there_alone() -> None:

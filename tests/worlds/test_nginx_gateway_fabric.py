@@ -18,7 +18,6 @@ from tests.implementations import (
     policy,
     policy_ref,
     reported,
-    sources,
     spec_at,
     states,
 )
@@ -34,19 +33,8 @@ ARCHIVE: Final = build.node("HTTPRoute", "archive", namespace="newsroom")
 ALERTS: Final = build.node("GRPCRoute", "alerts", namespace="newsroom")
 PRESS: Final = build.node("Gateway", "press", namespace="platform")
 DESK: Final = build.node("Gateway", "desk", namespace="platform")
-READERS: Final = build.node("Gateway", "press", "readers", "platform")
-ARTICLES_SERVICE: Final = build.node("Service", "articles", namespace="newsroom", group="")
 HOUSE: Final[dict[str, Json]] = {
     "buffering": {"bufferSize": "8k", "buffers": {"number": 8, "size": "8k"}, "busyBuffersSize": "16k"}
-}
-CLIENTS: Final[dict[str, Json]] = {
-    "body": {"maxSize": "1m"},
-    "keepAlive": {"requests": 100, "timeout": {"server": "60s", "header": "50s"}},
-}
-EMPTY: Final[dict[str, Json]] = {}
-NOTHING: Final[list[dict[str, Json]]] = []
-MODERATION: Final[dict[str, Json]] = {
-    "processors": [{"type": "ExtProcess", "extProcess": {"backendRef": {"name": "moderation", "port": 50051}}}]
 }
 world: Final = fixture_world("nginx-gateway-fabric")
 
@@ -55,91 +43,6 @@ def waf(name: str, bundle: str) -> dict[str, Json]:
     """The outcome of a WAFPolicy, where all policies of a target stand for themselves."""
     source: Json = {"httpSource": {"url": f"https://bundles.paper.example/{bundle}.tgz"}}
     return {name: {"type": "HTTP", "policySource": source}}
-
-
-@pytest.mark.parametrize(
-    ("kind", "where", "expected"),
-    [
-        ("ClientSettingsPolicy", READERS, [CLIENTS]),
-        (
-            "ClientSettingsPolicy",
-            COMMENTS,
-            [
-                {
-                    "body": {"maxSize": "16k", "timeout": "30s"},
-                    "keepAlive": {"requests": 100, "timeout": {"server": "10s"}},
-                }
-            ],
-        ),
-        ("ProxySettingsPolicy", COMMENTS, [{"buffering": {"disable": True, **mapping_at(HOUSE, "buffering")}}]),
-        ("ProxySettingsPolicy", ALERTS, [HOUSE]),
-        (
-            "RateLimitPolicy",
-            COMMENTS,
-            [
-                {
-                    "rateLimit": {
-                        "dryRun": True,
-                        "rejectCode": 429,
-                        "local": {
-                            "rules": [
-                                {"rate": "5r/s", "key": "$binary_remote_addr", "burst": 10},
-                                {"rate": "20r/m", "key": "$http_x_account"},
-                            ]
-                        },
-                    }
-                }
-            ],
-        ),
-        ("WAFPolicy", COMMENTS, [waf("newsroom/forms", "forms")]),
-        ("WAFPolicy", ALERTS, [waf("platform/basics", "basics")]),
-        ("PayloadProcessor", COMMENTS, [MODERATION]),
-        ("PayloadProcessor", ALERTS, NOTHING),
-        ("ObservabilityPolicy", ALERTS, [{"tracing": {"strategy": "ratio", "ratio": 10}}]),
-        ("ObservabilityPolicy", COMMENTS, [EMPTY]),
-        (
-            "UpstreamSettingsPolicy",
-            ARTICLES_SERVICE,
-            [{"zoneSize": "2m", "loadBalancingMethod": "least_conn", "keepAlive": {"connections": 16}}],
-        ),
-        (
-            "SnippetsPolicy",
-            ARCHIVE,
-            [
-                {
-                    "platform/headers": {
-                        "snippets": [{"context": "http.server.location", "value": "add_header x-paper morning;"}]
-                    },
-                    "platform/closing": {"snippets": [{"context": "http.server", "value": "lingering_close off;"}]},
-                }
-            ],
-        ),
-        ("ExternalLoadBalancer", PRESS, [{"gatewayLink": {"virtualServerAddress": "192.0.2.10"}}]),
-    ],
-)
-def test_what_is_in_force(kind: str, where: NodeRef, expected: list[dict[str, Json]]) -> None:
-    """Of every kind; setting by setting, but for what is one directive."""
-    assert spec_at(analyze(world()), f"{kind}.{GROUP}", where) == expected
-
-
-def test_every_setting_knows_who_set_it() -> None:
-    """On a route with policies of its own: theirs, and what they leave open."""
-    analysis = analyze(world())
-    (found,) = analysis.effective(COMMENTS, build.ref("ClientSettingsPolicy", "", group=GROUP).group_kind)
-    assert {
-        fate.field: fate.source.object.qualified_name for fate in found.resolution.fates if fate.state == "effective"
-    } == {
-        "body.maxSize": "newsroom/short",
-        "body.timeout": "newsroom/patient",
-        "keepAlive.requests": "platform/readers",
-        "keepAlive.timeout": "newsroom/short",
-    }
-
-
-def test_on_a_listener_the_gateways_settings_hold() -> None:
-    """Where no route has a say."""
-    found = sources(analyze(world()), f"RateLimitPolicy.{GROUP}", "press > readers")
-    assert set(found.values()) == {"platform/trial"}
 
 
 GOOD: Final[dict[str, Condition]] = {

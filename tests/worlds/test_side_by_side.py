@@ -37,7 +37,6 @@ KUADRANT: Final = "kuadrant.io"
 TRAFFIC: Final = f"BackendTrafficPolicy.{ENVOY}"
 AUTH: Final = f"AuthPolicy.{KUADRANT}"
 LIMITS: Final = f"RateLimitPolicy.{KUADRANT}"
-SHARED_ROUTE: Final = build.node("HTTPRoute", "booking", namespace="visits")
 BY_ENVOY: Final = "front > http > booking > rule[0]"
 BY_ISTIO: Final = "entrance > public > booking > rule[0]"
 
