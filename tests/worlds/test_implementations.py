@@ -49,7 +49,7 @@ def test_what_is_in_force(world: str) -> None:
         for effective in analysis.enforcement(policy).outcomes:
             path, resolution = effective.path, effective.resolution
             place = words(path) if any(node.kind == "Gateway" for node in path) else str(path[-1])
-            settings = {
+            settings: dict[str, list[object]] = {
                 field_name(field): [leaf.value, leaf.source.object.qualified_name]
                 for field, leaf in leaves(resolution.spec)
             }
