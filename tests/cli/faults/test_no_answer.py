@@ -12,8 +12,7 @@ import pytest
 from kubectl_policy.cli import run
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer
-from tests.sources.cluster.reaching import written
-from tests.sources.cluster.servers import CERTIFICATES
+from tests.sources.cluster.reaching import CERTIFICATES, written
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,12 @@ import socket
 from collections import defaultdict
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ssl import SSLSocket
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from urllib3 import HTTPHeaderDict
 
 from kubectl_policy.model.kinds import BUILT_IN, plural
 from tests.sources.cluster import faults
@@ -50,9 +53,11 @@ class Request(NamedTuple):
     method: str
     path: str
     query: Mapping[str, str]
-    headers: Mapping[str, str]
-    # Some may be there twice.
-    all_headers: tuple[tuple[str, str], ...] = ()
+    headers: HTTPHeaderDict
+    # The path and the query as they were sent: to a proxy, a whole address.
+    target: str = ""
+    # The certificate that the client presented.
+    client: object = None
 
 
 class FaultyServer:
@@ -141,10 +146,25 @@ class FaultyServer:
         """How many requests to a path came in."""
         return self.paths().count(path)
 
+    @staticmethod
+    def client_of(connection: socket.socket) -> object:
+        """The certificate of a client, if it presented one."""
+        return connection.getpeercert() if isinstance(connection, SSLSocket) else None
+
+    @property
+    def clients(self) -> list[object]:
+        """The certificates with which requests came in."""
+        return [request.client for request in self.requests]
+
+    @property
+    def authority(self) -> str:
+        """The host and the port."""
+        return f"127.0.0.1:{self._http.server_port}"
+
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self._http.server_port}"
+        return f"{'https' if self._tls else 'http'}://{self.authority}"
 
     def __enter__(self) -> Self:
         """Listen on a free port of loopback."""
@@ -195,8 +215,10 @@ class Handler(BaseHTTPRequestHandler):
         """Answer what is asked for at a path."""
         url = urlsplit(self.path)
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        query, headers = dict(parse_qsl(url.query)), tuple(self.headers.items())
-        self.request_now = Request(self.command, url.path, query, dict(headers), headers)
+        query, headers = dict(parse_qsl(url.query)), HTTPHeaderDict(self.headers.items())
+        self.request_now = Request(
+            self.command, url.path, query, headers, self.path, self.faulty.client_of(self.connection)
+        )
         self.faulty.requests.append(self.request_now)
         fault = self.faulty.fault_at(url.path)
         # Who has asked may be gone by now.

@@ -3,19 +3,57 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import ssl
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
+import pytest
 from urllib3 import PoolManager
 
-from kubectl_policy.sources.cluster.access import Access
+from kubectl_policy.errors import ClusterError
+from kubectl_policy.sources.cluster.access import Access, ClusterOptions, access_to
 from kubectl_policy.sources.cluster.refusals import RequestRefused
+from tests.sources.cluster.faulty import FaultyServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Generator, Mapping
 
     from kubectl_policy.model import Json
-    from tests.sources.cluster.faulty import FaultyServer
+
+CERTIFICATES: Final = Path(__file__).parent / "certificates"
+
+
+@contextmanager
+def served(*, tls: bool = True, asks_for_certificate: bool = False) -> Generator[FaultyServer]:
+    """A server without objects while it is needed, with the certificate of `cluster.example`."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH) if tls else None
+    if context:
+        context.load_cert_chain(CERTIFICATES / "server.pem", CERTIFICATES / "server.key")
+    if context and asks_for_certificate:
+        context.load_verify_locations(CERTIFICATES / "ca.pem")
+        context.verify_mode = ssl.CERT_OPTIONAL
+    with FaultyServer(tls=context) as server:
+        yield server
+
+
+def asked(access: Access, headers: Mapping[str, str] | None = None) -> int:
+    """The status with which a server answers."""
+    url, headers = f"{access.server}/version", access.headers() if headers is None else headers
+    return access.pool.request("GET", url, headers=headers, retries=False, timeout=5).status
+
+
+def reach(folder: Path, *, user: Json = None, cluster: Json = None, **more: Any) -> Access:  # noqa: ANN401 (flags)
+    """The access by a kubeconfig in a folder, with a user, a cluster and a `context`, and by flags."""
+    path = written(folder, user=user, cluster=cluster, context=more.pop("context", None))
+    return access_to(ClusterOptions(kubeconfig=path, **more))
+
+
+def refusal(folder: Path, **more: Any) -> tuple[str, str]:  # noqa: ANN401 (what `reach` takes)
+    """The message and the hint of the error where nothing is reached."""
+    with pytest.raises(ClusterError) as caught:
+        reach(folder, **more)
+    return caught.value.message, caught.value.hint
 
 
 def access_of(

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import ClusterError, UsageError
 from kubectl_policy.sources.cluster import access
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to, contexts
-from tests.sources.cluster.reaching import config, written
-from tests.sources.cluster.servers import CERTIFICATES, served
+from tests.sources.cluster.reaching import CERTIFICATES, asked, config, reach, refusal, served, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,7 +109,7 @@ def test_paths_start_in_the_folder_of_the_file_that_has_them(tmp_path: Path, mon
         (cluster / "config").write_text(json.dumps({"clusters": config(cluster=authority)["clusters"]}))
         monkeypatch.setenv("KUBECONFIG", f"{user}/config{os.pathsep}{cluster}/config")
         reached = access_to(ClusterOptions())
-        assert reached.pool.request("GET", reached.server, headers=reached.headers()).status == 200
+        assert asked(reached) == 200
         assert "jane" in str(server.clients)
 
 
@@ -224,15 +223,14 @@ def test_addresses_that_are_none(tmp_path: Path, server: str) -> None:
     """From a flag, that is a wrong flag; from a file, the file and the place are told."""
     with pytest.raises(UsageError, match="--server: it"):
         access_to(ClusterOptions(server=server))
-    message, _ = refused(ClusterOptions(kubeconfig=written(tmp_path, cluster={"server": server})))
+    message, _ = refusal(tmp_path, cluster={"server": server})
     assert message.startswith(f"{tmp_path}/config: server: it ")
     assert "p@" not in message
 
 
 def test_a_namespace_that_is_none(tmp_path: Path) -> None:
     """It would be a part of paths."""
-    path = written(tmp_path, context={"namespace": "../../a"})
-    assert "the namespace ../../a of the context cannot be" in refused(ClusterOptions(kubeconfig=path))[0]
+    assert "the namespace ../../a of the context cannot be" in refusal(tmp_path, context={"namespace": "../../a"})[0]
 
 
 def test_a_context_of_what_is_not_there(tmp_path: Path) -> None:
@@ -303,24 +301,23 @@ def test_impersonation_is_sent_as_kubectl_sends_it(tmp_path: Path) -> None:
             ),
         ):
             reached = access_to(options)
-            assert reached.pool.request("GET", reached.server, headers=reached.headers()).status == 200
-        first, second = server.headers
-        assert first.get_all("Impersonate-User") == ["jane"]
-        assert first.get_all("Impersonate-Group") == ["a", "b"]
-        assert first.get_all("Impersonate-Uid") == ["7"]
-        extra = first.get_all("Impersonate-Extra-Example.com%2FTeam")
+            assert asked(reached) == 200
+        first, second = (request.headers for request in server.requests)
+        assert first.getlist("Impersonate-User") == ["jane"]
+        assert first.getlist("Impersonate-Group") == ["a", "b"]
+        assert first.getlist("Impersonate-Uid") == ["7"]
+        extra = first.getlist("Impersonate-Extra-Example.com%2FTeam")
         assert extra
         assert [each.encode("latin-1").decode() for each in extra] == ["x", "é"]
-        assert second.get_all("Impersonate-User") == ["joe"]
-        assert second.get_all("Impersonate-Group") == ["c"]
-        assert second.get_all("Impersonate-Extra-Example.com%2FTeam") == ["y"]
-        assert second.get_all("Impersonate-Extra-Role") == ["1", "2"]
+        assert second.getlist("Impersonate-User") == ["joe"]
+        assert second.getlist("Impersonate-Group") == ["c"]
+        assert second.getlist("Impersonate-Extra-Example.com%2FTeam") == ["y"]
+        assert second.getlist("Impersonate-Extra-Role") == ["1", "2"]
 
 
 def test_impersonation_of_nobody(tmp_path: Path) -> None:
     """A group or a number needs a user; that is a wrong flag, or a wrong file."""
-    path = written(tmp_path, user={"as-uid": "7"})
-    assert "need the user who is impersonated" in refused(ClusterOptions(kubeconfig=path))[0]
+    assert "need the user who is impersonated" in refusal(tmp_path, user={"as-uid": "7"})[0]
     with pytest.raises(UsageError, match="need the user who"):
         access_to(ClusterOptions(kubeconfig=written(tmp_path), as_group=("a",)))
     with pytest.raises(UsageError, match="need the user who"):
@@ -344,7 +341,7 @@ def test_headers_hold_one_line(tmp_path: Path) -> None:
     message, _ = refused(ClusterOptions(kubeconfig=path))
     assert message == f"{path}: the token holds a line break or another control character"
     with pytest.raises(ClusterError, match="Impersonate-User holds a line break"):
-        access_to(ClusterOptions(kubeconfig=written(tmp_path), as_="a\nb"))
+        reach(tmp_path, as_="a\nb")
 
 
 # What it takes

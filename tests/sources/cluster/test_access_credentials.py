@@ -15,8 +15,7 @@ import pytest
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
-from tests.sources.cluster.reaching import written
-from tests.sources.cluster.servers import CERTIFICATES, served
+from tests.sources.cluster.reaching import CERTIFICATES, asked, reach, refusal, served, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,15 +47,11 @@ def answering(status: Mapping[str, Json]) -> str:
 
 def authorization(folder: Path, user: Json, **cluster: Json) -> str:
     """The header that goes with the requests of a user."""
-    path = written(folder, user=user, cluster={"server": "https://cluster.example", **cluster})
-    return access_to(ClusterOptions(kubeconfig=path)).headers().get("Authorization", "")
-
-
-def refused(folder: Path, user: Json) -> tuple[str, str]:
-    """Why a user has no credentials, and what can be done."""
-    with pytest.raises(ClusterError) as caught:
-        authorization(folder, user)
-    return caught.value.message, caught.value.hint
+    return (
+        reach(folder, user=user, cluster={"server": "https://cluster.example", **cluster})
+        .headers()
+        .get("Authorization", "")
+    )
 
 
 def runs(folder: Path) -> int:
@@ -72,7 +67,7 @@ def test_a_token_in_a_file(tmp_path: Path) -> None:
     """It comes before one that is written out; the end of its line is no part of it."""
     (tmp_path / "token").write_text("one\n")
     assert authorization(tmp_path, {"token": "spare", "tokenFile": "token"}) == "Bearer one"
-    assert "none cannot be read: No such file" in refused(tmp_path, {"tokenFile": "none"})[0]
+    assert "none cannot be read: No such file" in refusal(tmp_path, user={"tokenFile": "none"})[0]
 
 
 def test_a_token_from_a_flag_beats_all_else(tmp_path: Path) -> None:
@@ -80,8 +75,7 @@ def test_a_token_from_a_flag_beats_all_else(tmp_path: Path) -> None:
     everything = plugin(tmp_path, "exit 1")
     assert isinstance(everything, dict)
     for user in (everything, {"username": "a", "password": "b"}, {"tokenFile": "none"}, {"token": "two"}):
-        path = written(tmp_path, user=user)
-        access = access_to(ClusterOptions(kubeconfig=path, token="one"))  # noqa: S106 (none)
+        access = reach(tmp_path, user=user, token="one")  # noqa: S106 (none)
         assert access.headers()["Authorization"] == "Bearer one"
     assert runs(tmp_path) == 0
 
@@ -103,7 +97,7 @@ def test_a_token_from_a_flag_beats_all_else(tmp_path: Path) -> None:
 )
 def test_users_that_say_nothing(tmp_path: Path, user: Json, reason: str) -> None:
     """Each is refused."""
-    assert reason in refused(tmp_path, user)[0]
+    assert reason in refusal(tmp_path, user=user)[0]
 
 
 def with_token(claims: Json) -> Json:
@@ -120,10 +114,10 @@ def test_a_token_of_an_auth_provider(tmp_path: Path) -> None:
     assert authorization(tmp_path, valid).startswith("Bearer e30.")
     assert (
         "the OIDC id-token has expired: `kubectl version` gets a new one"
-        in refused(tmp_path, with_token({"exp": 1}))[0]
+        in refusal(tmp_path, user=with_token({"exp": 1}))[0]
     )
     for claims in ({"exp": "soon"}, {"exp": 1e300}, ["exp"], "exp"):
-        assert "a setting has another type" in refused(tmp_path, with_token(claims))[0]
+        assert "a setting has another type" in refusal(tmp_path, user=with_token(claims))[0]
 
 
 # Plugins
@@ -167,8 +161,7 @@ def test_a_plugin_is_run_again_when_its_token_expires(tmp_path: Path) -> None:
 
 def test_a_plugin_is_run_again_when_its_token_was_refused(tmp_path: Path) -> None:
     """Once for all requests with that token; if it has no other one, it is not run for every further request."""
-    path = written(tmp_path, user=plugin(tmp_path, answering({"token": "one"})))
-    access = access_to(ClusterOptions(kubeconfig=path))
+    access = reach(tmp_path, user=plugin(tmp_path, answering({"token": "one"})))
     old = access.headers()
     plugin(tmp_path, answering({"token": "two"}))
     assert access.renew(old)
@@ -181,7 +174,7 @@ def test_a_plugin_is_run_again_when_its_token_was_refused(tmp_path: Path) -> Non
 
 def test_a_token_of_a_kubeconfig_is_not_renewed(tmp_path: Path) -> None:
     """There is no other one; nor without TLS, where none is sent."""
-    access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user={"token": "t"})))
+    access = reach(tmp_path, user={"token": "t"})
     assert not access.renew(access.headers())
     assert not access_to(ClusterOptions(server="localhost:1")).renew({})
 
@@ -190,7 +183,7 @@ def test_a_token_in_a_file_is_read_again_when_it_was_refused(tmp_path: Path) -> 
     """It may have been renewed since."""
     file = tmp_path / "token"
     file.write_text("one")
-    access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user={"tokenFile": "token"})))
+    access = reach(tmp_path, user={"tokenFile": "token"})
     file.write_text("two")
     assert access.headers()["Authorization"] == "Bearer one"
     assert access.renew(access.headers())
@@ -209,13 +202,13 @@ def test_connections_do_not_keep_a_certificate_that_was_replaced(tmp_path: Path)
     user = plugin(tmp_path, answering(own("server")))
     with served(asks_for_certificate=True) as server:
         cluster: Json = {"server": f"https://{server.authority}", "insecure-skip-tls-verify": True}
-        access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user=user, cluster=cluster)))
+        access = reach(tmp_path, user=user, cluster=cluster)
         headers = access.headers()
         plugin(tmp_path, answering(own("client")))
         for _ in range(2):
-            assert access.pool.request("GET", access.server, headers=headers).status == 200
+            assert asked(access, headers) == 200
         assert access.renew(headers)
-        assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
+        assert asked(access) == 200
     assert ["jane" in str(client) for client in server.clients] == [False, False, True]
 
 
@@ -241,16 +234,16 @@ def test_a_plugin_that_answers_a_certificate(tmp_path: Path) -> None:
     user = plugin(tmp_path, answering({"clientCertificateData": certificate, "clientKeyData": key}))
     with served(asks_for_certificate=True) as server:
         cluster: Json = {"server": f"https://{server.authority}", "insecure-skip-tls-verify": True}
-        access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user=user, cluster=cluster)))
-        assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
-        assert "Authorization" not in server.headers[0]
+        access = reach(tmp_path, user=user, cluster=cluster)
+        assert asked(access) == 200
+        assert "Authorization" not in server.requests[0].headers
         user = plugin(tmp_path, answering({"token": "t", "clientCertificateData": certificate, "clientKeyData": key}))
-        access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user=user, cluster=cluster)))
-        assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
-        assert server.headers[1]["Authorization"] == "Bearer t"
+        access = reach(tmp_path, user=user, cluster=cluster)
+        assert asked(access) == 200
+        assert server.requests[1].headers["Authorization"] == "Bearer t"
         assert "jane" in str(server.clients[1])
     user = plugin(tmp_path, answering({"clientCertificateData": certificate, "clientKeyData": certificate}))
-    assert "there is no client certificate with its key" in refused(tmp_path, user)[0]
+    assert "there is no client certificate with its key" in refusal(tmp_path, user=user)[0]
 
 
 def test_a_plugin_is_not_run_where_it_is_not_needed(tmp_path: Path) -> None:
@@ -292,33 +285,29 @@ def test_a_plugin_is_not_run_where_it_is_not_needed(tmp_path: Path) -> None:
 )
 def test_plugins_that_fail(tmp_path: Path, body: str, reason: str) -> None:
     """Which one is said, and what it complained about, but not more than can be read."""
-    message, _ = refused(tmp_path, plugin(tmp_path, body))
+    message, _ = refusal(tmp_path, user=plugin(tmp_path, body))
     assert reason in message
     assert len(message) < 1500
 
 
 def test_a_plugin_that_never_ends(tmp_path: Path) -> None:
     """It may take as long as the requests of a command."""
-    path = written(tmp_path, user=plugin(tmp_path, "echo waiting >&2; exec sleep 60"))
     with pytest.raises(ClusterError, match=r"took longer than 0\.5 seconds: waiting"):
-        access_to(ClusterOptions(kubeconfig=path, request_timeout=0.5))
+        reach(tmp_path, user=plugin(tmp_path, "echo waiting >&2; exec sleep 60"), request_timeout=0.5)
 
 
 def test_plugins_that_are_not_there(tmp_path: Path) -> None:
     """What the kubeconfig says of how to install it is told."""
     user: Json = {"exec": {"apiVersion": V1, "command": "no-such", "installHint": "brew\n  install it"}}
-    message, hint = refused(tmp_path, user)
+    message, hint = refusal(tmp_path, user=user)
     assert message == "the credential plugin no-such cannot be run: No such file or directory"
     assert hint == "brew install it"
+    by_path: Json = {"exec": {"apiVersion": V1, "command": "./plugin"}}
     (tmp_path / "plugin").write_text("not executable")
-    assert (
-        "cannot be run: Permission denied" in refused(tmp_path, {"exec": {"apiVersion": V1, "command": "./plugin"}})[0]
-    )
+    assert "cannot be run: Permission denied" in refusal(tmp_path, user=by_path)[0]
     (tmp_path / "plugin").chmod(0o755)
     (tmp_path / "plugin").write_bytes(b"\x7fELF, or not")
-    assert (
-        "cannot be run: Exec format error" in refused(tmp_path, {"exec": {"apiVersion": V1, "command": "./plugin"}})[0]
-    )
+    assert "cannot be run: Exec format error" in refusal(tmp_path, user=by_path)[0]
 
 
 def test_a_plugin_that_has_to_ask(tmp_path: Path) -> None:
@@ -327,7 +316,7 @@ def test_a_plugin_that_has_to_ask(tmp_path: Path) -> None:
     body = f'echo "$KUBERNETES_EXEC_INFO" > {tmp_path}/told; echo "who?" >&2; read name; printf \'{answer}\' "$name"'
     user = plugin(tmp_path, body, {"interactiveMode": "Always"})
     path = written(tmp_path, user=user)
-    message, _ = refused(tmp_path, user)
+    message, _ = refusal(tmp_path, user=user)
     assert "standard input is no terminal" in message
     assert runs(tmp_path) == 0
     program = (
@@ -387,12 +376,12 @@ def test_a_plugin_that_is_not_allowed_is_not_run(tmp_path: Path, home: Path, mon
     """Nor is any where it cannot be known what the kuberc allows."""
     user = plugin(tmp_path, answering({"token": "t"}))
     kuberc(home, preference("DenyAll"))
-    message, hint = refused(tmp_path, user)
+    message, hint = refusal(tmp_path, user=user)
     assert message == (
         f"the credential plugin {tmp_path}/plugin is not run: credentialPluginPolicy is DenyAll in {home}/.kube/kuberc"
     )
     assert "credentialPluginAllowlist" in hint
-    assert "is not run" in refused(tmp_path, {"exec": {"apiVersion": V1, "command": "no-such"}})[0]
+    assert "is not run" in refusal(tmp_path, user={"exec": {"apiVersion": V1, "command": "no-such"}})[0]
     for text in (
         preference("Allowlist"),
         preference("Allowlist", {"command": "no-such"}, {"command": "sh"}),
@@ -404,8 +393,8 @@ def test_a_plugin_that_is_not_allowed_is_not_run(tmp_path: Path, home: Path, mon
         "- a",
     ):
         kuberc(home, text)
-        assert "kuberc" in refused(tmp_path, user)[0]
+        assert "kuberc" in refusal(tmp_path, user=user)[0]
     kuberc(home, "")
     monkeypatch.setenv("KUBERC", str(tmp_path / "none"))
-    assert "none cannot be read" in refused(tmp_path, user)[0]
+    assert "none cannot be read" in refusal(tmp_path, user=user)[0]
     assert runs(tmp_path) == 0

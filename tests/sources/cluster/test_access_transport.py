@@ -13,14 +13,13 @@ from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
-from tests.sources.cluster.reaching import written
-from tests.sources.cluster.servers import CERTIFICATES, Server, served
+from tests.sources.cluster.reaching import CERTIFICATES, asked, reach, served, written
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.cluster.access import Access
+    from tests.sources.cluster.faulty import FaultyServer
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -30,7 +29,7 @@ def data(name: str) -> str:
     return base64.b64encode((CERTIFICATES / name).read_bytes()).decode()
 
 
-def cluster(server: Server, **more: Json) -> dict[str, Json]:
+def cluster(server: FaultyServer, **more: Json) -> dict[str, Json]:
     """A cluster that is a server with the certificate of `cluster.example`."""
     return {
         "server": f"https://{server.authority}",
@@ -38,12 +37,6 @@ def cluster(server: Server, **more: Json) -> dict[str, Json]:
         "tls-server-name": "cluster.example",
         **more,
     }
-
-
-def asked(access: Access, path: str = "/version") -> int:
-    """The status of an answer."""
-    headers = access.headers()
-    return access.pool.request("GET", access.server + path, headers=headers, retries=False, timeout=5).status
 
 
 # The certificate of the cluster
@@ -54,9 +47,8 @@ def test_a_cluster_proves_that_it_is_the_right_one(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_bytes((CERTIFICATES / "ca.pem").read_bytes())
     with served() as server:
         for more in ({}, {"certificate-authority-data": None, "certificate-authority": "ca.pem"}):
-            path = written(tmp_path, cluster=cluster(server, **more), user={"token": "t"})
-            assert asked(access_to(ClusterOptions(kubeconfig=path))) == 200
-        assert [headers["Authorization"] for headers in server.headers] == ["Bearer t"] * 2
+            assert asked(reach(tmp_path, cluster=cluster(server, **more), user={"token": "t"})) == 200
+        assert [request.headers["Authorization"] for request in server.requests] == ["Bearer t"] * 2
 
 
 @pytest.mark.parametrize(
@@ -71,11 +63,10 @@ def test_a_cluster_proves_that_it_is_the_right_one(tmp_path: Path) -> None:
 def test_another_cluster_is_asked_nothing(tmp_path: Path, more: dict[str, Json]) -> None:
     """One of another authority than is named or than the system knows, or with another name."""
     with served() as server:
-        path = written(tmp_path, cluster=cluster(server, **more), user={"token": "t"})
-        access = access_to(ClusterOptions(kubeconfig=path))
+        access = reach(tmp_path, cluster=cluster(server, **more), user={"token": "t"})
         with pytest.raises(SSLError):
             asked(access)
-        assert server.headers == []
+        assert server.requests == []
 
 
 def test_flags_replace_how_a_cluster_is_proved(tmp_path: Path) -> None:
@@ -98,8 +89,7 @@ def test_flags_replace_how_a_cluster_is_proved(tmp_path: Path) -> None:
 
 def test_what_only_python_demands_of_an_authority_is_not_demanded(tmp_path: Path) -> None:
     """Python 3.13 refuses the authorities that kubeadm makes."""
-    path = written(tmp_path, cluster={"server": "https://cluster.example"})
-    context = access_to(ClusterOptions(kubeconfig=path)).pool.connection_pool_kw["ssl_context"]
+    context = reach(tmp_path, cluster={"server": "https://cluster.example"}).pool.connection_pool_kw["ssl_context"]
     assert not context.verify_flags & ssl.VERIFY_X509_STRICT
     assert context.verify_flags & ssl.VERIFY_X509_PARTIAL_CHAIN
 
@@ -116,8 +106,7 @@ def test_a_client_certificate_is_presented(tmp_path: Path, *, as_files: bool) ->
         for name in ("client.pem", "client.key"):
             (tmp_path / name).write_bytes((CERTIFICATES / name).read_bytes())
     with served(asks_for_certificate=True) as server:
-        path = written(tmp_path, cluster=cluster(server), user=user)
-        assert asked(access_to(ClusterOptions(kubeconfig=path))) == 200
+        assert asked(reach(tmp_path, cluster=cluster(server), user=user)) == 200
         assert "jane" in str(server.clients)
 
 
@@ -127,7 +116,7 @@ def test_no_file_with_a_key_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     user: dict[str, Json] = {"client-certificate-data": data("client.pem"), "client-key-data": data("client.key")}
     with served(asks_for_certificate=True) as server:
-        access = access_to(ClusterOptions(kubeconfig=written(tmp_path, cluster=cluster(server), user=user)))
+        access = reach(tmp_path, cluster=cluster(server), user=user)
         assert [*(tmp_path / "temporary").iterdir()] == []
         assert asked(access) == 200
         assert not access.renew(access.headers())
@@ -166,9 +155,8 @@ def test_flags_name_a_client_certificate(tmp_path: Path) -> None:
 )
 def test_client_certificates_that_are_none(tmp_path: Path, user: Json, reason: str) -> None:
     """Each is refused with the place."""
-    path = written(tmp_path, user=user)
     with pytest.raises(ClusterError, match=reason):
-        access_to(ClusterOptions(kubeconfig=path))
+        reach(tmp_path, user=user)
 
 
 @pytest.mark.parametrize(
@@ -194,9 +182,8 @@ def test_client_certificates_that_are_none(tmp_path: Path, user: Json, reason: s
 )
 def test_clusters_that_cannot_be_proved(tmp_path: Path, more: dict[str, Json], reason: str) -> None:
     """Each is refused with the place."""
-    path = written(tmp_path, cluster={"server": "https://a", **more})
     with pytest.raises(ClusterError, match=reason):
-        access_to(ClusterOptions(kubeconfig=path))
+        reach(tmp_path, cluster={"server": "https://a", **more})
 
 
 # Proxies
@@ -207,11 +194,10 @@ def test_a_proxy_of_the_kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("NO_PROXY", "*")
     with served(tls=False) as proxy:
         url = f"http://joe:p%40ss@{proxy.authority}"
-        path = written(tmp_path, cluster={"server": "http://cluster.example", "proxy-url": url})
-        assert asked(access_to(ClusterOptions(kubeconfig=path))) == 200
-        assert proxy.paths == ["http://cluster.example/version"]
+        assert asked(reach(tmp_path, cluster={"server": "http://cluster.example", "proxy-url": url})) == 200
+        assert [request.target for request in proxy.requests] == ["http://cluster.example/version"]
         login = base64.b64encode(b"joe:p@ss").decode()
-        assert proxy.headers[0]["Proxy-Authorization"] == f"Basic {login}"
+        assert proxy.requests[0].headers["Proxy-Authorization"] == f"Basic {login}"
 
 
 @pytest.mark.parametrize(
@@ -274,9 +260,8 @@ def test_a_socks_proxy(tmp_path: Path) -> None:
         thread = Thread(target=serve)
         thread.start()
         url = f"socks5://joe:secret@127.0.0.1:{proxy.getsockname()[1]}"
-        path = written(tmp_path, cluster={"server": "https://cluster.example", "proxy-url": url})
         with pytest.raises(NewConnectionError):
-            asked(access_to(ClusterOptions(kubeconfig=path)))
+            asked(reach(tmp_path, cluster={"server": "https://cluster.example", "proxy-url": url}))
         thread.join()
     assert asked_for[1] == b"\x01\x03joe\x06secret"
     assert b"\x0fcluster.example" in asked_for[2]

@@ -12,8 +12,7 @@ from urllib3.exceptions import InvalidHeader, ProtocolError, ProxyError, ReadTim
 from kubectl_policy.sources.cluster.connection import Connection
 from kubectl_policy.sources.cluster.refusals import RequestRefused, refusal_of_error
 from tests.sources.cluster.faulty import FaultyServer
-from tests.sources.cluster.reaching import access_of
-from tests.sources.cluster.servers import CERTIFICATES
+from tests.sources.cluster.reaching import CERTIFICATES, access_of
 
 
 def certificate_error(code: int) -> SSLError:
