@@ -172,8 +172,8 @@ class Problems:
             undated = holder and order_unknown((holder, policy), profile)
             guess = ", by name because creationTimestamp is missing" if undated else ""
             by = "" if contention.holder == policy.ref else f", for which {contention.holder} came first{guess}"
-            shared = f"uses {contention.entry} like {contention.other}{by}; each needs its own"
-            related = (contention.section.object, contention.other.object)
+            shared = f"uses {contention.entry} like {contention.rival_section}{by}; each needs its own"
+            related = (contention.section.object, contention.rival_section.object)
             yield policy.diagnostic("target-contended", "error", f"{contention.section} {shared}", related=related)
 
 

@@ -48,7 +48,8 @@ def found(analysis: Analysis, name: str = "p") -> list[tuple[str, str, str, str]
     """The contentions of a policy: its section, the entry, the other section, and the policy that holds it."""
     policy = build.ref("KeyPolicy", name, group="example.com")
     return [
-        (one.section.section, one.entry, one.other.section, one.holder.name) for one in analysis.contentions(policy)
+        (one.section.section, one.entry, one.rival_section.section, one.holder.name)
+        for one in analysis.contentions(policy)
     ]
 
 

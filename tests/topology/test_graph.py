@@ -315,9 +315,9 @@ def test_a_relation_has_ends_of_the_kinds_that_it_names_alone() -> None:
     for found in topology.nodes:
         for link in LINKS:
             if any(True for _ in link.children(topology.relations, found)):
-                assert found.object.group_kind in link.above
+                assert found.object.group_kind in link.parent_kinds
             if any(True for _ in link.parents(topology.relations, found)):
-                assert link.below is None or found.object.group_kind in link.below
+                assert link.child_kinds is None or found.object.group_kind in link.child_kinds
 
 
 def test_children_and_parents_are_two_views_of_the_edges() -> None:

@@ -1,4 +1,4 @@
-"""What a policy is attached to: every reference becomes an attachment, also the ones that fail."""
+"""Attachments of policies to their targets: one for every reference, also for those that fail."""
 
 from kubectl_policy.attachment.attach import attach
 from kubectl_policy.attachment.attachment import MEANINGS, Attachment, State, TargetReference

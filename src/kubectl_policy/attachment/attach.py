@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> tuple[Attachment, ...]:
-    """Every attachment of a policy: by its references, in the order in which these stand, then by what names it."""
+    """Return all attachments of a policy: by its references, in their order, then by objects that name it."""
     by_references = tuple(
         attachment
         for reference in target_references(policy, profile)
@@ -42,7 +42,7 @@ _LOOKED_AT: Final = frozenset({"attached", "not enabled"})
 
 
 def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> tuple[Attachment, ...]:
-    """The attachments of a policy; none holds if a route that it targets shares requests with one that it does not.
+    """Fail the attachments of a policy if a targeted route shares requests with one that it does not target.
 
     What it may target, as far as is known, is not known to be another's. Where it may share requests with another
     once names are filled in, nothing of it is known to hold.
@@ -55,9 +55,11 @@ def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> t
         for attachment in attachments
         if attachment.target and attachment.state == "target unknown"
     }
-    own = targets | possible
-    known = (NotAttached("target overlaps", message) for message in _shared(sorted(targets), own, topology))
-    unknown = (NotAttached("target unknown", message) for message in _perhaps_shared(sorted(targets), own, topology))
+    targeted = targets | possible
+    known = (NotAttached("target overlaps", message) for message in _shared(sorted(targets), targeted, topology))
+    unknown = (
+        NotAttached("target unknown", message) for message in _perhaps_shared(sorted(targets), targeted, topology)
+    )
     failure = next(chain(known, unknown), None)
     if failure is None:
         return tuple(attachments)
@@ -69,25 +71,25 @@ def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> t
     )
 
 
-def _shared(targets: Iterable[ObjectRef], own: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
-    """What routes among the targets share with routes that are not the policy's own, in words."""
+def _shared(targets: Iterable[ObjectRef], targeted: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
+    """Return a message for each request that a target shares with a route that the policy does not target."""
     for route in targets:
         for requests in topology.shared_requests.requests_of(route):
-            for other in topology.shared_requests.routes_taking(requests):
-                if other not in own:
-                    yield f"{_both(route, other)} take {_in_words(requests)}"
+            for rival in topology.shared_requests.routes_taking(requests):
+                if rival not in targeted:
+                    yield f"{_both(route, rival)} take {_in_words(requests)}"
 
 
-def _perhaps_shared(targets: Iterable[ObjectRef], own: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
-    """What they may share with such routes, as far as is known, in words."""
+def _perhaps_shared(targets: Iterable[ObjectRef], targeted: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
+    """Return a message for each request that a target may share with a route that the policy does not target."""
     for route in targets:
-        for other, requests in topology.shared_requests.routes_that_may_share(route):
-            if other not in own:
-                yield f"whether {_both(route, other)} take {_in_words(requests)} cannot be known yet"
+        for rival, requests in topology.shared_requests.routes_that_may_share(route):
+            if rival not in targeted:
+                yield f"whether {_both(route, rival)} take {_in_words(requests)} cannot be known yet"
 
 
-def _both(route: ObjectRef, other: ObjectRef) -> str:
-    return f"{route} and {other}, which the policy does not target, both"
+def _both(route: ObjectRef, rival: ObjectRef) -> str:
+    return f"{route} and {rival}, which the policy does not target, both"
 
 
 def _in_words(requests: Requests) -> str:
@@ -96,7 +98,7 @@ def _in_words(requests: Requests) -> str:
 
 
 def named_attachments(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:
-    """The attachments by what names a policy: by filters, if its kind has them, or as parameters."""
+    """Yield the attachments by what names a policy: by filters, if its kind has them, or as parameters."""
     if profile.filter_routes:
         yield from _by_filters(policy, profile, topology)
     if profile.attachment == "parameters":
@@ -104,7 +106,7 @@ def named_attachments(policy: Resource, profile: PolicyKindProfile, topology: To
 
 
 def unread_holders(policy: ObjectRef, profile: PolicyKindProfile, index: Index) -> Iterator[Attachment]:
-    """What is not known of a policy that nothing attaches: whether something that was not read names it."""
+    """Return an attachment of unknown target for each kind whose unread objects may name a policy."""
     for kind in sorted(profile.filter_routes):
         if index.presence(ObjectRef(kind, policy.namespace, "")) == "unknown":
             where = f"of namespace {policy.namespace}"
@@ -121,7 +123,7 @@ def unread_holders(policy: ObjectRef, profile: PolicyKindProfile, index: Index) 
 
 
 def _as_parameters(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:
-    """The attachments to the classes and the Gateways that name an object as their parameters."""
+    """Yield the attachments to the classes and the Gateways that name an object as their parameters."""
     for named in topology.relations.holders_of(policy.ref):
         holder, kind = named.holder, named.holder.group_kind
         declared = TargetReference(
@@ -137,7 +139,7 @@ def _as_parameters(policy: Resource, profile: PolicyKindProfile, topology: Topol
 
 
 def _by_filters(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:
-    """The attachments by filters that name a policy, by kind and name of its route, then in the order of filters.
+    """Yield the attachments by filters that name a policy, by kind and name of its route, then in the order of filters.
 
     A filter of a backendRef attaches what is no policy, but a filter itself, to that backend, for that rule's requests.
     """
@@ -168,10 +170,10 @@ def _by_filters(policy: Resource, profile: PolicyKindProfile, topology: Topology
 
 
 def _backend(topology: Topology, named: RouteFilter) -> NodeRef | None:
-    """The backend of the backendRef that a filter is of; None for one that stands for routes."""
+    """Return the backend of the backendRef that a filter is of; None for one that stands for routes."""
     holder = named.field.rpartition(".filters[")[0]
-    found = next((backend for backend in topology.backends(named.route) if backend.ref.field == holder), None)
-    return found.node if found and found.routes is None else None
+    match = next((backend for backend in topology.backends(named.route) if backend.ref.field == holder), None)
+    return match.node if match and match.routes is None else None
 
 
 def _attachment(

@@ -1,4 +1,4 @@
-"""One reference to or from a policy, attached or not, and what each such state means to the rest of the program."""
+"""Attachment of a policy by one reference; the states of attachments and their meanings."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Attachment(Struct, frozen=True, gc=False):
 
     @property
     def named_by(self) -> Annotated[ObjectRef | None, Meta()]:
-        """What names the policy, if it is not the policy that names its target.
+        """The object that names the policy, if the policy does not name its target.
 
         A route in a filter; a Gateway or GatewayClass, as its parameters.
         """
@@ -171,7 +171,7 @@ MEANINGS: Final[Mapping[State, Meaning]] = MappingProxyType(
 
 
 class NotAttached(Struct, frozen=True):
-    """Why a reference is not attached: its state, and the words for people; the rest as for an attachment."""
+    """A failure of a reference: the state of the attachment and the message for people."""
 
     state: State
     message: str
@@ -179,7 +179,7 @@ class NotAttached(Struct, frozen=True):
     fails_requests: bool = False
 
     def attachment(self, policy: ObjectRef, declared: TargetReference, target: NodeRef | None = None) -> Attachment:
-        """The attachment of a policy that fails for this reason."""
+        """Return the attachment of a policy that fails for this reason."""
         return Attachment(
             policy=policy,
             target=target,

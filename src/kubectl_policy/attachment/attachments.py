@@ -46,7 +46,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         return self.registry.policy_kinds
 
     def __getitem__(self, policy: ObjectRef) -> tuple[Attachment, ...]:
-        """Those of a policy; `KeyError` for what is none that was read."""
+        """Return the attachments of a policy; raise `KeyError` for what is no policy, or was not read."""
         if policy not in self._of:
             profile, resource = self.registry.profile_of(policy.group_kind), self._index.get(policy)
             if profile is None or resource is None:
@@ -59,11 +59,11 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         return isinstance(policy, ObjectRef) and self.get(policy) is not None
 
     def __iter__(self) -> Iterator[ObjectRef]:
-        """All policies, by kind, namespace and name."""
+        """Return all policies, by kind, namespace and name."""
         return (policy for profile in self._profiles for policy in self._index.world.names_of(profile.group_kind))
 
     def __len__(self) -> int:
-        """The number of policies."""
+        """Return the number of policies."""
         return sum(1 for _ in self)
 
     @property
@@ -72,7 +72,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         return self._by_target is not None
 
     def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
-        """Those, of any state, whose target is an object or one of its sections; sorted by policy.
+        """Return the attachments, in any state, to an object or its sections; sorted by policy.
 
         Those to the first few objects are looked for one by one, then all of them are worked out at once.
         """
@@ -92,24 +92,24 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         return self._to[obj]
 
     def kinds_about(self, kind: GroupKind) -> frozenset[GroupKind]:
-        """The policy kinds of which there are policies with targets of a kind, or that select some of it by labels."""
+        """Return the policy kinds with policies that target objects of a kind, or select some by labels."""
         return frozenset(profile.group_kind for profile in self._profiles if self._is_about(profile, kind))
 
     def _is_about(self, profile: PolicyKindProfile, kind: GroupKind) -> bool:
         """Whether any policy of a kind is about objects of another; what refers by itself says so by its fields."""
-        own, relations = profile.group_kind, self.topology.relations
+        policy_kind, relations = profile.group_kind, self.topology.relations
         if any(
             reference.group_kind == kind and (reference.name or reference.selector is not None)
-            for policy in self._index.read_with_strings(own, kind.kind)
+            for policy in self._index.read_with_strings(policy_kind, kind.kind)
             for reference in target_references(self._index.filled(policy), profile)
         ):
             return True
-        is_named = (bool(profile.filter_routes) and own in relations.kinds_in_filters) or (
-            profile.attachment == "parameters" and own in relations.kinds_of_parameters
+        is_named = (bool(profile.filter_routes) and policy_kind in relations.kinds_in_filters) or (
+            profile.attachment == "parameters" and policy_kind in relations.kinds_of_parameters
         )
         return is_named and any(
             attachment.target.object.group_kind == kind
-            for policy in self._index.world.names_of(own)
+            for policy in self._index.world.names_of(policy_kind)
             for attachment in self[policy]
             if attachment.target
         )
@@ -145,7 +145,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         )
 
     def _perhaps_selecting(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
-        """The policies of a kind that may select an object by labels.
+        """Yield the policies of a kind that may select an object by labels.
 
         They do so in their own namespace, unless they say otherwise, or their namespace is for all others.
         """
@@ -177,22 +177,24 @@ class AsIfValid(Attachments):
     """
 
     def __init__(self, known: Attachments, kind: GroupKind) -> None:
-        """By the attachments as they are."""
+        """Wrap the attachments as they are."""
         super().__init__(known.topology, known.registry)
         self._known, self._kind = known, kind
 
     def __getitem__(self, policy: ObjectRef) -> tuple[Attachment, ...]:
-        """Those of a policy; `KeyError` for what is none that was read."""
+        """Return the attachments of a policy; raise `KeyError` for what is no policy, or was not read."""
         return self._valid(self._known[policy])
 
     def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
-        """Those, of any state, whose target is an object or one of its sections; sorted by policy."""
+        """Return the attachments, in any state, to an object or its sections; sorted by policy."""
         return self._valid(self._known.to(obj))
 
     def _valid(self, attachments: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
         return tuple(
-            replace(each, state="attached") if each.fails_requests and each.policy.group_kind == self._kind else each
-            for each in attachments
+            replace(attachment, state="attached")
+            if attachment.fails_requests and attachment.policy.group_kind == self._kind
+            else attachment
+            for attachment in attachments
         )
 
 
@@ -207,11 +209,15 @@ class PossibleAttachments:
     @cached_property
     def _attachments(self) -> Sequence[Attachment]:
         """All attachments, if any of them may be about another object than it says."""
-        return [each for found in self._known.values() for each in found] if self.has_placeholders else []
+        return (
+            [attachment for attachments in self._known.values() for attachment in attachments]
+            if self.has_placeholders
+            else []
+        )
 
     @cached_property
     def _undecided(self) -> Sequence[Attachment]:
-        return [each for each in self._attachments if _is_undecided(each)]
+        return [attachment for attachment in self._attachments if _is_undecided(attachment)]
 
     @cached_property
     def has_placeholders(self) -> bool:
@@ -233,11 +239,13 @@ class PossibleAttachments:
         Where all attachments are known, those to other objects count as well.
         """
         if kind not in self._kinds and self._known.are_all_known:
-            attachments = (each for policy in self._index.world.names_of(kind) for each in self._known[policy])
+            attachments = (
+                attachment for policy in self._index.world.names_of(kind) for attachment in self._known[policy]
+            )
             self._kinds[kind] = any(map(_is_undecided, attachments))
         if kind in self._kinds:
             return self._kinds[kind]
-        undecided = (each for obj in dict.fromkeys(objects) for each in self.undecided_at(obj))
+        undecided = (attachment for obj in dict.fromkeys(objects) for attachment in self.undecided_at(obj))
         return any(attachment.policy.group_kind == kind for attachment in undecided)
 
     @cached_property
@@ -254,24 +262,28 @@ class PossibleAttachments:
         return self._index.snapshot.source == "the cluster"
 
     def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
-        """The attachments to an object that was read, or to a section of it, that may be others."""
-        return [each for each in self._known.to(obj) if _is_undecided(each)] if self._index.get(obj) else []
+        """Return the attachments to an object that was read, or to a section of it, that may be others."""
+        return (
+            [attachment for attachment in self._known.to(obj) if _is_undecided(attachment)]
+            if self._index.get(obj)
+            else []
+        )
 
     def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
-        """The attachments that may have an object as their target, and are not known to."""
+        """Return the attachments that may have an object as their target, and are not known to."""
         return (*self._by_candidate.get(obj, ()), *self._by_kind(obj), *self._selecting(obj))
 
     @cached_property
     def _by_candidate(self) -> Mapping[ObjectRef, Sequence[Attachment]]:
-        found: dict[ObjectRef, list[Attachment]] = {}
+        by_candidate: dict[ObjectRef, list[Attachment]] = {}
         for attachment in self._undecided:
             target = attachment.target.object if attachment.target else None
             for meant in self._index.candidates(target) if target and not self._index.get(target) else ():
-                found.setdefault(meant, []).append(attachment)
-        return found
+                by_candidate.setdefault(meant, []).append(attachment)
+        return by_candidate
 
     def _by_kind(self, obj: ObjectRef) -> Iterator[Attachment]:
-        """Those of which it is not known what kind of object they are about."""
+        """Return the attachments of unknown target kind that may be to an object."""
         for attachment in self._of_unknown_kind:
             declared, home = attachment.declared, attachment.policy.namespace
             namespace = (declared.namespace or home) if obj.namespace else ""
@@ -280,11 +292,14 @@ class PossibleAttachments:
 
     @cached_property
     def _of_unknown_kind(self) -> list[Attachment]:
-        kinds = ((each, GroupKind(each.declared.group, each.declared.kind)) for each in self._undecided)
-        return [each for each, kind in kinds if each.target is None and is_unknown_kind(kind)]
+        kinds = (
+            (attachment, GroupKind(attachment.declared.group, attachment.declared.kind))
+            for attachment in self._undecided
+        )
+        return [attachment for attachment, kind in kinds if attachment.target is None and is_unknown_kind(kind)]
 
     def _selecting(self, obj: ObjectRef) -> Iterator[Attachment]:
-        """Those by labels, of which it is not known whether they are about the namespace of the object."""
+        """Return the attachments by selectors that may select in the namespace of an object."""
         resource = self._index.get(obj)
         # Two namespaces that are known are the same or not.
         selectors = self._by_selector if is_unknown(obj.namespace) else self._in_unknown
@@ -298,21 +313,21 @@ class PossibleAttachments:
     def _by_selector(self) -> Mapping[GroupKind, Sequence[Attachment]]:
         """One attachment for each selector, by the kind of what it selects."""
         firsts: dict[GroupKind, dict[tuple[ObjectRef, str], Attachment]] = {}
-        for each in self._attachments:
-            declared = each.declared
+        for attachment in self._attachments:
+            declared = attachment.declared
             if declared.selector is not None and declared.namespaces is None:
                 kind = GroupKind(declared.group, declared.kind)
-                firsts.setdefault(kind, {}).setdefault((each.policy, declared.field), each)
+                firsts.setdefault(kind, {}).setdefault((attachment.policy, declared.field), attachment)
         return {kind: tuple(by_field.values()) for kind, by_field in firsts.items()}
 
     @cached_property
     def _in_unknown(self) -> Mapping[GroupKind, Sequence[Attachment]]:
-        """Those of them that select in a namespace that is not known."""
+        """The attachments by selectors that select in an unknown namespace, by the kind that they select."""
         unknown = {
-            kind: [each for each in found if is_unknown(_selected_in(each))]
-            for kind, found in self._by_selector.items()
+            kind: [attachment for attachment in attachments if is_unknown(_selected_in(attachment))]
+            for kind, attachments in self._by_selector.items()
         }
-        return {kind: found for kind, found in unknown.items() if found}
+        return {kind: attachments for kind, attachments in unknown.items() if attachments}
 
 
 def _is_undecided(attachment: Attachment) -> bool:
@@ -326,5 +341,5 @@ def _is_open(reference: TargetReference) -> bool:
 
 
 def _selected_in(attachment: Attachment) -> str:
-    """The namespace in which an attachment by labels selects."""
+    """Return the namespace in which an attachment by labels selects."""
     return attachment.declared.namespace or attachment.policy.namespace

@@ -1,4 +1,4 @@
-"""The target references that a policy declares, in whichever spelling, and what each of them attaches to."""
+"""Target references of policies, in every spelling, and the attachments that they make."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MEMBERS: Final = frozenset(
 
 
 def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[TargetReference, ...]:
-    """Every reference of a policy, in the order of its kind's target fields; what is not a mapping is left out."""
+    """Return the references of a policy, in the order of its kind's target fields; only mappings are references."""
     references: list[TargetReference] = []
     for path in profile.target_fields:
         declared = value_at(policy.raw, path)
@@ -57,7 +57,7 @@ def named_object(index: Index, policy: ObjectRef, declared: TargetReference) -> 
 
 
 def section_names(obj: ObjectRef, sections: Sequence[str], profile: PolicyKindProfile) -> dict[str, str]:
-    """What references of a kind call each of the sections of an object; empty for a rule without a name.
+    """Return the names by which references of a policy kind call the sections of an object; "" for unnamed rules.
 
     Some kinds have names for such rules, by their position.
     """
@@ -70,7 +70,7 @@ def section_names(obj: ObjectRef, sections: Sequence[str], profile: PolicyKindPr
 
 
 def unattached_phrase(profile: PolicyKindProfile) -> str:
-    """What a policy lacks that nothing attaches, in words: `has no target reference`."""
+    """Describe what an unattached policy lacks: `has no target reference`."""
     lacks = ["has no target reference"] if profile.target_fields else []
     lacks += ["is named by no filter of any route"] if profile.filter_routes else []
     lacks += ["is not the parameters of any Gateway or GatewayClass"] if profile.attachment == "parameters" else []
@@ -78,12 +78,12 @@ def unattached_phrase(profile: PolicyKindProfile) -> str:
 
 
 def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetReference]:
-    """The reference in an entry, or one for each section where it names several (`sectionNames`)."""
+    """Yield the reference in an entry, or one for each section where it names several (`sectionNames`)."""
     if not isinstance(entry, dict):
         return
     by_labels = {key: entry[key] for key in ("matchLabels", "matchExpressions") if key in entry}
     selector = mapping_at(entry, "selector") if "selector" in entry else by_labels
-    name, others = text_at(entry, "name"), entry.keys() - _MEMBERS
+    name, unknown_keys = text_at(entry, "name"), entry.keys() - _MEMBERS
     for section in strings_at(entry, "sectionNames") or [text_at(entry, "sectionName")]:
         yield TargetReference(
             field,
@@ -94,7 +94,7 @@ def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetR
             section,
             selector if not name and (selector or "selector" in entry or "Selector" in field) else None,
             mapping_at(entry, "namespaces") if "namespaces" in entry else None,
-            unknown=tuple(sorted(key for key in others if entry[key] is not None)) if others else (),
+            unknown=tuple(sorted(key for key in unknown_keys if entry[key] is not None)) if unknown_keys else (),
         )
 
 
@@ -107,7 +107,7 @@ class FollowedReference(Struct, frozen=True):
     declared: TargetReference
 
     def attachments(self) -> tuple[Attachment, ...]:
-        """The result: one attachment, or one for each object that it selects."""
+        """Return the result: one attachment, or one for each object that it selects."""
         declared, profile, kind = self.declared, self.profile, self.declared.group_kind
         target: NodeRef | None = None
         takes = profile.declared_targets | profile.virtual_targets
@@ -146,7 +146,9 @@ class FollowedReference(Struct, frozen=True):
         index, kind, home = self.topology.index, self.declared.group_kind, self._namespace
         reached = () if self._selects_nothing else self._namespaces()
         selected = [resource.ref for namespace in reached for resource in index.selected(kind, namespace, selector)]
-        perhaps = [each.ref for namespace in reached for each in index.perhaps_selected(kind, namespace, selector)]
+        perhaps = [
+            resource.ref for namespace in reached for resource in index.perhaps_selected(kind, namespace, selector)
+        ]
         if selected or perhaps:
             doubt = f"whether {self.declared.field} selects it cannot be known yet: a label is to be filled in"
             failure = NotAttached("target unknown", doubt)
@@ -176,7 +178,7 @@ class FollowedReference(Struct, frozen=True):
         return may_have_unread(index, [kind])
 
     def _namespaces(self) -> list[str]:
-        """The namespaces in which a selector selects: its own first, then those that it lets in, by name."""
+        """Return the namespaces in which a selector selects: its own first, then those that it lets in, by name."""
         home, index, admitted = self._namespace, self.topology.index, self.declared.namespaces
         if not home or (admitted is None and not self._is_global):
             return [home]
@@ -215,7 +217,7 @@ class FollowedReference(Struct, frozen=True):
 
     @property
     def _doubt(self) -> str:
-        """What the reference says beyond what is understood, in words; empty if that is nothing."""
+        """The members of the reference that are not understood, as a phrase; "" if there are none."""
         if not (self.declared.unknown or self.declared.namespace):
             return ""
         field, kind = self.declared.field, self.declared.group_kind
@@ -225,7 +227,7 @@ class FollowedReference(Struct, frozen=True):
         return "; ".join(parts)
 
     def _unsure(self, ref: ObjectRef) -> NotAttached | None:
-        """Why it is not known whether a selector reaches the namespace of an object; None if it is known to."""
+        """Return the failure of a selector that may not reach the namespace of an object; None if it does."""
         field, namespaces = self.declared.field, self.declared.namespaces
         if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
             return None
@@ -236,7 +238,7 @@ class FollowedReference(Struct, frozen=True):
         return NotAttached("target unknown", message)
 
     def _unusable(self, target: NodeRef) -> NotAttached | None:
-        """Why a reference to an object that exists is not attached; None if it is."""
+        """Return the failure of a reference to an existing object; None if it is attached."""
         ref = target.object
         elsewhere = why_not_managed(self.topology, ref, self.policy.ref.kind, self.profile.controllers)
         if elsewhere:
@@ -266,7 +268,7 @@ class FollowedReference(Struct, frozen=True):
         return NotAttached("section missing", f"{ref} has no section {target.section}; {known}")
 
     def _names_of_sections(self, ref: ObjectRef) -> dict[str, str]:
-        """What references call the sections of an object, where that is not what the topology calls them."""
+        """Return the names of sections in references, where the topology has other ones."""
         if not self.declared.section or not self.profile.unnamed_rules:
             return {}
         return section_names(ref, self.topology.sections(ref), self.profile)
@@ -281,7 +283,7 @@ class FollowedReference(Struct, frozen=True):
         return kind.group not in {known.group for known in (*index.kinds, *index.group_kinds)}
 
     def _refused(self, ref: ObjectRef) -> NotAttached | None:
-        """Why the reference may not leave its namespace, or why that is not known; None if it may.
+        """Return the failure of a reference that may not leave its namespace; None if it may.
 
         GEP-713, "Cross namespace references": targeting another namespace "MUST be paired with a handshake".
         """
@@ -305,7 +307,7 @@ class FollowedReference(Struct, frozen=True):
 
 
 def why_absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> NotAttached | None:
-    """Why a target does not exist, or may not; None if it does. See `PolicyKindProfile.targets_exist`."""
+    """Return the failure of a missing or unread target; None if it exists. See `PolicyKindProfile.targets_exist`."""
     if profile.targets_exist == "whenReferred":
         routes = topology.relations.routes_forwarding_to(ref)
         if any(is_managed(topology, route, profile.controllers) is not False for route in routes):

@@ -1,4 +1,4 @@
-"""Objects that settings of policies name, by their profile or by the shape of a reference; backends that they ask."""
+"""References in settings of policies, by their profile or by their form; backends that policies call."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 def calls_of(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[Call]:
-    """The backends that a policy asks, by `PolicyKindProfile.backend_fields`, in the order of these."""
+    """Yield the backends that a policy asks, by `PolicyKindProfile.backend_fields`, in the order of these."""
     for path in profile.backend_fields:
         for field, reference in each_mapping(index.raw(policy.ref), path):
             if text_at(reference, "name"):
@@ -79,7 +79,7 @@ class SettingsReferences:
         self._kinds = tuple(dict.fromkeys((*index.group_kinds, *index.kinds)))
 
     def of(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[SettingsReference]:
-        """The objects that the settings of a policy name: first those of which its profile says what they are for."""
+        """Yield the references in the settings of a policy, those that its profile declares first."""
         index, known = self._index, set[str]()
         filled = index.filled(policy)
         for need in named_needs(index, filled, profile.every_need):
@@ -100,33 +100,35 @@ class SettingsReferences:
             if call.field not in known:
                 known.add(call.field)
                 yield SettingsReference(policy=policy.ref, field=call.field, object=call.backend, without="calls fail")
-        for place, reference in _shaped(filled.raw, (), frozenset(profile.reference_fields)):
-            if str(place) not in known:
-                obj = self._guessed(reference, place, policy.ref.namespace)
-                yield SettingsReference(
-                    policy=policy.ref, field=str(place), object=obj, without="unknown", guessed=True
-                )
+        for path, reference in _shaped(filled.raw, (), frozenset(profile.reference_fields)):
+            if str(path) not in known:
+                obj = self._guessed(reference, path, policy.ref.namespace)
+                yield SettingsReference(policy=policy.ref, field=str(path), object=obj, without="unknown", guessed=True)
 
-    def _guessed(self, reference: Mapping[str, Json], place: FieldPath, home: str) -> ObjectRef:
-        """The object that a reference seems to name: of the kind that it says, else of one by the field's name."""
-        word = text_at(reference, "kind")
-        called = next(step for step in reversed(place.steps) if isinstance(step, str))
-        kind = self._of_group(word, reference) if word else self._named_like(called.removesuffix("s")[:-3].lower())
+    def _guessed(self, reference: Mapping[str, Json], path: FieldPath, home: str) -> ObjectRef:
+        """Return the object that a reference seems to name: of its kind, or of one by the field's name."""
+        kind_name = text_at(reference, "kind")
+        called = next(step for step in reversed(path.steps) if isinstance(step, str))
+        kind = (
+            self._of_group(kind_name, reference)
+            if kind_name
+            else self._named_like(called.removesuffix("s")[:-3].lower())
+        )
         namespaced = kind == ANY_KIND or self._index.namespaced(kind)
         namespace = (text_at(reference, "namespace") or home) if namespaced else ""
         return ObjectRef(kind, namespace, text_at(reference, "name"))
 
-    def _of_group(self, word: str, reference: Mapping[str, Json]) -> GroupKind:
-        """The kind of a name; if the reference says no group, that of the first one of this name that is known."""
+    def _of_group(self, kind_name: str, reference: Mapping[str, Json]) -> GroupKind:
+        """Return the kind of a name; without a group, that of the first known kind of this name."""
         version = text_at(reference, "apiVersion")
         group = reference.get("group", version.rpartition("/")[0] if version else None)
         if isinstance(group, str):
-            return GroupKind(group, word)
-        return next((kind for kind in self._kinds if kind.kind == word), GroupKind("", word))
+            return GroupKind(group, kind_name)
+        return next((kind for kind in self._kinds if kind.kind == kind_name), GroupKind("", kind_name))
 
     @cached_method
     def _named_like(self, called: str) -> GroupKind:
-        """The kind that a field is called after: `caSecret` after Secret, `extension` after GatewayExtension."""
+        """Return the kind that a field is called after: `caSecret` after Secret, `extension` after GatewayExtension."""
         ending = [kind for kind in self._kinds if called.endswith(kind.kind.lower())]
         longest = max(ending, key=lambda kind: len(kind.kind), default=None)
         longer = (kind for kind in self._kinds if called and kind.kind.lower().endswith(called))
@@ -134,7 +136,7 @@ class SettingsReferences:
 
 
 def _without(need: NamedNeed, profile: PolicyKindProfile) -> Without:
-    """What follows for a policy without an object that it names."""
+    """Return what follows for a policy if an object that it names is missing."""
     if need.need.by == "labels":
         return "one less"
     if need.need.when_missing == "unknown":
@@ -147,7 +149,7 @@ def _without(need: NamedNeed, profile: PolicyKindProfile) -> Without:
 def _shaped(
     value: Json, at: tuple[str | int, ...], targets: frozenset[str]
 ) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
-    """What looks like a reference: a field whose name ends in `Ref`, or an item of one that ends in `Refs`."""
+    """Find values that look like references: fields that end in `Ref`, and items of those that end in `Refs`."""
     if isinstance(value, list | tuple):
         for position, item in enumerate(value):
             yield from _shaped(item, (*at, position), targets)
@@ -156,13 +158,13 @@ def _shaped(
             # Most fields hold nothing that could be one.
             if inside is None or isinstance(inside, str | int | float) or (not at and key in _NO_SETTINGS):
                 continue
-            place = (*at, key)
-            if _is_target(place, targets):
+            path = (*at, key)
+            if _is_target(path, targets):
                 continue
             if key.endswith(("Ref", "Refs")):
-                yield from _named_in(inside, place)
+                yield from _named_in(inside, path)
             else:
-                yield from _shaped(inside, place, targets)
+                yield from _shaped(inside, path, targets)
 
 
 def _named_in(value: Json, at: tuple[str | int, ...]) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
@@ -173,9 +175,9 @@ def _named_in(value: Json, at: tuple[str | int, ...]) -> Iterator[tuple[FieldPat
         yield FieldPath(at), value
 
 
-def _is_target(place: tuple[str | int, ...], targets: frozenset[str]) -> bool:
+def _is_target(path: tuple[str | int, ...], targets: frozenset[str]) -> bool:
     """Whether a field holds targets, or says what else a policy is about."""
-    names = [step for step in place if isinstance(step, str)]
+    names = [step for step in path if isinstance(step, str)]
     return names[-1].startswith(("target", "parentRef")) or ".".join(names) in targets
 
 

@@ -57,7 +57,7 @@ class NamedNeed(Struct, frozen=True):
 
 
 def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> NotAttached | None:
-    """Why a policy is not attached: the first thing that it needs and is known not to have; None if there is none.
+    """Return the failure of a policy that lacks an object that it requires; None if all may be there.
 
     What is there, without a ReferenceGrant that lets the policy refer to it, is not permitted.
     """
@@ -80,7 +80,7 @@ def _missing(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iter
 
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[RequiredReference]:
-    """The objects that a policy needs of which it is not known whether they exist, or may be referred to."""
+    """Yield the objects that a policy needs of which it is not known whether they exist, or may be referred to."""
     for named in named_needs(index, index.filled(policy), profile.every_need):
         if isinstance(named, NotAttached) or named.tolerated:
             continue
@@ -101,55 +101,55 @@ def is_permitted(index: Index, named: NamedNeed) -> bool | None:
 def named_needs(
     index: Index, owner: Resource, needs: Iterable[RequiredObject], *, tolerated: bool = False
 ) -> Iterator[NamedNeed | NotAttached]:
-    """The objects that a policy names for what it needs, with those that these need in turn; or why it names none."""
+    """Yield the required objects that a policy names, with those that these require in turn; or the failures."""
     for need in needs:
         references = list(_references(owner, need))
         if not references and not need.optional:
             references.append((FieldPath.parse(need.field), {}))
-        for place, reference in references:
-            for found in _found(index, owner, need, place, reference):
-                if isinstance(found, NotAttached):
+        for path, reference in references:
+            for named in _found(index, owner, need, path, reference):
+                if isinstance(named, NotAttached):
                     if need.when_missing == "invalid":
-                        yield found
+                        yield named
                     continue
-                ref, guessed = found
+                ref, guessed = named
                 harmless = guessed or need.by == "labels" or need.when_missing != "invalid"
-                ignored = tolerated or harmless or _is_true_beside(owner, need.fail_open, place)
-                yield NamedNeed(owner.ref, str(place), ref, need, ignored, guessed)
+                ignored = tolerated or harmless or _is_true_beside(owner, need.fail_open, path)
+                yield NamedNeed(owner.ref, str(path), ref, need, ignored, guessed)
                 resource = index.get(ref) if need.through else None
                 if resource:
                     yield from named_needs(index, index.filled(resource), need.through, tolerated=ignored)
 
 
 def _references(owner: Resource, need: RequiredObject) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
-    """The references that a need is about, each with its place; a name alone as a reference with that name."""
+    """Return the references that a need is about, each with its place; a name alone as a reference with that name."""
     if need.by == "name":
-        return ((place, {"name": name}) for place, name in each_text(owner.raw, need.field))
+        return ((path, {"name": name}) for path, name in each_text(owner.raw, need.field))
     return each_mapping(owner.raw, need.field)
 
 
-def _is_true_beside(owner: Resource, field: str, place: FieldPath) -> bool:
+def _is_true_beside(owner: Resource, field: str, path: FieldPath) -> bool:
     """Whether a field of a policy is true; in lists and maps, that of the same element as a reference at a place."""
     if not field:
         return False
-    left, here = list(FieldPath.parse(field).steps), WHOLE
-    for step in place.steps:
-        if left and left[0] in {step, Every.KEY}:
-            left.pop(0)
+    remaining, element = list(FieldPath.parse(field).steps), WHOLE
+    for step in path.steps:
+        if remaining and remaining[0] in {step, Every.KEY}:
+            remaining.pop(0)
         elif not isinstance(step, int):
             break
-        here = here / step
-    return FieldPath((*here.steps, *left)).get(owner.raw) is True
+        element = element / step
+    return FieldPath((*element.steps, *remaining)).get(owner.raw) is True
 
 
 def _found(
-    index: Index, owner: Resource, need: RequiredObject, place: FieldPath, reference: Mapping[str, Json]
+    index: Index, owner: Resource, need: RequiredObject, path: FieldPath, reference: Mapping[str, Json]
 ) -> Iterator[tuple[ObjectRef, bool] | NotAttached]:
-    """What a reference is to, and whether that is a guess; or why it is to nothing."""
+    """Return the objects that a reference names, and whether each is a guess; or the failure to name one."""
     if need.by == "labels":
-        yield from _selected(index, owner, need, place, reference)
+        yield from _selected(index, owner, need, path, reference)
         return
-    ref = _object(index, owner, need, place, reference)
+    ref = _object(index, owner, need, path, reference)
     if isinstance(ref, NotAttached):
         if not need.any_kind or _kind(need, reference):
             yield ref
@@ -159,25 +159,25 @@ def _found(
         return
     homes, guessed = _homes(index, owner, need, ref.group_kind)
     for home in homes:
-        there = ObjectRef(ref.group_kind, home, ref.name)
-        if not guessed or index.get(there):
-            yield there, guessed
+        candidate = ObjectRef(ref.group_kind, home, ref.name)
+        if not guessed or index.get(candidate):
+            yield candidate, guessed
 
 
 def _selected(
-    index: Index, owner: Resource, need: RequiredObject, place: FieldPath, selector: Mapping[str, Json]
+    index: Index, owner: Resource, need: RequiredObject, path: FieldPath, selector: Mapping[str, Json]
 ) -> Iterator[tuple[ObjectRef, bool]]:
-    """What labels select, and whether that is a guess."""
+    """Return the objects that labels select, and whether each is a guess."""
     kind = GroupKind(need.group, need.kinds[0])
     homes, guessed = _homes(index, owner, need, kind)
-    if _is_true_beside(owner, need.all_namespaces, place):
+    if _is_true_beside(owner, need.all_namespaces, path):
         homes = index.namespaces_of(kind)
     for home in homes:
-        yield from ((each.ref, guessed) for each in index.selected(kind, home, selector))
+        yield from ((resource.ref, guessed) for resource in index.selected(kind, home, selector))
 
 
 def _homes(index: Index, owner: Resource, need: RequiredObject, kind: GroupKind) -> tuple[tuple[str, ...], bool]:
-    """The namespaces in which what a need is about may be, and whether it is a guess that it is there."""
+    """Return the namespaces in which what a need is about may be, and whether it is a guess that it is there."""
     if need.namespace_of is None:
         return (owner.ref.namespace,), False
     homes = index.namespaces_of(need.namespace_of)
@@ -202,16 +202,16 @@ def may_leave_out_namespace(index: Index, obj: ObjectRef, needs: Iterable[Requir
 
 
 def _object(
-    index: Index, owner: Resource, need: RequiredObject, place: FieldPath, reference: Mapping[str, Json]
+    index: Index, owner: Resource, need: RequiredObject, path: FieldPath, reference: Mapping[str, Json]
 ) -> ObjectRef | NotAttached:
-    """What a reference names; or, as its kind is none of those that it may have or it has no name, why nothing."""
+    """Return the object that a reference names; or the failure, if its kind is not allowed or it has no name."""
     kind, name = _kind(need, reference), text_at(reference, "name")
     if kind is None:
-        kinds = ", ".join((*need.kinds, *(other.kind for other in need.other_kinds)))
-        message = f"{place}.kind {text_at(reference, 'kind')} is not one of {kinds}"
+        kinds = ", ".join((*need.kinds, *(kind_of_group.kind for kind_of_group in need.other_kinds)))
+        message = f"{path}.kind {text_at(reference, 'kind')} is not one of {kinds}"
         return NotAttached("policy invalid", message, need.competes)
     if not name:
-        return NotAttached("policy invalid", f"{place} names no {kind.kind}", need.competes)
+        return NotAttached("policy invalid", f"{path} names no {kind.kind}", need.competes)
     # Without its definition, a cluster-scoped kind that is not known otherwise was read into some namespace.
     elsewhere = index.world.names_of(kind) if kind.kind in need.cluster_kinds else ()
     read = next((ref for ref in elsewhere if ref.name == name), None)
@@ -221,10 +221,10 @@ def _object(
 
 
 def _kind(need: RequiredObject, reference: Mapping[str, Json]) -> GroupKind | None:
-    """The kind that a reference names, among those that it may; its group counts where two have that name."""
-    word, group = text_at(reference, "kind") or need.kinds[0], text_at(reference, "group")
+    """Return the kind that a reference names, among those that it may; its group counts where two have that name."""
+    kind_name, group = text_at(reference, "kind") or need.kinds[0], text_at(reference, "group")
     kinds = [GroupKind(need.group, kind) for kind in need.kinds]
-    called = [kind for kind in (*kinds, *need.other_kinds) if kind.kind == word]
+    called = [kind for kind in (*kinds, *need.other_kinds) if kind.kind == kind_name]
     return next((kind for kind in called if kind.group == group), called[0] if called else None)
 
 
@@ -235,17 +235,17 @@ _UNITS: Final = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
 def why_too_small(policy: Resource, least_sizes: Mapping[str, Sequence[str]]) -> str:
-    """Which size of a policy is less than one that it must not be less than, in words; empty if none is.
+    """Describe the first size of a policy that is below its minimum; return "" if none is.
 
     Fields are paths below `spec`; what is absent, or no size, is not compared. A size is a number of bytes, with `k`,
     `m` or `g` for powers of 1024 (nginx: "Sizes can be specified in bytes, kilobytes or megabytes").
     """
-    for field, others in least_sizes.items():
-        for other in others:
-            here, there = (value_at(policy.raw, f"spec.{path}") for path in (field, other))
-            size, least = _bytes(here), _bytes(there)
+    for field, minimum_fields in least_sizes.items():
+        for minimum_field in minimum_fields:
+            size_text, minimum_text = (value_at(policy.raw, f"spec.{path}") for path in (field, minimum_field))
+            size, least = _bytes(size_text), _bytes(minimum_text)
             if size is not None and least is not None and size < least:
-                return f"spec.{field} ({here}) is less than spec.{other} ({there})"
+                return f"spec.{field} ({size_text}) is less than spec.{minimum_field} ({minimum_text})"
     return ""
 
 
@@ -255,7 +255,7 @@ def _bytes(value: Json) -> int | None:
 
 
 def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -> NotAttached | None:
-    """Why a policy is invalid, or may not refer to what it needs, whatever its targets are; None if it is neither."""
+    """Return the failure of a policy that is invalid or lacks what it needs; None if it is usable."""
     fails = profile.when_invalid == "errors"
     errors = FAILING_REQUESTS if fails else ""
     weight, wrong = profile.weight_annotation, ""
@@ -267,7 +267,7 @@ def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -
 
 
 def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> NotAttached | None:
-    """Why a Gateway takes no policies because it is not valid, or no Gateway of a target lets a kind be used; or None.
+    """Return the failure of a target that is ignored as invalid, or whose Gateways do not enable the kind; or None.
 
     Whether it lets a kind be used is in its parameters; it does if that is unknown.
     """
@@ -285,12 +285,12 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
 
 
 def why_not_enabled(topology: Topology, enabling: RequiredParameter, gateways: Iterable[ObjectRef]) -> str:
-    """Why the parameters of some Gateways do not let a kind be used, in words."""
+    """Explain why the parameters of some Gateways do not enable a kind."""
     return "; ".join(why_disabled(topology, gateway, enabling) for gateway in sorted(gateways))
 
 
 def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[ObjectRef]:
-    """The Gateways of the kind's controllers that an object is, belongs to or, as a route, names as parents."""
+    """Yield the Gateways of the kind's controllers that an object is, belongs to or, as a route, names as parents."""
     index, kind = topology.index, target.group_kind
     parents = [parent.object for parent in parent_refs(index, target)] if kind in ROUTES else [target]
     for parent in parents:
@@ -300,7 +300,7 @@ def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topolog
 
 
 def why_not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: Collection[str]) -> str:
-    """Why none of the controllers of a policy kind acts on an object, in words; empty if one does or may."""
+    """Explain why none of the controllers of a policy kind manages an object; return "" if one does or may."""
     if is_managed(topology, ref, controllers) is not False:
         return ""
     ours = " or ".join(sorted(controllers))
@@ -313,9 +313,9 @@ def why_not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: 
 
 
 def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collection[str]) -> Iterator[str]:
-    """Why the controllers ignore parents of a route, or of routes that delegate to it, although these are theirs."""
-    for above in topology.relations.delegating_routes(route):
-        for parent in parent_refs(topology.index, above):
+    """Return the reasons for which controllers ignore their parents of a route, or of routes that delegate to it."""
+    for ancestor in topology.relations.delegating_routes(route):
+        for parent in parent_refs(topology.index, ancestor):
             ignored = topology.relations.why_ignored(NodeRef(parent.object))
             if ignored and is_managed(topology, parent.object, controllers):
                 yield ignored.message

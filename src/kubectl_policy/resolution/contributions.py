@@ -1,4 +1,4 @@
-"""What one policy brings to a path: its stanzas as traced specs, with what several policies share taken apart."""
+"""Contributions: the stanzas of a policy on a path as traced specs, with shared fields split into parts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EXPERIMENTAL: Final = frozenset({"spec.override", "spec.default"})
 
 
 class Contribution(Struct, frozen=True, kw_only=True):
-    """What one policy, attached at one node of a path, brings to the effective policy there."""
+    """The part of one policy, attached at one node of a path, in the effective policy there."""
 
     source: Source
     spec: Traced
@@ -72,7 +72,7 @@ class Stanza(Struct, frozen=True):
 def contributions_of(
     policy: Resource, node: NodeRef, profile: PolicyKindProfile, filter_place: int = 0
 ) -> Iterator[Contribution]:
-    """What a policy brings to paths by way of a node; `filter_position` is that of the filter that names it there."""
+    """Return the contributions of a policy by way of a node; `filter_position` is that of the filter that names it."""
     for stanza in stanzas_of(policy.raw, profile):
         source = Source(object=policy.ref, target=node, overrides=stanza.strategy.overrides, filter=filter_place)
         written = None if policy.written is None else mapping_at(policy.written, stanza.field)
@@ -85,7 +85,7 @@ def contributions_of(
 
 
 def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Stanza, ...]:
-    """The stanzas of a policy, overrides first; the bare spec is one stanza, even an empty one.
+    """Return the stanzas of a policy, overrides first; the bare spec is one stanza, even an empty one.
 
     Where it is not known whether a kind has stanzas, `defaults` and `overrides` (or `default` and `override`) count as
     such only if the spec holds nothing else, since a kind may have a field of that name; or if one says its strategy.
@@ -112,24 +112,24 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
 
 def _has_stanzas(spec: Mapping[str, Json], *names: str) -> bool:
     """Whether a spec, of whose kind nothing says it, has stanzas of these names."""
-    there = [name for name in names if name in spec]
-    if not there:
+    stanzas = [name for name in names if name in spec]
+    if not stanzas:
         return False
-    alone = len(spec) == len(there)
-    return alone or any(text_at(spec[name], "strategy").lower() in GEP_STRATEGIES for name in there)
+    without_settings = len(spec) == len(stanzas)
+    return without_settings or any(text_at(spec[name], "strategy").lower() in GEP_STRATEGIES for name in stanzas)
 
 
 def _stanza(
     field: str, spec: Mapping[str, Json], profile: PolicyKindProfile, of_policy: str, *, is_override: bool
 ) -> Stanza:
-    """One stanza: the experimental GEP-713 text merges field by field, the current one is atomic unless told.
+    """Return one stanza: the experimental GEP-713 text merges field by field, the current one is atomic unless told.
 
     It is told by the stanza or else by what the policy as a whole chooses. A `strategy` that is none of GEP-713's is a
     setting, unless the kind has a profile.
     """
-    experimental, said = field in EXPERIMENTAL, text_at(spec, "strategy").lower()
-    is_setting = experimental or (profile.known_by != "profile" and said not in GEP_STRATEGIES)
-    chosen = of_policy if is_setting else said or of_policy
+    experimental, declared = field in EXPERIMENTAL, text_at(spec, "strategy").lower()
+    is_setting = experimental or (profile.known_by != "profile" and declared not in GEP_STRATEGIES)
+    chosen = of_policy if is_setting else declared or of_policy
     by_default = not chosen and profile.strategy in {MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES}
     patches = experimental or GEP_STRATEGIES.get(chosen) is MergeStrategy.PATCH_DEFAULTS or by_default
     settings = {key: value for key, value in spec.items() if is_setting or key != "strategy"}
@@ -152,7 +152,7 @@ def _bare(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKind
 def contribution_of(
     source: Source, stanza: Stanza, profile: PolicyKindProfile, written: Mapping[str, Json] | None = None
 ) -> Contribution:
-    """The contribution of a stanza by way of one target; of what is not `written`, if that is given, defaults are made.
+    """Return the contribution of a stanza by way of one target; settings that are not `written` are defaulted.
 
     Where all policies of a kind apply, each keeps its settings below its own name.
     """
@@ -175,7 +175,7 @@ def contribution_of(
 
 
 def with_chosen_strategies(contributions: Iterable[Contribution]) -> Iterator[Contribution]:
-    """Contributions, least specific first: one that chooses no strategy has that of the nearest one above that does."""
+    """Give contributions that choose no strategy that of the nearest one before them that does."""
     chosen: MergeStrategy | None = None
     for part in contributions:
         chosen = part.strategy if part.chosen else chosen
@@ -188,7 +188,7 @@ def stands_below_name(profile: PolicyKindProfile, strategy: MergeStrategy) -> bo
 
 
 def _whole(profile: PolicyKindProfile, stanza: str) -> list[Field]:
-    """The fields below a stanza that a merge takes whole from one policy.
+    """Return the fields below a stanza that a merge takes whole from one policy.
 
     The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not. What
     is shared is taken apart by what the profile says of it, and by nothing else.
@@ -197,13 +197,13 @@ def _whole(profile: PolicyKindProfile, stanza: str) -> list[Field]:
         return []
     fields = profile.whole_fields | {shared.field for shared in profile.shared_fields}
     if stanza in EXPERIMENTAL:
-        below = stanza.removeprefix("spec.") + "."
-        fields |= {field.removeprefix(below) for field in profile.map_fields if field.startswith(below)}
+        prefix = stanza.removeprefix("spec.") + "."
+        fields |= {field.removeprefix(prefix) for field in profile.map_fields if field.startswith(prefix)}
     return [tuple(field.split(".")) for field in sorted(fields)]
 
 
 def without_nulls(value: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Settings without the fields that are null, also those of fields."""
+    """Return settings without the fields that are null, also those of fields."""
     return {
         key: dict(without_nulls(child)) if isinstance(child, dict) else child
         for key, child in value.items()
@@ -212,50 +212,50 @@ def without_nulls(value: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def field_of(shared: SharedField) -> Field:
-    """The path of keys of a shared field."""
+    """Return the path of keys of a shared field."""
     return tuple(shared.field.split("."))
 
 
 def whole_fields(shared: Sequence[SharedField], within: Within) -> frozenset[Field]:
-    """The shared fields that all the same come whole from one policy here."""
-    combined = {each.field for each in shared if within in each.within}
-    return frozenset(field_of(each) for each in shared if each.field not in combined)
+    """Return the shared fields that all the same come whole from one policy here."""
+    combined = {shared_field.field for shared_field in shared if within in shared_field.within}
+    return frozenset(field_of(shared_field) for shared_field in shared if shared_field.field not in combined)
 
 
 def combined_fields(shared: Sequence[SharedField], within: Within) -> list[Field]:
-    """The shared fields that are put together here, outermost first; those inside one that comes whole are not."""
+    """Return the shared fields that merge here, outermost first, but those inside one that comes whole."""
     whole = whole_fields(shared, within)
-    combined = {field_of(each) for each in shared if within in each.within}
+    combined = {field_of(shared_field) for shared_field in shared if within in shared_field.within}
     return sorted(field for field in combined if not _around(field, whole))
 
 
 def unshared_fields(spec: Traced, shared: Sequence[SharedField]) -> list[Field]:
-    """The fields of a spec that another policy on the level cannot set as well, each once."""
+    """Return the fields of a spec that another policy on the level cannot set as well, each once."""
     combined, whole = combined_fields(shared, "level"), sorted(whole_fields(shared, "level"))
-    own = [field for field, _ in leaves(spec) if not _around(field, combined)]
-    return list(dict.fromkeys(_around(field, whole) or field for field in own))
+    unshared = [field for field, _ in leaves(spec) if not _around(field, combined)]
+    return list(dict.fromkeys(_around(field, whole) or field for field in unshared))
 
 
 def _around(field: Field, fields: Iterable[Field]) -> Field:
-    """The first of some fields that is the given one or holds it; empty if none is."""
+    """Return the first of some fields that is the given one or holds it; empty if none is."""
     return next((outer for outer in fields if field[: len(outer)] == outer), ())
 
 
 def split_shared(spec: Traced, shared: Sequence[SharedField]) -> Traced:
-    """A spec in which every shared field is taken apart into what can come from different policies."""
-    for each in shared:
-        spec = _taken_apart_at(spec, field_of(each), each.by)
+    """Return a spec in which every shared field is taken apart into what can come from different policies."""
+    for shared_field in shared:
+        spec = _taken_apart_at(spec, field_of(shared_field), shared_field.by)
     return spec
 
 
 def _taken_apart_at(spec: Traced, field: Field, by: str) -> Traced:
     key, *rest = field
-    there = spec.get(key)
-    if there is None or (rest and isinstance(there, Leaf)):
+    child = spec.get(key)
+    if child is None or (rest and isinstance(child, Leaf)):
         return spec
-    if isinstance(there, Leaf):
-        return {**spec, key: there if there.removed else _parts(there, by)}
-    return {**spec, key: _taken_apart_at(there, tuple(rest), by)} if rest else spec
+    if isinstance(child, Leaf):
+        return {**spec, key: child if child.removed else _parts(child, by)}
+    return {**spec, key: _taken_apart_at(child, tuple(rest), by)} if rest else spec
 
 
 def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
@@ -277,7 +277,7 @@ def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
 
 
 def _entry(value: Json, home: str) -> str:
-    """By what an entry is known: a text, or a reference, whose namespace defaults to that of the policy."""
+    """Return the key of an entry: a text, or a reference, whose namespace defaults to that of the policy."""
     if isinstance(value, Mapping):
         name = text_at(value, "name")
         return f"{text_at(value, 'namespace') or home}/{name}" if name else ""
@@ -285,9 +285,9 @@ def _entry(value: Json, home: str) -> str:
 
 
 def counting_part(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution | None:
-    """What counts of a contribution on a path by way of a listener, if it has one; None if nothing does."""
+    """Return the part of a contribution that controllers heed on a path by way of a listener; None if there is none."""
     spec = part.spec
-    above = (part.source.object.qualified_name,) if stands_below_name(profile, part.strategy) else ()
+    prefix = (part.source.object.qualified_name,) if stands_below_name(profile, part.strategy) else ()
     for rule in profile.ignored:
         if rule.includes(part.source.target, listener.protocol if listener else ""):
             if not rule.fields:
@@ -295,12 +295,12 @@ def counting_part(part: Contribution, profile: PolicyKindProfile, listener: List
             import json  # noqa: PLC0415 (few kinds ignore a value)
 
             for field in rule.fields:
-                keys = (*above, *field.split("."))
+                keys = (*prefix, *field.split("."))
                 values = (json.dumps(leaf.value) for _, leaf in leaves(only_field(spec, keys)))
                 if not rule.values or any(value in rule.values for value in values):
                     spec = without(spec, keys)
     for name, _ in leaves(spec) if profile.counting_fields is not None else ():
-        if not profile.counts(".".join(name[len(above) :])):
+        if not profile.counts(".".join(name[len(prefix) :])):
             spec = without(spec, name)
     entries = spec.get(profile.port_field.field) if profile.port_field and listener else None
     if profile.port_field and listener and isinstance(entries, KeyedList):
@@ -313,14 +313,14 @@ def counting_part(part: Contribution, profile: PolicyKindProfile, listener: List
 
 
 def ignored_fields(part: Contribution, counting: Contribution | None) -> frozenset[Field]:
-    """The fields of a contribution that do not count."""
+    """Return the fields of a contribution that do not count."""
     if part is counting:
         return frozenset()
-    left = leaves(counting.spec) if counting else ()
-    return frozenset(field for field, _ in leaves(part.spec)) - {field for field, _ in left}
+    counted = leaves(counting.spec) if counting else ()
+    return frozenset(field for field, _ in leaves(part.spec)) - {field for field, _ in counted}
 
 
 def sources_for_port(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:
-    """Who says something of the listener's port, which replaces what a merged spec says of every port."""
+    """Return the sources of settings for the listener's port, which replace those for every port."""
     entries = spec.get(profile.port_field.field) if profile.port_field and listener else None
     return frozenset(leaf.source for _, leaf in leaves(entries)) if isinstance(entries, KeyedList) else NOBODY

@@ -1,4 +1,4 @@
-"""Effective policies of one kind: how far along a path the kind reaches, and what the contributions there come to."""
+"""Resolve the policies of one kind on a path: how far down the kind reaches, and the outcome there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CARRY_NOTHING: Final = frozenset({NAMESPACE, GroupKind(GATEWAY_API, "GatewayClas
 
 
 def paths_by_way_of(targets: Iterable[NodeRef], profile: PolicyKindProfile, topology: Topology) -> tuple[Path, ...]:
-    """The paths at whose ends policies of a kind take effect by way of some targets, each once.
+    """Return the paths at whose ends policies of a kind take effect by way of some targets, each once.
 
     Also those on which no traffic runs.
     """
@@ -46,7 +46,7 @@ def paths_by_way_of(targets: Iterable[NodeRef], profile: PolicyKindProfile, topo
 
 
 def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[Path]:
-    """The paths at whose ends the policy takes effect by way of one target."""
+    """Yield the paths at whose ends the policy takes effect by way of one target."""
     if profile.policy_class == "direct":
         for end in _direct_ends(target, profile, topology):
             yield from topology.paths(end)
@@ -64,7 +64,7 @@ def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> I
 
 
 def _direct_ends(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> list[NodeRef]:
-    """Where a direct policy takes effect: at its target, or at each section, which may have a policy of its own."""
+    """Return the nodes where a direct policy takes effect: its target, or each section of it."""
     levels = [level for level in profile.effective_targets if level.group_kind == target.object.group_kind]
     if target.section or (levels and not any(level.section for level in levels)):
         return [target]
@@ -82,7 +82,7 @@ def takes_effect_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
 
 
 def reached_part(path: Path, profile: PolicyKindProfile) -> Path:
-    """The part of a path down to the deepest node at which the kind takes effect; empty if there is none on it."""
+    """Return the part of a path down to the deepest node at which the kind takes effect, or ()."""
     if not profile.effective_targets:
         return path if path[-1].object.group_kind not in CARRY_NOTHING else ()
     for end in range(len(path), 0, -1):
@@ -104,7 +104,7 @@ def resolve(
     *,
     age_unknown: bool = False,
 ) -> Resolution:
-    """The outcome of at least one contribution.
+    """Return the outcome of at least one contribution.
 
     `age_unknown` is whether the order of policies on one node rests on their names, because some of them have no date.
     """
@@ -141,7 +141,7 @@ def resolve(
 def _counting(
     contributions: Iterable[Contribution], profile: PolicyKindProfile, context: PathContext
 ) -> tuple[Contribution, ...]:
-    """What counts of the contributions that are not refused."""
+    """Return the heeded parts of the contributions that are not refused."""
     allowed = (
         [part for part in contributions if part.source not in context.refused] if context.refused else contributions
     )
@@ -151,8 +151,8 @@ def _counting(
 
 
 def _ignored_fields(counted: _Counted) -> frozenset[tuple[Source, Field]]:
-    return frozenset((part.source, field) for part, left in counted for field in ignored_fields(part, left))
+    return frozenset((part.source, field) for part, counting in counted for field in ignored_fields(part, counting))
 
 
 def _ignored_sources(counted: _Counted) -> frozenset[Source]:
-    return frozenset(part.source for part, _ in counted) - {left.source for _, left in counted if left}
+    return frozenset(part.source for part, _ in counted) - {counting.source for _, counting in counted if counting}

@@ -1,4 +1,4 @@
-"""How far a policy is enforced over all the paths that it is on, and what its targets must not share with others."""
+"""Enforcement of a policy over all its paths; contentions for entries that targets must not share."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _HELD: Final = frozenset({"effective", "undecided"})
 
 
 class EnforcementMeaning(Struct, frozen=True, kw_only=True):
-    """What a state of a policy means to the rest of the program."""
+    """The meaning of a state of a policy to the rest of the program."""
 
     # What the kind's controllers would report, if anything.
     event: Event | None = None
@@ -93,7 +93,7 @@ class Enforcement(Struct, frozen=True, dict=True):
 
     @cached_property
     def resolutions(self) -> Collection[Resolution]:
-        """What became of it on its paths, each once: on many paths the same policies meet."""
+        """The resolutions on its paths, each once: on many paths the same policies meet."""
         return dict.fromkeys(outcome.resolution for outcome in self.outcomes)
 
     @property
@@ -126,16 +126,16 @@ class Enforcements:
         self._resolver = resolver
 
     def of(self, policy: ObjectRef) -> Enforcement:
-        """How far a policy is enforced over all its paths. Raises `KeyError` for an object that is not a policy."""
+        """Return the enforcement of a policy over all its paths; raise `KeyError` for another object."""
         enforcement = self._without_contentions(policy)
         contended = self.contentions(policy)
         if not contended:
             return enforcement
-        others = {contention.holder for contention in contended} - {policy}
-        return replace(enforcement, state="PartiallyEnforced", by=tuple(sorted({*enforcement.by, *others})))
+        holders = {contention.holder for contention in contended} - {policy}
+        return replace(enforcement, state="PartiallyEnforced", by=tuple(sorted({*enforcement.by, *holders})))
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:
-        """What a policy's targets share with others although they must not; see `PolicyKindProfile`."""
+        """Return the contentions of a policy's targets for exclusive entries; see `PolicyKindProfile`."""
         return self._contentions_of_kind(policy.group_kind).get(policy, ())
 
     @cached_method
@@ -161,7 +161,7 @@ def enforce(
     topology: Topology,
     resolver: Resolver,
 ) -> Enforcement:
-    """The enforcement of a policy, given all of its attachments."""
+    """Return the enforcement of a policy, given all of its attachments."""
     attached = [attachment for attachment in attachments if attachment.target and attachment.state == "attached"]
     targets = [attachment.target for attachment in attached if attachment.target]
     # What filters of backendRefs name is about the requests of their rules alone.
@@ -184,7 +184,7 @@ def enforce(
 def overall_state(
     policy: ObjectRef, resolutions: Iterable[Resolution]
 ) -> tuple[EnforcementState, tuple[ObjectRef, ...]]:
-    """The state of a policy that is attached, and who beats it, by what becomes of it on all of its paths."""
+    """Return the state of a policy that is attached, and who beats it, by what becomes of it on all of its paths."""
     alike: dict[object, list[Resolution]] = {}
     for resolution in resolutions:
         alike.setdefault(resolution.comparison_key, []).append(resolution)
@@ -192,13 +192,13 @@ def overall_state(
         return "NoEffect", ()
     parts: list[_PolicyPart] = []
     by: set[ObjectRef] = set()
-    for first, *others in alike.values():
+    for first, *equivalents in alike.values():
         part = _part_of(policy, first)
         parts.append(part)
         by |= part.beaten_by
         # Where one object's own settings beat the policy, so do those of the others.
         if first.object_values and first.target_object in part.beaten_by:
-            by.update(filter(None, (other.target_object for other in others)))
+            by.update(filter(None, (equivalent.target_object for equivalent in equivalents)))
     return _state(parts), tuple(sorted(by - {policy}))
 
 
@@ -218,7 +218,7 @@ class _PolicyPart(Struct, frozen=True, kw_only=True):
 
 
 def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
-    """A policy's part of one outcome; a field that it sets to the same value elsewhere on the path is not lost.
+    """Return a policy's part of one outcome; a field that it sets to the same value elsewhere on the path is not lost.
 
     What beats it is told field by field or, where it has no fields there, as a whole.
     """
@@ -243,18 +243,18 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
 
 
 def lost_fields(fates: Collection[FieldOutcome]) -> list[FieldOutcome]:
-    """Of what becomes of a policy's fields on a path, that of those which are not in force.
+    """Return the outcomes of a policy's fields on a path that are not in force.
 
     A field that the policy sets to the same value elsewhere on the path is not lost.
     """
-    lost = [each for each in fates if each[2] not in _HELD]
+    lost = [outcome for outcome in fates if outcome[2] not in _HELD]
     if not lost or len(lost) == len(fates):
         return lost
     held: dict[Field, list[Json]] = {}
     for field, leaf, state, _ in fates:
         if state in _HELD:
             held.setdefault(field, []).append(leaf.value)
-    return [each for each in lost if each[1].value not in held.get(each[0], ())]
+    return [outcome for outcome in lost if outcome[1].value not in held.get(outcome[0], ())]
 
 
 def _state(parts: Collection[_PolicyPart]) -> EnforcementState:
@@ -295,12 +295,12 @@ class Contention(Struct, frozen=True, kw_only=True):
     policy: ObjectRef
     section: NodeRef
     entry: str
-    other: NodeRef
+    rival_section: NodeRef
     holder: ObjectRef
 
 
 def contentions(enforcements: Iterable[Enforcement], field: str, topology: Topology) -> Iterator[Contention]:
-    """The contentions for the entries at a field among the policies of one kind, given in their order of precedence."""
+    """Yield the contentions for entries at a field among policies of one kind, in their order of precedence."""
     held: dict[str, tuple[ObjectRef, NodeRef]] = {}
     for enforcement in enforcements:
         policy = enforcement.policy
@@ -309,15 +309,19 @@ def contentions(enforcements: Iterable[Enforcement], field: str, topology: Topol
         )
         for section in ends:
             for entry in _entries(section, field, topology):
-                holder, other = held.setdefault(entry, (policy, section))
-                if other != section:
-                    yield Contention(policy=policy, section=section, entry=entry, other=other, holder=holder)
-                if other != section and holder == policy:
-                    yield Contention(policy=policy, section=other, entry=entry, other=section, holder=policy)
+                holder, holder_section = held.setdefault(entry, (policy, section))
+                if holder_section != section:
+                    yield Contention(
+                        policy=policy, section=section, entry=entry, rival_section=holder_section, holder=holder
+                    )
+                if holder_section != section and holder == policy:
+                    yield Contention(
+                        policy=policy, section=holder_section, entry=entry, rival_section=section, holder=policy
+                    )
 
 
 def _entries(section: NodeRef, field: str, topology: Topology) -> dict[str, None]:
-    """The objects that a list of references in a listener names; a namespace that is left out is the listener's."""
+    """Return the objects that references in a listener name; their namespace defaults to the listener's."""
     listener, home = topology.gateways.listener(section), section.object.namespace
     return dict.fromkeys(
         f"{text_at(reference, 'kind', 'Secret')} {text_at(reference, 'namespace') or home}/{name}"

@@ -1,4 +1,4 @@
-"""How the contributions of a path become one spec: folded one by one, or level by level and scope by scope.
+"""Merge the contributions of a path into one spec: fold them one by one, or by level and scope.
 
 What a profile says decides which: `merged` chooses. Sources travel with the leaves, so no way of merging keeps books.
 """
@@ -35,7 +35,7 @@ _CERTAIN: Final[frozenset[Doubt]] = frozenset()
 
 
 class PathContext(Struct, frozen=True, kw_only=True):
-    """What matters of a path to a kind, apart from the policies on it; what does not is left out.
+    """The parts of a path that matter to a kind, apart from the policies on it.
 
     `refused` are contributions that another policy keeps out. `choices` are those of routes that say how their policies
     meet those on the routes that they lead to.
@@ -69,7 +69,7 @@ class MergeOutcome(Struct, frozen=True, kw_only=True):
 
 
 def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> MergeOutcome:
-    """The contributions that count on a path, least specific first, as one spec."""
+    """Return the contributions that count on a path, least specific first, as one spec."""
     if not contributions:
         return MergeOutcome()
     if merges_by_level(profile):
@@ -118,7 +118,7 @@ class Layer(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, part: Contribution) -> Layer:
-        """One contribution alone."""
+        """Return one contribution alone."""
         members = frozenset({part.source})
         return cls(
             parts=(part,),
@@ -173,18 +173,18 @@ def merge(established: Layer, challenger: Layer) -> Layer:
     )
 
 
-def _with(one: frozenset[Source], other: frozenset[Source]) -> frozenset[Source]:
-    """Those who are in either; a set without any takes room, too."""
-    return one | other if one and other else one or other
+def _with(first: frozenset[Source], second: frozenset[Source]) -> frozenset[Source]:
+    """Return the union of two sets without a copy if one is empty."""
+    return first | second if first and second else first or second
 
 
-def _disjoint(one: Traced, other: Traced) -> bool:
+def _disjoint(first: Traced, second: Traced) -> bool:
     """Whether no field of a spec, which has some, is in the other one, apart from what definitions fill in."""
-    return bool(one) and not _share(one, other)
+    return bool(first) and not _share(first, second)
 
 
-def _share(one: Traced, other: Traced) -> bool:
-    common = ((child, other[key]) for key, child in one.items() if key in other)
+def _share(first: Traced, second: Traced) -> bool:
+    common = ((child, second[key]) for key, child in first.items() if key in second)
     return any(
         _share(ours, theirs)
         if isinstance(ours, Mapping) and isinstance(theirs, Mapping)
@@ -194,7 +194,7 @@ def _share(one: Traced, other: Traced) -> bool:
 
 
 def fold(contributions: Sequence[Contribution], direction: Fold) -> Layer:
-    """The contributions of a path, least specific first and at least one, as one spec.
+    """Return the contributions of a path, least specific first and at least one, as one spec.
 
     Bottom-up, each policy merges itself over what is below it, by its own strategy, so that nothing below can undo an
     override (Kuadrant, RFC 0009: "for each p: merge p into ep"). Top-down is the literal reading of GEP-713's chart
@@ -203,35 +203,35 @@ def fold(contributions: Sequence[Contribution], direction: Fold) -> Layer:
     """
     layers = [Layer.of(part) for part in contributions]
     if direction == "bottom-up":
-        return reduce(lambda below, above: merge(above, below), reversed(layers))
-    above, *rest = layers
-    for below in rest:
-        deciding = above if above.strategy is MergeStrategy.NONE else below
-        above = replace(merge(above, below), strategy=deciding.strategy, guessed=deciding.guessed)
-    return above
+        return reduce(lambda lower, upper: merge(upper, lower), reversed(layers))
+    upper, *rest = layers
+    for lower in rest:
+        deciding = upper if upper.strategy is MergeStrategy.NONE else lower
+        upper = replace(merge(upper, lower), strategy=deciding.strategy, guessed=deciding.guessed)
+    return upper
 
 
 def fold_by_challenger(contributions: Sequence[Contribution], profile: PolicyKindProfile) -> Layer:
-    """The contributions of a path, least specific first and at least one, where each challenger chooses.
+    """Return the contributions of a path, least specific first and at least one, where each challenger chooses.
 
     The most specific one replaces all that is above it or, if it says so, patches it: every policy above, each of which
     chooses in turn, or the closest one alone (`merges_with`), whatever that one chooses for itself. Policies on levels
     that the kind does not merge with are left out (Envoy Gateway, `mergeType`: api/v1alpha1/shared_types.go).
     """
-    above = list(contributions)
+    established = list(contributions)
     taken: list[Contribution] = []
-    while above:
-        nearest = above.pop()
-        if above and nearest.empty and not nearest.strategy.patches_above:
+    while established:
+        nearest = established.pop()
+        if established and nearest.empty and not nearest.strategy.patches_above:
             continue
         taken.append(nearest)
         if not nearest.strategy.patches_above:
             break
         levels = profile.merge_parents
         if levels and len(taken) == 1:
-            above = [part for part in above if any(level.includes(part.source.target) for level in levels)]
+            established = [part for part in established if any(level.includes(part.source.target) for level in levels)]
         if profile.merges_with == "closest":
-            taken += above[-1:]
+            taken += established[-1:]
             break
     members = frozenset(part.source for part in taken)
     return replace(Layer.of(taken[0]), parts=tuple(reversed(taken)), members=members)
@@ -257,7 +257,7 @@ def merges_by_level(profile: PolicyKindProfile) -> bool:
 
 
 def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> MergeOutcome:
-    """The contributions of a path in the order of the fold, level by level and then scope by scope, as one spec.
+    """Return the contributions of a path in the order of the fold, level by level and then scope by scope, as one spec.
 
     What a policy chooses for itself does not matter: between levels the strategy of the kind decides, or a route.
     """
@@ -281,23 +281,27 @@ def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context:
 def _merged_scope(
     parts: Sequence[Contribution], profile: PolicyKindProfile, choices: Mapping[ObjectRef, Inheritance]
 ) -> _Level:
-    """The levels of a scope, from below upward. A level is a route with its rules, or all other neighbours."""
+    """Return the levels of a scope, from below upward. A level is a route with its rules, or all other neighbours."""
     targets = ((part.source.target.object, part) for part in parts)
     grouped = groupby(targets, lambda pair: pair[0] if pair[0].group_kind in ROUTES else None)
-    *above, outcome = [_merged_level([part for _, part in group], profile) for _, group in grouped]
-    for level in reversed(above):
+    *upper_levels, outcome = [_merged_level([part for _, part in group], profile) for _, group in grouped]
+    for level in reversed(upper_levels):
         outcome = _two_levels(level, outcome, profile, choices.get(level.obj))
     return outcome
 
 
 def _merged_level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:
-    """The policies of a level: the first one keeps what it says, the later ones fill what is left.
+    """Return the policies of a level: the first one keeps what it says, the later ones fill what is left.
 
     Overrides come from the first on, in the order of the fold, then the rest from the last on.
     """
     shared = profile.shared_fields
     whole = whole_fields(shared, "level")
-    unless = {field_of(each): each.unless for each in shared if each.unless and "level" in each.within}
+    unless = {
+        field_of(shared_field): shared_field.unless
+        for shared_field in shared
+        if shared_field.unless and "level" in shared_field.within
+    }
     overrides = [part.spec for part in parts if part.strategy.overrides]
     first, *later = [*overrides, *(part.spec for part in reversed(parts) if not part.strategy.overrides)]
     return _Level(
@@ -308,49 +312,49 @@ def _merged_level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> 
     )
 
 
-def _two_levels(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance | None) -> _Level:
-    """A level over, or under, what is below it: as strategies say of two policies, shared fields together."""
+def _two_levels(level: _Level, lower: _Level, profile: PolicyKindProfile, choice: Inheritance | None) -> _Level:
+    """Return a level over, or under, what is below it: as strategies say of two policies, shared fields together."""
     if choice and choice.fields is not None:
-        return _together(level, below, _by_chosen_fields(level, below, profile, choice))
+        return _together(level, lower, _by_chosen_fields(level, lower, profile, choice))
     strategy = choice.strategy if choice else profile.default_strategy
     match strategy:
         case MergeStrategy.NONE:
-            return replace(level, rejected=below.rejected | below.members)
-        case MergeStrategy.ATOMIC_DEFAULTS if not below.empty:
-            return replace(below, obj=level.obj)
+            return replace(level, rejected=lower.rejected | lower.members)
+        case MergeStrategy.ATOMIC_DEFAULTS if not lower.empty:
+            return replace(lower, obj=level.obj)
         case MergeStrategy.ATOMIC_DEFAULTS | MergeStrategy.ATOMIC_OVERRIDES:
-            return replace(level, rejected=below.rejected)
+            return replace(level, rejected=lower.rejected)
         case _:
             pass
     of_shared = choice.joint if choice else None if profile.route_choice else strategy
-    spec = _filled(level.spec, below.spec, strategy, _shared_fields(profile))
+    spec = _filled(level.spec, lower.spec, strategy, _shared_fields(profile))
     if of_shared:
-        together = _filled(level.spec, below.spec, of_shared, whole_fields(profile.shared_fields, "levels"))
+        together = _filled(level.spec, lower.spec, of_shared, whole_fields(profile.shared_fields, "levels"))
         for shared in combined_fields(profile.shared_fields, "levels"):
             spec = with_defaults(only_field(together, shared), spec, {shared})
-    return _together(level, below, spec)
+    return _together(level, lower, spec)
 
 
-def _together(level: _Level, below: _Level, spec: Traced) -> _Level:
-    """Two levels as one, with all who take part in them."""
-    members, empty = level.members | below.members, level.empty and below.empty
-    return _Level(obj=level.obj, spec=spec, members=members, rejected=below.rejected, empty=empty)
+def _together(level: _Level, lower: _Level, spec: Traced) -> _Level:
+    """Return two levels as one, with all who take part in them."""
+    members, empty = level.members | lower.members, level.empty and lower.empty
+    return _Level(obj=level.obj, spec=spec, members=members, rejected=lower.rejected, empty=empty)
 
 
-def _by_chosen_fields(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance) -> Traced:
-    """The outcome of two levels where a choice holds of some fields alone."""
-    spec = _filled(level.spec, below.spec, profile.default_strategy, _shared_fields(profile))
-    parts = [_chosen_part(name, choice) for part in (level.spec, below.spec) for name, _ in leaves(part)]
+def _by_chosen_fields(level: _Level, lower: _Level, profile: PolicyKindProfile, choice: Inheritance) -> Traced:
+    """Return the outcome of two levels where a choice holds of some fields alone."""
+    spec = _filled(level.spec, lower.spec, profile.default_strategy, _shared_fields(profile))
+    parts = [_chosen_part(name, choice) for part in (level.spec, lower.spec) for name, _ in leaves(part)]
     # What is put in last comes first, so of a part that is met more than once the last time counts.
     for chosen in reversed(dict.fromkeys(part for part in reversed(parts) if part)):
-        ours, theirs = only_field(level.spec, chosen), only_field(below.spec, chosen)
-        keeps, other = (ours, theirs) if choice.strategy.overrides else (theirs, ours)
-        spec = with_defaults(keeps or other, spec, {chosen})
+        ours, theirs = only_field(level.spec, chosen), only_field(lower.spec, chosen)
+        keeps, alternative = (ours, theirs) if choice.strategy.overrides else (theirs, ours)
+        spec = with_defaults(keeps or alternative, spec, {chosen})
     return spec
 
 
 def _chosen_part(name: Field, choice: Inheritance) -> Field:
-    """The outermost part of a field that a choice names, its last key in any case; empty if there is none."""
+    """Return the outermost part of a field that a choice names, its last key in any case; empty if there is none."""
     parts = (name[: end + 1] for end in range(len(name)))
     return next((part for part in parts if (*part[:-1], part[-1].lower()) in (choice.fields or ())), ())
 
@@ -359,6 +363,6 @@ def _shared_fields(profile: PolicyKindProfile) -> frozenset[Field]:
     return frozenset(field_of(shared) for shared in profile.shared_fields)
 
 
-def _filled(above: Traced, below: Traced, strategy: MergeStrategy, whole: frozenset[Field]) -> Traced:
-    """Two specs as one: by the strategy, one of them keeps what it says, and the other fills what is left."""
-    return with_defaults(above, below, whole) if strategy.overrides else with_defaults(below, above, whole)
+def _filled(upper: Traced, lower: Traced, strategy: MergeStrategy, whole: frozenset[Field]) -> Traced:
+    """Return two specs as one: by the strategy, one of them keeps what it says, and the other fills what is left."""
+    return with_defaults(upper, lower, whole) if strategy.overrides else with_defaults(lower, upper, whole)

@@ -1,4 +1,4 @@
-"""The policies of one kind on single nodes: which they are, what they bring, and which of them are refused there."""
+"""Policies of one kind by node: their order, their contributions and their refusals."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _NOTHING: Final = NodePolicies()
 
 
 class AttachedPolicies:
-    """Where the policies of one kind are attached."""
+    """The nodes to which the policies of one kind are attached."""
 
     def __init__(self, index: Index, attachments: Attachments, kind: GroupKind) -> None:
         """Remember where to look."""
@@ -61,7 +61,7 @@ class AttachedPolicies:
         self._every: Mapping[NodeRef, NodePolicies] | None = None
 
     def at(self, node: NodeRef) -> NodePolicies:
-        """The policies at a node; they have their defaults."""
+        """Return the policies at a node; they have their defaults."""
         if self._is_known_everywhere:
             return self._everywhere.get(node, _NOTHING)
         return self._attached_to(node.object).get(node, _NOTHING)
@@ -71,27 +71,27 @@ class AttachedPolicies:
         return self._attached(self._attachments.to(obj))
 
     def first_rule_policies(self, nodes: Iterable[NodeRef]) -> Mapping[NodeRef, set[ObjectRef]] | None:
-        """What filters of backendRefs name at the first of some nodes at which they name anything."""
+        """Return the policies that filters of backendRefs name, by rule, at the first node with any; or None."""
         for node in nodes:
-            here = self.at(node).rule_policies
-            if here:
-                return here
+            by_rule = self.at(node).rule_policies
+            if by_rule:
+                return by_rule
         return None
 
     def of(self, policy: ObjectRef) -> set[NodeRef]:
-        """The nodes to which a policy is attached, or which it keeps others out of."""
+        """Return the nodes to which a policy is attached, or which it keeps others out of."""
         attachments = self._attachments.get(policy, ())
-        return {each.target for each in attachments if each.target and _claims_target(each)}
+        return {attachment.target for attachment in attachments if attachment.target and _claims_target(attachment)}
 
     def nodes(self) -> list[NodeRef]:
-        """The nodes to which policies are attached, or which they keep others out of; sorted.
+        """Return the nodes to which policies are attached, or which they keep others out of; sorted.
 
         To know them takes a look at every policy of the kind.
         """
         return sorted(self._everywhere)
 
     def on_path(self, path: Path) -> tuple[NodeRef, ...]:
-        """The nodes of a path with policies, in its order."""
+        """Return the nodes of a path with policies, in its order."""
         if not self._is_known_everywhere:
             return tuple(node for node in path if self.at(node).attached)
         return nodes_on_path(self._with_policies, path)
@@ -103,17 +103,19 @@ class AttachedPolicies:
 
     @cached_property
     def _with_policies(self) -> frozenset[NodeRef]:
-        return frozenset(node for node, here in self._everywhere.items() if here.attached)
+        return frozenset(node for node, policies in self._everywhere.items() if policies.attached)
 
     @property
     def _everywhere(self) -> Mapping[NodeRef, NodePolicies]:
         if self._every is None:
             policies = self._index.world.names_of(self._kind)
-            self._every = self._attached(each for policy in policies for each in self._attachments.get(policy, ()))
+            self._every = self._attached(
+                attachment for policy in policies for attachment in self._attachments.get(policy, ())
+            )
         return self._every
 
     def _attached(self, attachments: Iterable[Attachment]) -> Mapping[NodeRef, NodePolicies]:
-        found: dict[NodeRef, NodePolicies] = defaultdict(NodePolicies)
+        by_node: dict[NodeRef, NodePolicies] = defaultdict(NodePolicies)
         for attachment in attachments:
             target = attachment.target
             if target is None or attachment.policy.group_kind != self._kind:
@@ -121,16 +123,16 @@ class AttachedPolicies:
             resource = self._index.get(attachment.policy)
             if resource is None or not _claims_target(attachment):
                 continue
-            policy, here = self._index.filled(resource), found[target]
+            policy, policies = self._index.filled(resource), by_node[target]
             if attachment.competes:
-                here.competing[policy.ref] = policy
+                policies.competing[policy.ref] = policy
             if attachment.state == "attached":
-                here.attached[policy.ref] = policy
+                policies.attached[policy.ref] = policy
                 if attachment.declared.filter_position:
-                    here.filters.setdefault(policy.ref, attachment.declared.filter_position)
+                    policies.filters.setdefault(policy.ref, attachment.declared.filter_position)
                 if attachment.declared.rule:
-                    here.rule_policies.setdefault(attachment.declared.rule, set()).add(policy.ref)
-        return dict(found)
+                    policies.rule_policies.setdefault(attachment.declared.rule, set()).add(policy.ref)
+        return dict(by_node)
 
 
 def _claims_target(attachment: Attachment) -> bool:
@@ -146,7 +148,7 @@ class RankedPolicy(Struct, frozen=True, kw_only=True):
 
 
 class NodeContributions(Struct, frozen=True, kw_only=True):
-    """What the policies of one kind on one node bring, in the order of the fold, and which of it is refused."""
+    """The contributions of the policies of one kind on one node, in the order of the fold, and the refused ones."""
 
     contributions: tuple[Contribution, ...]
     refused: Mapping[Source, PolicyRefusal]
@@ -168,22 +170,22 @@ class PoliciesOnNodes:
 
     @cached_method
     def in_order(self, node: NodeRef) -> tuple[Resource, ...]:
-        """The policies attached to a node itself, in their order of precedence."""
-        here = self.attached.at(node)
-        return tuple(in_order(here.attached.values(), self.profile, here.filters))
+        """Return the policies attached to a node itself, in their order of precedence."""
+        policies = self.attached.at(node)
+        return tuple(in_order(policies.attached.values(), self.profile, policies.filters))
 
     def ranked(self, node: NodeRef) -> list[RankedPolicy]:
-        """All that decides what the policies bring to a node; where it is the same, so is what they bring."""
-        places = self.attached.at(node).filters
+        """Return what determines the contributions of the policies on a node."""
+        positions = self.attached.at(node).filters
         return [
             RankedPolicy(
-                policy=policy, filter_position=places.get(policy.ref, 0), refusal=self.refusal(policy.ref, node)
+                policy=policy, filter_position=positions.get(policy.ref, 0), refusal=self.refusal(policy.ref, node)
             )
             for policy in self.in_order(node)
         ]
 
     def contributions(self, node: NodeRef, rule: NodeRef | None = None) -> NodeContributions:
-        """What the policies on a node bring; for the requests of a rule alone, if it is given."""
+        """Return the contributions of the policies on a node; for the requests of `rule` alone, if it is given."""
         key = node, rule
         known = self._on_node.get(key)
         if known is None:
@@ -207,7 +209,7 @@ class PoliciesOnNodes:
         )
 
     def refusal(self, policy: ObjectRef, target: NodeRef) -> PolicyRefusal | None:
-        """Why a policy is refused on a target that it is attached to; None if it is not."""
+        """Return the refusal of a policy on a target that it is attached to; None if it is not refused."""
         if self.profile.same_level not in {"one-applies", "disjoint"}:
             return None
         if self.profile.refusal == "everywhere":
@@ -224,41 +226,41 @@ class PoliciesOnNodes:
         return self._refusals([target])
 
     def _contested_with(self, policy: ObjectRef) -> list[NodeRef]:
-        """The targets of a policy, of those that it shares any with, of those that these share any with, and so on.
+        """Return the targets of a policy, and of all that share targets with it, directly or through others.
 
         Whether it is refused at all depends on these alone; sorted.
         """
-        found: set[NodeRef] = set()
+        contested: set[NodeRef] = set()
         seen, waiting = {policy}, [policy]
         while waiting:
-            nodes = self.attached.of(waiting.pop()) - found
-            found |= nodes
-            new = {each for node in nodes for each in self._claiming(node)} - seen
+            nodes = self.attached.of(waiting.pop()) - contested
+            contested |= nodes
+            new = {ref for node in nodes for ref in self._claiming(node)} - seen
             seen |= new
             waiting += new
-        return sorted(found)
+        return sorted(contested)
 
     def _claiming(self, node: NodeRef) -> Iterable[ObjectRef]:
-        here = self.attached.at(node)
-        return (*here.attached, *here.competing)
+        policies = self.attached.at(node)
+        return (*policies.attached, *policies.competing)
 
     def _refusals(self, nodes: Sequence[NodeRef]) -> Mapping[tuple[ObjectRef, NodeRef], PolicyRefusal]:
         targets: dict[ObjectRef, list[NodeRef]] = {}
         policies: dict[ObjectRef, Resource] = {}
         for node in nodes:
-            here = self.attached.at(node)
-            for claiming in (here.attached, here.competing):
+            on_node = self.attached.at(node)
+            for claiming in (on_node.attached, on_node.competing):
                 for ref, policy in claiming.items():
                     policies[ref] = policy
                     targets.setdefault(ref, []).append(node)
         claims = {ref: self._claims(policy, targets[ref][0]) for ref, policy in policies.items()}
         # Where one refusal goes for all targets, no single rule's filters can order them.
-        places = {} if self.profile.refusal == "everywhere" else self.attached.at(nodes[0]).filters
-        ordered = in_order(policies.values(), self.profile, places)
+        positions = {} if self.profile.refusal == "everywhere" else self.attached.at(nodes[0]).filters
+        ordered = in_order(policies.values(), self.profile, positions)
         return refusals(ordered, targets, claims, self.profile.refusal)
 
     def _claims(self, policy: Resource, node: NodeRef) -> list[str]:
-        """What a policy claims of a target for itself: all of it (an empty name), or the fields that it sets."""
+        """Return the fields of a target that a policy claims for itself; an empty name claims all of it."""
         if self.profile.same_level == "one-applies":
             return [""]
         parts = contributions_of(policy, node, self.profile)

@@ -1,4 +1,4 @@
-"""What routes themselves say, without any policy: the settings of a rule, traced as those of policies are."""
+"""Settings of objects without any policy: those of rules of routes, and fields of targets that stand for settings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
 
 
 class RuleSettings:
-    """What the rules of the routes of one state of the world say themselves; each is read once."""
+    """The settings that rules of routes make themselves; each rule is read once."""
 
     def __init__(self, topology: Topology, registry: Registry) -> None:
         """Remember where to look."""
@@ -43,12 +43,12 @@ class RuleSettings:
 
     @cached_method
     def fields(self, rule: NodeRef) -> Mapping[str, Json]:
-        """The fields of a rule, and beside them what its filters hold; nothing of any other node."""
+        """Return the fields of a rule, and beside them what its filters hold; nothing of any other node."""
         settings, raw = self._settings(rule.object.group_kind), self._rule(rule)
         return {**raw, **_of_filters(raw, settings)} if settings else raw
 
     def at_end(self, path: Path, elsewhere: frozenset[str]) -> EffectivePolicy | None:
-        """What the rule at the end of a path says itself, as the outcome of a kind that is the kind of its route.
+        """Return the settings of the rule at the end of a path, as the outcome of a kind that is the kind of its route.
 
         Fields that are `elsewhere`, among the settings of policies, are left out. None if nothing is left.
         """
@@ -56,7 +56,7 @@ class RuleSettings:
         return EffectivePolicy(path, resolution) if resolution else None
 
     def place(self, rule: NodeRef, field: Field) -> FieldPath:
-        """Where in its route a rule says what counts as a setting by some path of keys."""
+        """Return the field of a route at which a rule makes a setting, by the setting's path of keys."""
         settings, sections = self._settings(rule.object.group_kind), self._topology.sections(rule.object)
         if settings is None or rule.section not in sections:
             return WHOLE
@@ -69,16 +69,16 @@ class RuleSettings:
         return profile.route_settings if profile else None
 
     def _rule(self, rule: NodeRef, *, written: bool = False) -> Mapping[str, Json]:
-        """A rule of a route that was read, with its defaults or as it is `written`; empty if there is none."""
+        """Return a rule of a route that was read, with its defaults or as it is `written`; empty if there is none."""
         index, sections = self._topology.index, self._topology.sections(rule.object)
         resource = index.get(rule.object)
         if resource is None or rule.section not in sections:
             return {}
         rules = items_at(resource.raw if written else index.raw(rule.object), "spec.rules")
-        place = sections.index(rule.section)
+        position = sections.index(rule.section)
         # A route that has no rules gets one from its defaults.
-        found = rules[place] if place < len(rules) else None
-        return found if isinstance(found, Mapping) else {}
+        section = rules[position] if position < len(rules) else None
+        return section if isinstance(section, Mapping) else {}
 
     @cached_method
     def _resolution(self, rule_and_elsewhere: tuple[NodeRef, frozenset[str]]) -> Resolution | None:
@@ -103,8 +103,8 @@ class RuleSettings:
 
 
 def _of_filters(holder: Json, settings: RouteSettings) -> dict[str, Json]:
-    """What the filters of a rule, or of a backendRef, hold: of one that may be there several times, a list."""
-    found: dict[str, Json] = {}
+    """Return the contents of the filters of a rule or backendRef: of one that may occur several times, a list."""
+    single: dict[str, Json] = {}
     several: dict[str, list[Json]] = {}
     for item in items_at(holder, "filters"):
         for name in settings.filters:
@@ -112,12 +112,12 @@ def _of_filters(holder: Json, settings: RouteSettings) -> dict[str, Json]:
             if held is not None and name in settings.keys:
                 several.setdefault(name, []).append(held)
             elif held is not None:
-                found.setdefault(name, held)
-    return {**found, **several}
+                single.setdefault(name, held)
+    return {**single, **several}
 
 
 def _short(reference: Json) -> Json:
-    """A reference without its kind if that is Service, which it is unless it is said otherwise."""
+    """Return a reference without its kind if that is Service, which it is unless it is said otherwise."""
     kind = GroupKind(text_at(reference, "group"), text_at(reference, "kind", SERVICE.kind))
     if not isinstance(reference, Mapping) or kind != SERVICE:
         return reference
@@ -132,22 +132,22 @@ class _Reader(Struct, frozen=True, kw_only=True):
     source: Source
 
     def settings_of(self, rule: Mapping[str, Json], written: Mapping[str, Json]) -> Traced:
-        """The settings of a rule; of what is not `written`, defaults are made."""
-        spec = self._traced(*(self._said(each) for each in (rule, written)))
+        """Return the settings of a rule; of what is not `written`, defaults are made."""
+        spec = self._traced(*(self._said(fields) for fields in (rule, written)))
         items, stated = items_at(rule, _BACKENDS), items_at(written, _BACKENDS)
         names = [self._named(item) for item in items]
         # Evenly, unless somebody says otherwise: what is left out is 1, and API servers write that down.
         shared = len(items) > 1 and any(value_at(item, "weight") not in (None, 1) for item in items)
         backends = KeyedList()
-        for place, (item, name) in enumerate(zip(items, names, strict=True)):
-            wrote = stated[place] if place < len(stated) else None
-            said = self._traced(*(self._of_backend(each, shared=shared) for each in (item, wrote)))
-            if said:
-                backends[name if name and names.count(name) == 1 else str(place)] = said
+        for position, (item, name) in enumerate(zip(items, names, strict=True)):
+            wrote = stated[position] if position < len(stated) else None
+            traced = self._traced(*(self._of_backend(fields, shared=shared) for fields in (item, wrote)))
+            if traced:
+                backends[name if name and names.count(name) == 1 else str(position)] = traced
         return {**spec, _BACKENDS: backends} if backends else spec
 
     def place(self, holder: Json, at: FieldPath, field: Field) -> FieldPath:
-        """Where in a rule, or in a backendRef, which stands at a place, a setting is written."""
+        """Return the field in a rule or backendRef at `at` in which a setting is written."""
         first, *rest = field
         if first == _BACKENDS and rest:
             items = items_at(holder, _BACKENDS)
@@ -164,7 +164,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
         return self._below({first: value}, at / "filters" / number, (first, *rest))
 
     def _below(self, value: Json, at: FieldPath, field: Field) -> FieldPath:
-        """The same where keys are those of maps, or those by which elements of lists are told apart."""
+        """Return the field of a setting whose keys are those of maps, or those that identify elements of lists."""
         path: list[str] = []
         for key in field:
             if isinstance(value, list):
@@ -172,7 +172,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
                 position = self._position(key, [self._name(item, name) for item in value])
                 value, at = value[position], at / position
                 fields: Mapping[str, Json] = value if isinstance(value, Mapping) else {}
-                rest = [other for other in fields if other != name]
+                rest = [sibling for sibling in fields if sibling != name]
                 # Of a name and a value, as headers have them, the value is the setting.
                 at = at / rest[0] if len(rest) == 1 else at
             else:
@@ -182,60 +182,60 @@ class _Reader(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def _position(name: str, names: list[str]) -> int:
-        """The place of what is known by a name, or else by its place."""
+        """Return the place of what is known by a name, or else by its place."""
         return names.index(name) if names.count(name) == 1 else int(name)
 
     def _name(self, item: Json, key: str) -> str:
-        """By what an element of a list is known: a text, or what a reference names."""
+        """Return the key of an element of a list: a text, or what a reference names."""
         return text_at(item, key) or self._named(value_at(item, key))
 
     def _said(self, rule: Mapping[str, Json]) -> dict[str, Json]:
         return {name: rule.get(name) for name in self.settings.fields} | _of_filters(rule, self.settings)
 
     def _of_backend(self, backend: Json, *, shared: bool) -> dict[str, Json]:
-        """What is said of a backend: its share of the requests, if it has not all of them, and what its filters do."""
+        """Return the settings of a backend: its share of the requests, if it has not all of them, and its filters."""
         weight = value_at(backend, "weight")
         share: dict[str, Json] = {"weight": weight} if weight is not None and (shared or weight == 0) else {}
         return share | _of_filters(backend, self.settings)
 
-    def _traced(self, said: Mapping[str, Json], written: Mapping[str, Json]) -> Traced:
-        filled = {name: held for name, held in without_nulls(said).items() if held not in ({}, [])}
+    def _traced(self, fields: Mapping[str, Json], written: Mapping[str, Json]) -> Traced:
+        filled = {name: held for name, held in without_nulls(fields).items() if held not in ({}, [])}
         spec = trace(filled, self.source, written=written)
         for field, key in self.settings.keys.items():
             spec = self._keyed(spec, field.split("."), key)
         return spec
 
     def _keyed(self, spec: Traced, field: list[str], key: str) -> Traced:
-        """A spec in which the elements of the list at a field are told apart by a key, if each has one of its own."""
+        """Return a spec in which the list at a field is a keyed list, if each element has a unique key."""
         first, *rest = field
-        there = spec.get(first)
-        if isinstance(there, Leaf) and not rest and isinstance(there.value, list):
-            return {**spec, first: self._elements(there.value, key) or there}
-        if isinstance(there, Mapping) and rest:
-            return {**spec, first: self._keyed(there, rest, key)}
+        child = spec.get(first)
+        if isinstance(child, Leaf) and not rest and isinstance(child.value, list):
+            return {**spec, first: self._elements(child.value, key) or child}
+        if isinstance(child, Mapping) and rest:
+            return {**spec, first: self._keyed(child, rest, key)}
         return spec
 
     def _elements(self, items: list[Json], key: str) -> KeyedList:
-        """The elements of a list by their keys; of one that has one more field, that field's value stands for it.
+        """Return the elements of a list by their keys; the value of an element's only other field stands for it.
 
         Empty if some cannot be told apart.
         """
         names = [self._name(item, key) for item in items]
         if "" in names or len(set(names)) < len(names):
             return KeyedList()
-        found = KeyedList()
+        keyed_list = KeyedList()
         for name, item in zip(names, items, strict=True):
             fields: Mapping[str, Json] = item if isinstance(item, Mapping) else {}
             rest = [held for field, held in fields.items() if field != key]
             named = isinstance(fields.get(key), str)
             if named and len(rest) == 1:
-                found[name] = Leaf(rest[0], self.source)
+                keyed_list[name] = Leaf(rest[0], self.source)
             else:
-                found[name] = trace({**fields, key: _short(fields.get(key))}, self.source, [(key,)])
-        return found
+                keyed_list[name] = trace({**fields, key: _short(fields.get(key))}, self.source, [(key,)])
+        return keyed_list
 
     def _named(self, reference: Json) -> str:
-        """What a reference names, as short as it can be told: `cart:8080`, `search/algolia`, `Backend/algolia`."""
+        """Return the short name of a reference: `cart:8080`, `search/algolia`, `Backend/algolia`."""
         if not isinstance(reference, Mapping) or not text_at(reference, "name"):
             return ""
         home = self.source.object.namespace
@@ -247,27 +247,29 @@ class _Reader(Struct, frozen=True, kw_only=True):
 
 
 def object_fields(profile: PolicyKindProfile, target: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """The fields of a target object that stand for settings there, each after the setting that it stands for."""
+    """Yield the fields of a target object that stand for settings there, each after the setting that it stands for."""
     yield from profile.object_fields.items()
-    for each in profile.conditional_object_fields:
-        given, absent = (value_at(target, name) if name else None for name in (each.given, each.absent))
-        if (not each.given or given not in _EMPTY) and absent in _EMPTY:
-            yield each.field, each.object_field
+    for conditional in profile.conditional_object_fields:
+        required, absent = (
+            value_at(target, name) if name else None for name in (conditional.given, conditional.absent)
+        )
+        if (not conditional.given or required not in _EMPTY) and absent in _EMPTY:
+            yield conditional.field, conditional.object_field
 
 
 def object_values(profile: PolicyKindProfile, target: Mapping[str, Json], end: NodeRef) -> tuple[ObjectValue, ...]:
-    """What the target object's own fields that stand for settings say; the later of two for one setting counts.
+    """Return the values of the target object's fields that stand for settings; of two for one setting the later counts.
 
     An empty value says nothing.
     """
     source = Source(end.object, end)
-    found = ((field, name, value_at(target, name)) for field, name in object_fields(profile, target))
+    fields = ((field, name, value_at(target, name)) for field, name in object_fields(profile, target))
     return tuple(
         ObjectValue(
-            tuple(field.split(".")), name, trace(own, source) if isinstance(own, Mapping) else Leaf(own, source)
+            tuple(field.split(".")), name, trace(value, source) if isinstance(value, Mapping) else Leaf(value, source)
         )
-        for field, name, own in found
-        if own not in _EMPTY
+        for field, name, value in fields
+        if value not in _EMPTY
     )
 
 
@@ -280,12 +282,12 @@ def with_object_values(resolution: Resolution, values: tuple[ObjectValue, ...]) 
 
 
 def _put(spec: Traced, field: Field, value: Leaf | Traced) -> Traced:
-    """The spec with something at a field, unless an override is there, above or inside."""
-    there = spec.get(field[0])
-    if isinstance(there, Leaf) and there.source.overrides:
+    """Return the spec with something at a field, unless an override is there, above or inside."""
+    child = spec.get(field[0])
+    if isinstance(child, Leaf) and child.source.overrides:
         return spec
     if len(field) == 1:
-        overridden = there is not None and any(inner.source.overrides for _, inner in leaves({field[0]: there}))
+        overridden = child is not None and any(inner.source.overrides for _, inner in leaves({field[0]: child}))
         return spec if overridden else {**spec, field[0]: value}
-    below: Traced = {} if there is None or isinstance(there, Leaf) else there
-    return {**spec, field[0]: _put(below, field[1:], value)}
+    inner_spec: Traced = {} if child is None or isinstance(child, Leaf) else child
+    return {**spec, field[0]: _put(inner_spec, field[1:], value)}

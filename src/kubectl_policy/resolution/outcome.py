@@ -111,7 +111,7 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     """The outcome as it would be without them."""
 
     def __hash__(self) -> int:
-        """By who brings what, and who set which field; it is looked up for every path."""
+        """Hash the sources of contributions and fields; it is looked up for every path."""
         return self._hash
 
     @cached_property
@@ -121,7 +121,7 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def comparison_key(self) -> object:
-        """What is the same where policies fare alike, whatever the target objects say themselves, and whichever say it.
+        """The key that is equal where policies fare alike, whatever the values of the target objects are.
 
         Which fields these say makes a difference.
         """
@@ -130,13 +130,13 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def _beside_own(self) -> object:
         return self.without_object_values, tuple(
-            (each.field, *(field for field, _ in each.leaves)) for each in self.object_values
+            (value.field, *(field for field, _ in value.leaves)) for value in self.object_values
         )
 
     @property
     def target_object(self) -> ObjectRef | None:
         """The target object, if it says something itself."""
-        return next((leaf.source.object for each in self.object_values for _, leaf in each.leaves), None)
+        return next((leaf.source.object for value in self.object_values for _, leaf in value.leaves), None)
 
     @cached_property
     def contributions_of(self) -> Mapping[ObjectRef, list[Contribution]]:
@@ -156,13 +156,13 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def policies_undecided(self) -> frozenset[ObjectRef]:
-        """Those of them of which it is not known whether any of their fields is effective."""
+        """The policies in force of which no field is known to be effective."""
         certain = {source.object for source in self.sources_in_force - self.undecided}
         return self.policies_in_force - certain
 
     @cached_property
     def sources_in_force(self) -> frozenset[Source]:
-        """Who has set a field that is effective, or takes part without declaring any; also where that is undecided."""
+        """The sources that set an effective field, or take part without declaring any; also undecided ones."""
         empty = self.members.intersection(part.source for part in self.contributions if not part.spec)
         return empty.union(leaf.source for _, leaf in leaves(self.spec))
 
@@ -185,7 +185,7 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(finder.of(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
 
     def outcomes_of(self, policy: ObjectRef) -> list[FieldOutcome]:
-        """What becomes of each field of a policy, and who superseded it: its fate without words."""
+        """Return the outcome of each field of a policy, and the sources that superseded it."""
         outcome, outcomes = self._finder.outcome, list[FieldOutcome]()
         for part in self.contributions_of.get(policy, ()):
             if part.spec is self.spec and not (self.rejected or self.ignored_fields or self.undecided):
@@ -199,11 +199,13 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     def object_fates(self) -> tuple[tuple[Field, Leaf, Fate], ...]:
         """Every value of the target object's own with its field and its fate."""
         finder = self._finder
-        return tuple((field, leaf, finder.of(field, leaf)) for own in self.object_values for field, leaf in own.leaves)
+        return tuple(
+            (field, leaf, finder.of(field, leaf)) for value in self.object_values for field, leaf in value.leaves
+        )
 
     @cached_property
     def fates_of(self) -> Mapping[ObjectRef, list[Fate]]:
-        """The same by policy."""
+        """The fates of declared fields, by policy."""
         by_policy: dict[ObjectRef, list[Fate]] = {}
         for fate in self.fates:
             by_policy.setdefault(fate.source.object, []).append(fate)
@@ -244,21 +246,21 @@ class _Fates:
         )
 
     def outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:
-        """The state of a field, who superseded it, and whether that is for the path's port."""
+        """Return the state of a field, who superseded it, and whether that is for the path's port."""
         resolution = self.resolution
         # Hardly anything is refused, ignored or undecided, and to look that up for each field takes longer than to see.
         if resolution.rejected and leaf.source in resolution.rejected:
             return "rejected", self._winners_over(leaf.source), False
         if resolution.ignored_fields and (leaf.source, field) in resolution.ignored_fields:
             return "unheeded", (), False
-        there, around = self._place(field)
+        current, around = self._place(field)
         # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
-        if isinstance(there, Leaf):
-            if there is not leaf and (there.source != leaf.source or there.value != leaf.value):
-                return "superseded", (there.source,), False
+        if isinstance(current, Leaf):
+            if current is not leaf and (current.source != leaf.source or current.value != leaf.value):
+                return "superseded", (current.source,), False
             counts = True
         else:
-            counts = there is not None and leaf.value == ([] if isinstance(there, KeyedList) else {})
+            counts = current is not None and leaf.value == ([] if isinstance(current, KeyedList) else {})
         if counts:
             undecided = resolution.undecided and leaf.source in resolution.undecided
             return "undecided" if undecided else "effective", (), False
@@ -269,16 +271,16 @@ class _Fates:
         return "superseded", tuple(sorted(resolution.port_sources)) or self.winners, True
 
     def _place(self, field: Field) -> tuple[Leaf | Traced | None, Field]:
-        """What is at a field, or above it instead; and where the closest map is, empty for the whole spec."""
-        there: Leaf | Traced | None = self.resolution.spec
+        """Return the value at a field, or the leaf above it; and the path of the closest map."""
+        current: Leaf | Traced | None = self.resolution.spec
         around: Field = ()
         for depth, key in enumerate(field, 1):
-            if there is None or isinstance(there, Leaf):
+            if current is None or isinstance(current, Leaf):
                 break
-            there = there.get(key)
-            if there is not None and not isinstance(there, Leaf):
+            current = current.get(key)
+            if current is not None and not isinstance(current, Leaf):
                 around = field[:depth]
-        return there, around
+        return current, around
 
     def _setters(self, around: Field) -> tuple[Source, ...]:
         if around and around not in self.setters:
@@ -294,5 +296,5 @@ class _Fates:
         if refusal is None:
             return self.winners
         holders = self.resolution.contributions_of.get(refusal.holder, ())
-        there = dict.fromkeys(part.source for part in holders if part.source.target == refusal.target)
-        return tuple(there) or (Source(refusal.holder, refusal.target),)
+        sources = dict.fromkeys(part.source for part in holders if part.source.target == refusal.target)
+        return tuple(sources) or (Source(refusal.holder, refusal.target),)

@@ -1,4 +1,4 @@
-"""Who comes first of several policies on one target, when that cannot be known, and who is refused for it."""
+"""Precedence of policies on one target: their order, when it is unknown, and refusals."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ NO_FILTERS: Final[Mapping[ObjectRef, int]] = MappingProxyType({})
 def in_order(
     policies: Iterable[Resource], profile: PolicyKindProfile, filters: Mapping[ObjectRef, int] = NO_FILTERS
 ) -> list[Resource]:
-    """Policies of one kind in their order of precedence.
+    """Return policies of one kind in their order of precedence.
 
     GEP-713, "Conflict resolution": the oldest policy based on creation timestamp, then the one first in alphabetical
     order by "{namespace}/{name}"; those without a date come last. Where the kind has numbers that order its policies,
     these come first: the smallest one in a field, then the greatest one in an annotation. Without one a policy has 0.
     Before all come those that `filters` of the rule name, by the places of these in it.
     """
-    alone = list(policies)
-    if len(alone) == 1:
-        return alone
+    unordered = list(policies)
+    if len(unordered) == 1:
+        return unordered
     return sorted(
-        alone, key=lambda policy: (filters.get(policy.ref, inf), numbers_of(policy, profile), policy.seniority)
+        unordered, key=lambda policy: (filters.get(policy.ref, inf), numbers_of(policy, profile), policy.seniority)
     )
 
 
 def filters_first(contributions: Sequence[Contribution]) -> list[Contribution]:
-    """The contributions on a path, given from its root on, with overrides by filters before those on their whole route.
+    """Sort the contributions on a path, from its root on: overrides by filters before those of their whole route.
 
     A filter of a rule comes before all that is said of its route. Of two overrides the one nearer the root wins.
     """
@@ -66,14 +66,14 @@ def order_unknown(policies: Collection[Resource], profile: PolicyKindProfile) ->
 
 
 def numbers_of(policy: Resource, profile: PolicyKindProfile) -> tuple[int, int]:
-    """What comes before age: the number in a field, and that in an annotation, of which the greatest one is first."""
+    """Return the numbers that precede age in the order of policies: of a field, and the negated weight."""
     number = integer_at(policy.raw, profile.order_field) if profile.order_field else None
     weight = number_in_annotation(policy.raw, profile.weight_annotation) if profile.weight_annotation else None
     return number or 0, -(weight or 0)
 
 
 def same_level_of(profile: PolicyKindProfile, contributions: Iterable[Contribution]) -> SameLevel:
-    """The rule for policies on one node: the profile's, else by the text of GEP-713 that the policies are written for.
+    """Return the rule for policies on one node: the profile's, or that of the text of GEP-713 that they follow.
 
     The experimental text, with its stanzas `default` and `override`, lets the first created win.
     """
@@ -84,7 +84,7 @@ def same_level_of(profile: PolicyKindProfile, contributions: Iterable[Contributi
 
 
 def fold_order(contributions: Sequence[Contribution], same_level: SameLevel) -> list[Contribution]:
-    """The contributions to one node, given oldest first, in the order in which a path is folded.
+    """Return the contributions to one node, given oldest first, in the order in which a path is folded.
 
     By default the older one is established and the newer one its challenger. Where the first created wins, its defaults
     go last, since of two defaults the later one in the fold wins; with overrides and with None the earlier one wins.
@@ -98,7 +98,7 @@ def fold_order(contributions: Sequence[Contribution], same_level: SameLevel) -> 
 
 
 class PolicyRefusal(Struct, frozen=True):
-    """Why a policy is refused: the policy that came first, the target on which they meet, and a field that both set.
+    """A refusal of a policy: the policy that came first, the target on which they meet, and a field that both set.
 
     The field is empty where a target takes one policy alone.
     """
@@ -114,7 +114,7 @@ def refusals(
     claims: Mapping[ObjectRef, Sequence[str]],
     extent: RefusedOn,
 ) -> dict[tuple[ObjectRef, NodeRef], PolicyRefusal]:
-    """The refusals among policies in their order of precedence, by policy and target, given what each one claims.
+    """Return the refusals among policies in their order of precedence, by policy and target.
 
     A policy is refused on a target where an earlier one claims the same field. If its `extent` is everywhere, that goes
     for all of its targets, and a refused policy stands in no other's way.

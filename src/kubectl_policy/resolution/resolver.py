@@ -47,38 +47,38 @@ class Resolver:
         self.rules = RuleSettings(topology, registry)
 
     def kinds_at(self, nodes: Iterable[NodeRef]) -> tuple[GroupKind, ...]:
-        """The policy kinds attached to at least one of the nodes, sorted."""
+        """Return the policy kinds attached to at least one of the nodes, sorted."""
         return tuple(sorted({kind for node in nodes for kind in self._kinds_on(node)}))
 
     @cached_method
     def _kinds_on(self, node: NodeRef) -> frozenset[GroupKind]:
         attachments = (attachment for attachment in self._attachments.to(node.object) if attachment.target == node)
-        return frozenset(each.policy.group_kind for each in attachments if each.state == "attached")
+        return frozenset(attachment.policy.group_kind for attachment in attachments if attachment.state == "attached")
 
     def policies_at(self, node: NodeRef) -> tuple[Resource, ...]:
-        """The policies attached to a node itself, by kind, then in their order of precedence."""
+        """Return the policies attached to a node itself, by kind, then in their order of precedence."""
         return tuple(policy for kind in self.kinds_at([node]) for policy in self.policies_of_kind(node, kind))
 
     def policies_of_kind(self, node: NodeRef, kind: GroupKind) -> tuple[Resource, ...]:
-        """The policies of a kind attached to a node itself, in their order of precedence."""
+        """Return the policies of a kind attached to a node itself, in their order of precedence."""
         policies = self._of_kind(kind)
         return policies.in_order(node) if policies else ()
 
     def failed(self, node: NodeRef, kind: GroupKind) -> tuple[ObjectRef, ...]:
-        """The policies of a kind that are not attached to a node, and keep others out of it all the same; sorted."""
+        """Return the unattached policies of a kind that keep others out of a node; sorted."""
         return tuple(sorted(self._of(kind).at(node).competing))
 
     def nodes_with(self, kind: GroupKind) -> list[NodeRef]:
-        """The nodes that a kind's policies are attached to, or keep others out of; sorted."""
+        """Return the nodes that a kind's policies are attached to, or keep others out of; sorted."""
         return self._of(kind).nodes()
 
     def ranked(self, node: NodeRef, kind: GroupKind) -> list[RankedPolicy]:
-        """All that decides what a kind's policies bring to a node; where it is the same, so is what they bring."""
+        """Return what determines the contributions of a kind's policies on a node."""
         policies = self._of_kind(kind)
         return policies.ranked(node) if policies else []
 
     def refusal(self, policy: ObjectRef, target: NodeRef) -> PolicyRefusal | None:
-        """Why a policy is refused on a target that it is attached to, where a target takes one policy, or one setting.
+        """Return the refusal of a policy on a target that takes one policy, or one value of a setting.
 
         None if it is not.
         """
@@ -86,12 +86,12 @@ class Resolver:
         return policies.refusal(policy, target) if policies else None
 
     def effective(self, path: Path) -> tuple[EffectivePolicy, ...]:
-        """The effective policy of each kind at the end of a path, sorted by kind."""
+        """Return the effective policy of each kind at the end of a path, sorted by kind."""
         every = (self.effective_of(kind, path) for kind in self.kinds_at(path))
         return tuple(effective for effective in every if effective)
 
     def effective_of(self, kind: GroupKind, path: Path, same: EffectivePolicy | None = None) -> EffectivePolicy | None:
-        """The effective policy of one kind at the end of a path; None if no policy of the kind contributes there.
+        """Return the effective policy of a kind at the end of a path; None if no policy contributes there.
 
         `same` is that of another state of the world which has the same objects, and the same policies, on the path.
         """
@@ -105,7 +105,7 @@ class Resolver:
         rule = None
         by_rule = policies.attached.first_rule_policies(nodes)
         if by_rule:
-            rule = next((each for each in reversed(path) if each in by_rule), None)
+            rule = next((candidate for candidate in reversed(path) if candidate in by_rule), None)
             nodes = nodes if rule else ()
         if not nodes:
             return None
@@ -121,8 +121,8 @@ class Resolver:
             return EffectivePolicy(path, known)
         listener = self._topology.listener_on(path) if profile.by_listener else None
         key = (policies, nodes, rule, (listener.protocol, listener.port) if listener else None)
-        own = object_values(profile, self._target(path[-1]), path[-1]) if profile.has_object_fields else ()
-        at_end = (*key, path[-1]) if own else key
+        values = object_values(profile, self._target(path[-1]), path[-1]) if profile.has_object_fields else ()
+        at_end = (*key, path[-1]) if values else key
         if at_end not in self._resolved and same:
             self._resolved[at_end] = same.resolution
         elif at_end not in self._resolved:
@@ -130,23 +130,23 @@ class Resolver:
                 self._resolved[key] = self._resolve(
                     [policies.contributions(node, rule) for node in nodes], profile, listener
                 )
-            if own:
-                self._resolved[at_end] = with_object_values(self._resolved[key], own)
+            if values:
+                self._resolved[at_end] = with_object_values(self._resolved[key], values)
         return EffectivePolicy(path, self._resolved[at_end])
 
     def rule_settings(self, path: Path) -> Iterator[EffectivePolicy]:
-        """What the rules on a path say themselves: for each an outcome of a kind that is the kind of its route.
+        """Return the settings of the rules on a path: for each an outcome of a kind that is the kind of its route.
 
         What stands for a setting of policies that count at the rule is among those, and left out here.
         """
-        for place, node in enumerate(path):
+        for position, node in enumerate(path):
             if node.section and node.object.group_kind in ROUTES:
-                end = path[: place + 1]
+                end = path[: position + 1]
                 outcome = self.rules.at_end(end, self.rule_fields_in_policies(end))
                 yield from [outcome] if outcome else []
 
     def rule_fields_in_policies(self, path: Path) -> frozenset[str]:
-        """The fields of the rule at the end of a path that stand for settings of policies which count there."""
+        """Return the fields of the rule at the end of a path that stand for settings of policies which count there."""
         fields: set[str] = set()
         for kind in self.kinds_at(path):
             profile = self._registry.profile(kind)
@@ -157,18 +157,18 @@ class Resolver:
         return frozenset(field.removeprefix(OF_RULE) for field in fields if field.startswith(OF_RULE))
 
     def _target(self, end: NodeRef) -> Mapping[str, Json]:
-        """The object at the end of a path; its field `rule` is the rule that the end is, with what its filters hold."""
+        """Return the object at the end of a path; its field `rule` is the rule there, with the contents of filters."""
         return {**self._topology.index.raw(end.object), "rule": self.rules.fields(end)}
 
     def _of_kind(self, kind: GroupKind, at: GroupKind | None = None) -> PoliciesOnNodes | None:
-        """The policies of a kind by node, as its profile has it `at` effective targets of a kind; None without any."""
+        """Return the policies of a kind by node, by its profile `at` effective targets of a kind; None without one."""
         if (kind, at) not in self._on_nodes:
             profile = self._registry.profile_of(kind)
-            there = profile.at(at) if profile and at else profile
-            if at and there is profile:
+            variant = profile.at(at) if profile and at else profile
+            if at and variant is profile:
                 self._on_nodes[kind, at] = self._of_kind(kind)
             else:
-                self._on_nodes[kind, at] = PoliciesOnNodes(self._of(kind), there) if there else None
+                self._on_nodes[kind, at] = PoliciesOnNodes(self._of(kind), variant) if variant else None
         return self._on_nodes[kind, at]
 
     @cached_method
@@ -199,7 +199,7 @@ class Resolver:
 
 
 def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
-    """The nodes whose policies count at the end of a path, each once, at its first place.
+    """Return the nodes whose policies count at the end of a path, each once, at its first place.
 
     A direct policy counts at its target alone, and at a section of it: with the section's own policies if these refine
     it, in their absence if they replace it. Those of an inherited kind refine it unless the profile says otherwise.
@@ -221,13 +221,13 @@ def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
 def route_choices(
     topology: Topology, choice: RouteChoice | None, targets: Iterable[NodeRef]
 ) -> Mapping[ObjectRef, Inheritance]:
-    """What routes among some targets say of how their policies meet others, in an annotation."""
+    """Return the merge choices that routes among some targets make in an annotation."""
     if choice is None:
         return {}
-    said = {
+    annotations = {
         target.object: mapping_at(topology.index.raw(target.object), "metadata.annotations").get(choice.annotation)
         for target in targets
         if target.object.group_kind in ROUTES
     }
-    means = {route: choice.means(value) for route, value in said.items() if isinstance(value, str)}
+    means = {route: choice.means(value) for route, value in annotations.items() if isinstance(value, str)}
     return {route: meant for route, meant in means.items() if meant}

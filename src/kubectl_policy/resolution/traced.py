@@ -21,7 +21,7 @@ _FILTER: Final = "If a filter of the target, a rule, names the policy: its posit
 
 
 class Source(msgspec.Struct, frozen=True, order=True, cache_hash=True):
-    """Who set a value: a policy by way of one of its targets, or (`object` is the target) the target object itself."""
+    """The source of a value: a policy by way of one of its targets, or the target object itself (`object`)."""
 
     object: Annotated[ObjectRef, Meta()]
     target: Annotated[NodeRef, Meta()]
@@ -57,7 +57,7 @@ class CollectedValues(KeyedList):
 
 
 def container_type(spec: Traced) -> type[dict[str, Leaf | Traced]]:
-    """What a spec is a sort of: a list of one sort or the other, or a map."""
+    """Return the container type of a spec: a class of lists, or dict."""
     return type(spec) if isinstance(spec, KeyedList) else dict
 
 
@@ -67,21 +67,21 @@ def trace(
     whole: Collection[Field] = (),
     written: Mapping[str, Json] | None = None,
 ) -> Traced:
-    """A spec as its policy declared it, every leaf with its source.
+    """Return a spec as its policy declared it, every leaf with its source.
 
     `whole` are the fields that are leaves although maps, as paths of keys: `*` stands for every key, and `rules[name]`
     for every element of the list `rules`, known by its `name`. What is not `written`, if that is given, is defaulted.
     """
     traced: dict[str, Leaf | Traced] = {}
     for key, child in value.items():
-        below = [rest for first, *rest in whole if first in {key, "*"}] if whole else []
+        inner_whole = [rest for first, *rest in whole if first in {key, "*"}] if whole else []
         list_keys = [first[len(key) + 1 : -1] for first, *_ in whole if first.startswith(f"{key}[")] if whole else []
         # To ask of a text or a list whether it is a mapping takes longer than all the rest.
-        if not isinstance(child, (str, int, list)) and isinstance(child, Mapping) and child and [] not in below:
+        if not isinstance(child, (str, int, list)) and isinstance(child, Mapping) and child and [] not in inner_whole:
             stated = None if written is None else written.get(key)
             nothing: Mapping[str, Json] | None = None if written is None else {}
             inner = stated if isinstance(stated, Mapping) else nothing
-            traced[key] = trace(child, source, [tuple(rest) for rest in below], inner)
+            traced[key] = trace(child, source, [tuple(rest) for rest in inner_whole], inner)
         else:
             defaulted = written is not None and child is not None and written.get(key) is None
             leaf = Leaf(child, source, removed=child is None, defaulted=defaulted)
@@ -90,7 +90,7 @@ def trace(
 
 
 def with_keyed_lists(spec: Traced, list_keys: Mapping[Field, str], field: Field = ()) -> Traced:
-    """A spec in which the lists at some fields are keyed lists, whose elements merge field by field.
+    """Return a spec in which the lists at some fields are keyed lists, whose elements merge field by field.
 
     An empty key sets every element apart from those of other sources, so that a merge appends lists. A list inside the
     elements of another one is named without them: `rules.matches`.
@@ -98,16 +98,16 @@ def with_keyed_lists(spec: Traced, list_keys: Mapping[Field, str], field: Field 
     is_list = isinstance(spec, KeyedList)
     with_keys: dict[str, Leaf | Traced] = container_type(spec)()
     for key, child in spec.items():
-        here = field if is_list else (*field, key)
+        path = field if is_list else (*field, key)
         inner = child
-        if isinstance(child, Leaf) and here in list_keys and not is_list:
-            inner = list_elements(child, list_keys[here], deep=True)
-        with_keys[key] = inner if isinstance(inner, Leaf) else with_keyed_lists(inner, list_keys, here)
+        if isinstance(child, Leaf) and path in list_keys and not is_list:
+            inner = list_elements(child, list_keys[path], deep=True)
+        with_keys[key] = inner if isinstance(inner, Leaf) else with_keyed_lists(inner, list_keys, path)
     return with_keys
 
 
 def list_elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Traced:
-    """The elements of a list by their key; the list as it is if one of them has none, or not one of its own."""
+    """Return the elements of a list by their key; the list as it is if one of them has none, or not one of its own."""
     items = leaf.value if isinstance(leaf.value, list) else []
     if list_key:
         numbers = (integer_at(item, list_key) for item in items)
@@ -160,7 +160,7 @@ def with_defaults(
     unless: Mapping[Field, Sequence[str]] = _NOWHERE,
     field: Field = (),
 ) -> Traced:
-    """What one spec says and, where it says nothing, another one; what the first one says comes first.
+    """Merge two specs: the fields of the first, and those of the later one that the first does not set.
 
     An empty map or list says nothing of what is in a map, or a list, of the other one. Fields in `whole` come whole
     from the first one that has them, and so do those in `unless` where both disagree on one of the fields that are
@@ -168,51 +168,51 @@ def with_defaults(
     """
     merged: dict[str, Leaf | Traced] = container_type(first)(first)
     for key, theirs in later.items():
-        ours, here = first.get(key), (*field, key)
+        ours, path = first.get(key), (*field, key)
         if ours is None:
             merged[key] = theirs
-        elif isinstance(theirs, Leaf) or here in whole:
+        elif isinstance(theirs, Leaf) or path in whole:
             continue
         elif isinstance(ours, Leaf):
             nothing: Json = [] if isinstance(theirs, KeyedList) else {}
             merged[key] = theirs if ours.value == nothing else ours
-        elif container_type(ours) is container_type(theirs) and not _disagree(ours, theirs, unless.get(here, ())):
-            merged[key] = with_defaults(ours, theirs, whole, unless, here)
+        elif container_type(ours) is container_type(theirs) and not _disagree(ours, theirs, unless.get(path, ())):
+            merged[key] = with_defaults(ours, theirs, whole, unless, path)
     return merged
 
 
 def _disagree(ours: Traced, theirs: Traced, fields: Sequence[str]) -> bool:
     return any(
-        mine is not None and other is not None and mine != other
+        mine is not None and their is not None and mine != their
         for field in fields
-        for mine, other in [(value_at(plain(ours), field), value_at(plain(theirs), field))]
+        for mine, their in [(value_at(plain(ours), field), value_at(plain(theirs), field))]
     )
 
 
 def only_field(spec: Traced, field: Field) -> Traced:
-    """A spec with nothing but one of its fields, if it has that."""
+    """Return a spec with nothing but one of its fields, if it has that."""
     key, *rest = field
-    there = spec.get(key)
-    if there is None or not rest:
-        return {} if there is None else {key: there}
-    inner: Traced = {} if isinstance(there, Leaf) else only_field(there, tuple(rest))
+    child = spec.get(key)
+    if child is None or not rest:
+        return {} if child is None else {key: child}
+    inner: Traced = {} if isinstance(child, Leaf) else only_field(child, tuple(rest))
     return {key: inner} if inner else {}
 
 
 def without(spec: Traced, keys: Sequence[str]) -> Traced:
-    """A spec without one of its fields; a map that held nothing else goes with it."""
+    """Return a spec without one of its fields; a map that held nothing else goes with it."""
     key, *rest = keys
-    there = spec.get(key)
-    if there is None or (rest and isinstance(there, Leaf)):
+    current = spec.get(key)
+    if current is None or (rest and isinstance(current, Leaf)):
         return spec
-    left: Traced = without(there, rest) if rest and not isinstance(there, Leaf) else {}
-    if left:
-        return {**spec, key: left}
+    remaining: Traced = without(current, rest) if rest and not isinstance(current, Leaf) else {}
+    if remaining:
+        return {**spec, key: remaining}
     return {name: child for name, child in spec.items() if name != key}
 
 
 def plain(traced: Traced) -> dict[str, Json]:
-    """The values without their sources; what was removed is left out."""
+    """Return the values without their sources; what was removed is left out."""
     return {key: _plain(child) for key, child in traced.items() if not (isinstance(child, Leaf) and child.removed)}
 
 
@@ -226,7 +226,7 @@ def _plain(child: Leaf | Traced) -> Json:
 
 
 def leaves(traced: Traced, field: Field = ()) -> Iterator[tuple[Field, Leaf]]:
-    """Every leaf with its path of keys, tombstones included, in the order of the keys as declared."""
+    """Yield every leaf with its path of keys, tombstones included, in the order of the keys as declared."""
     for key, child in traced.items():
         if isinstance(child, Leaf):
             yield (*field, key), child
@@ -236,5 +236,5 @@ def leaves(traced: Traced, field: Field = ()) -> Iterator[tuple[Field, Leaf]]:
 
 @lru_cache(10_000)
 def field_name(field: Field) -> str:
-    """A path of keys as people write it: `limits.global`."""
+    """Return a path of keys as people write it: `limits.global`."""
     return str(FieldPath(field))

@@ -1,4 +1,4 @@
-"""The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener."""
+"""The hierarchy of target kinds in a snapshot: relations, paths, and routes attached to listeners."""
 
 from kubectl_policy.topology.attached_hostnames import attached_hostnames, why_too_wide
 from kubectl_policy.topology.conditions import (

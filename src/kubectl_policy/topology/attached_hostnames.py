@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def attached_hostnames(
     topology: Topology, listener: NodeRef, route: ObjectRef, *, counted: bool = False
 ) -> tuple[str, ...]:
-    """The hostnames of a route at a listener, `*` for every host; sorted, and none if the route is not attached.
+    """Return the hostnames of a route at a listener, `*` for every host; sorted, and none if the route is not attached.
 
     With `counted`, a listener that is not served and would take the route has them as well.
 
@@ -44,8 +44,8 @@ def attached_hostnames(
     for first in firsts:
         if not _is_attached(topology, listener, first, counted=counted):
             continue
-        own = hostnames_of(topology.index, first) if first.group_kind in ROUTES_WITH_HOSTNAMES else ()
-        for hostname in own or ("",):
+        hostnames = hostnames_of(topology.index, first) if first.group_kind in ROUTES_WITH_HOSTNAMES else ()
+        for hostname in hostnames or ("",):
             name = intersection(hostname, at.hostname)
             if name is not None and not has_closer_listener(topology, at, name):
                 names.add(name or "*")
@@ -58,26 +58,32 @@ def has_closer_listener(topology: Topology, listener: Listener, name: str) -> bo
     if not on_port:
         return False
     if topology.gateways.supports(listener.gateway, ISOLATION):
-        others = [other for wider in covering_names(name) for other in on_port.get(wider, ()) if covers(other, name)]
+        closer = [
+            hostname for wider in covering_names(name) for hostname in on_port.get(wider, ()) if covers(hostname, name)
+        ]
     else:
-        others = [other for other in on_port.get(name.lower(), ()) if other == name.lower()]
-    return any(other != listener.hostname and covers(listener.hostname, other) for other in others)
+        closer = [hostname for hostname in on_port.get(name.lower(), ()) if hostname == name.lower()]
+    return any(hostname != listener.hostname and covers(listener.hostname, hostname) for hostname in closer)
 
 
 def _is_attached(topology: Topology, listener: NodeRef, route: ObjectRef, *, counted: bool) -> bool:
     bindings = topology.relations.bindings_at(route, listener)
-    return bool([each for each in bindings if (each.counts_as_attached if counted else each.state == "attached")])
+    return bool(
+        [binding for binding in bindings if (binding.counts_as_attached if counted else binding.state == "attached")]
+    )
 
 
 def why_too_wide(topology: Topology, path: Path) -> str:
-    """Why none of the route's hostnames on a path is inside the listener's, in words; empty if one is.
+    """Explain why no hostname of a path's route is inside the listener's; return "" if one is.
 
     Without hostnames a route takes those of the listener, and without a hostname a listener has every one inside.
     """
-    place = next((place for place, node in enumerate(path) if node.object.group_kind in ROUTES_WITH_HOSTNAMES), 0)
-    above = next((node for node in reversed(path[:place]) if node.section), None)
-    listener = topology.gateways.listener(above) if above else None
-    route = path[place].object
+    position = next(
+        (position for position, node in enumerate(path) if node.object.group_kind in ROUTES_WITH_HOSTNAMES), 0
+    )
+    section = next((node for node in reversed(path[:position]) if node.section), None)
+    listener = topology.gateways.listener(section) if section else None
+    route = path[position].object
     hostnames = hostnames_of(topology.index, route)
     if listener is None or not hostnames or any(may_cover(listener.hostname, hostname) for hostname in hostnames):
         return ""

@@ -1,4 +1,4 @@
-"""What the backendRefs of a route lead to, and why some lead nowhere; also those by which it delegates."""
+"""Backends: what each backendRef of a route resolves to, also those by which it delegates."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Backend(Struct, frozen=True, kw_only=True):
 
     @property
     def nodes(self) -> tuple[NodeRef, ...]:
-        """Where requests go by it: none if they are not forwarded, or not permitted to be.
+        """The nodes that receive requests by the reference: none if it does not forward, or is not permitted.
 
         How requests are shared by weight is said of backends; a rule delegates to routes whatever the weight is.
         """
@@ -65,7 +65,7 @@ class Backend(Struct, frozen=True, kw_only=True):
         return tuple(NodeRef(route) for route in self.routes)
 
     def with_problem(self, problem: Problem | None) -> Backend:
-        """The same with what is wrong with it."""
+        """Return the backend with the state, reason and message of a problem."""
         if problem is None:
             return self
         state: State = "broken" if problem.certain else "unknown"
@@ -79,7 +79,7 @@ def backends_of(
     refs: Iterable[BackendRef],
     ports: Callable[[ObjectRef], Mapping[Port, str]],
 ) -> tuple[Backend, ...]:
-    """What references of a route to backends lead to, in their order; `ports` are those of a backend by number."""
+    """Resolve references of a route to backends, in their order; `ports` returns the ports of a backend by number."""
     delegating = _delegating(delegations, route)
     return tuple(
         delegating.get(ref.field) or _resolve(gateways, route, ref, ports(ref.object))
@@ -108,7 +108,7 @@ def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef, ports: Mappi
 def _port_problem(
     index: Index, implementation: Implementation, ref: BackendRef, node: NodeRef, ports_there: Iterable[Port]
 ) -> Problem | None:
-    """What is wrong with the port, "required when the referent is a Kubernetes Service" (BackendRef)."""
+    """Return the problem with the port, "required when the referent is a Kubernetes Service" (BackendRef)."""
     if not node.section and ref.port is not None and any(may_be_port(port, ref.port) for port in ports_there):
         return Problem(message=f"which port of {ref.object} {ref.port} is cannot be known yet", certain=False)
     if not node.section:
@@ -125,7 +125,7 @@ def _port_problem(
 
 
 def _delegating(delegations: Delegations, route: ObjectRef) -> dict[str, Backend]:
-    """What each reference that stands for routes leads to, by its field; of several readings, the best."""
+    """Return the backend of each reference that delegates, by its field; a resolved one before a broken one."""
     backends: dict[str, Backend] = {}
     for ref in delegations.refs.get(route, ()):
         target = NodeRef(ref.ref.object)
@@ -163,7 +163,7 @@ def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: B
 
 
 def _words(ref: DelegatingRef, of_one: str, of_any: str) -> str:
-    """What is so of the one route that a reference names, or of none of those that it stands for."""
+    """Say of the one route that a reference names, or of any that it may select, that it is missing."""
     target = ref.ref.object
     if ref.names_a_route:
         return f"{target} {of_one}"

@@ -28,7 +28,7 @@ BACKEND_TLS_POLICY: Final = GroupKind(GATEWAY_API, "BackendTLSPolicy")
 
 
 def attached_routes(topology: Topology, listener: NodeRef) -> tuple[ObjectRef, ...]:
-    """The routes that ListenerStatus.AttachedRoutes counts, also those of a conflicted listener; sorted."""
+    """Return the routes that ListenerStatus.AttachedRoutes counts, also those of a conflicted listener; sorted."""
     if topology.gateways.listener(listener) is None:
         return ()
     return tuple(
@@ -39,7 +39,7 @@ def attached_routes(topology: Topology, listener: NodeRef) -> tuple[ObjectRef, .
 
 
 def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple[NodeRef, tuple[Condition, ...]], ...]:
-    """Every parent for which a route gets a status, with Accepted and ResolvedRefs.
+    """Return every parent for which a route gets a status, with Accepted and ResolvedRefs.
 
     First the parents that it names, in their order, as it names them (with the section), unless they are known not to
     exist; then the routes that delegate to it without being named. A route is a parent only if it delegates: what its
@@ -52,8 +52,8 @@ def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple
             conditions[NodeRef(parent.object)] = _below(topology, route, parent.object)
         elif node not in conditions and not _gets_no_status(topology, node):
             conditions[node] = route_conditions(topology, route, parent.position)
-    for above in parent_routes(topology, route):
-        conditions.setdefault(NodeRef(above), _below(topology, route, above))
+    for parent_route in parent_routes(topology, route):
+        conditions.setdefault(NodeRef(parent_route), _below(topology, route, parent_route))
     return tuple((node, reported) for node, reported in conditions.items() if reported)
 
 
@@ -70,26 +70,30 @@ def route_conditions(topology: Topology, route: ObjectRef, parent_index: int) ->
 
 
 def parent_routes(topology: Topology, route: ObjectRef) -> tuple[ObjectRef, ...]:
-    """The routes that delegate to a route, and so are its parents, named or not; sorted."""
+    """Return the routes that delegate to a route, and so are its parents, named or not; sorted."""
     return tuple(sorted({delegation.parent.object for delegation in _reported(topology, route)}))
 
 
-def delegated_conditions(topology: Topology, route: ObjectRef, above: ObjectRef) -> tuple[Condition, ...]:
+def delegated_conditions(topology: Topology, route: ObjectRef, parent: ObjectRef) -> tuple[Condition, ...]:
     """Accepted and ResolvedRefs for a parent that is a route; nothing if that one does not delegate, so is no parent.
 
     They are unknown if it was not read, or if it is not known whether it delegates.
     """
-    doubts = [each.message for each in topology.bindings(route) if each.parent == above and each.state == "unknown"]
-    if not doubts and topology.index.presence(above) == "unknown":
-        doubts = [topology.index.not_here(above)]
+    doubts = [
+        binding.message
+        for binding in topology.bindings(route)
+        if binding.parent == parent and binding.state == "unknown"
+    ]
+    if not doubts and topology.index.presence(parent) == "unknown":
+        doubts = [topology.index.not_here(parent)]
     if doubts:
         return unknown_condition("Accepted", doubts[0]), _resolved(topology.backends(route))
-    return _below(topology, route, above)
+    return _below(topology, route, parent)
 
 
-def _below(topology: Topology, route: ObjectRef, above: ObjectRef) -> tuple[Condition, ...]:
-    """The conditions for a parent that delegates: only the rules that it reaches count."""
-    delegated = [each for each in _reported(topology, route) if each.parent.object == above]
+def _below(topology: Topology, route: ObjectRef, parent: ObjectRef) -> tuple[Condition, ...]:
+    """Return the conditions for a parent that delegates: only the rules that it reaches count."""
+    delegated = [delegation for delegation in _reported(topology, route) if delegation.parent.object == parent]
     if not delegated:
         return ()
     sections = topology.sections(route)
@@ -102,10 +106,12 @@ def _below(topology: Topology, route: ObjectRef, above: ObjectRef) -> tuple[Cond
 
 
 def _reported(topology: Topology, route: ObjectRef) -> list[Delegation]:
-    """The delegations to a route for which it gets a status."""
+    """Return the delegations to a route for which it gets a status."""
     relations = topology.relations
-    known = (each for each in relations.delegations_to(route) if each.is_accepted or each.reason)
-    return [each for each in known if not relations.is_unattached(each.parent.object)]
+    known = (
+        delegation for delegation in relations.delegations_to(route) if delegation.is_accepted or delegation.reason
+    )
+    return [delegation for delegation in known if not relations.is_unattached(delegation.parent.object)]
 
 
 def _accepted(topology: Topology, route: ObjectRef, bindings: Sequence[Binding]) -> Condition:
@@ -165,7 +171,7 @@ def backend_tls_conditions(topology: Topology, policy: ObjectRef) -> Mapping[Obj
 
 
 def certificate_conditions(topology: Topology, policy: ObjectRef) -> tuple[Condition, ...]:
-    """What the certificate references of a BackendTLSPolicy alone decide, wherever it is reported.
+    """Return the conditions of a BackendTLSPolicy that its certificate references alone decide.
 
     ResolvedRefs, and Accepted if none of them can be used.
     """
@@ -175,7 +181,7 @@ def certificate_conditions(topology: Topology, policy: ObjectRef) -> tuple[Condi
 
 
 def _policy_targets(topology: Topology, policy: ObjectRef) -> list[NodeRef]:
-    """The targets, which are in the policy's own namespace (LocalPolicyTargetReferenceWithSectionName)."""
+    """Return the targets, which are in the policy's own namespace (LocalPolicyTargetReferenceWithSectionName)."""
     targets: list[NodeRef] = []
     for reference in mappings_at(topology.index.raw(policy), "spec.targetRefs"):
         target = refer(topology.index, {**reference, "namespace": None}, policy.namespace, SERVICE)
@@ -185,7 +191,7 @@ def _policy_targets(topology: Topology, policy: ObjectRef) -> list[NodeRef]:
 
 
 def authority_refs(topology: Topology, policy: ObjectRef) -> Iterator[CertificateRef]:
-    """The references of a BackendTLSPolicy to CA certificates, which are in its own namespace."""
+    """Yield the references of a BackendTLSPolicy to CA certificates, which are in its own namespace."""
     field = "spec.validation.caCertificateRefs"
     for position, reference in enumerate(items_at(topology.index.raw(policy), field)):
         if isinstance(reference, Mapping):
@@ -195,7 +201,7 @@ def authority_refs(topology: Topology, policy: ObjectRef) -> Iterator[Certificat
 
 
 def _certificate_problems(topology: Topology, policy: ObjectRef) -> tuple[Problem | None, ...]:
-    return tuple(each.problem for each in authority_refs(topology, policy))
+    return tuple(ref.problem for ref in authority_refs(topology, policy))
 
 
 def _policy_accepted(
@@ -206,11 +212,11 @@ def _policy_accepted(
         lacks = presence == "present" and target.section and target.section not in topology.sections(target.object)
         if presence == "missing" or lacks:
             return Condition("Accepted", "False", "TargetNotFound", f"{target} does not exist")
-    for other in topology.index.of_kind(BACKEND_TLS_POLICY):
-        if other.seniority < policy.seniority:
-            shared = [target for target in _policy_targets(topology, other.ref) if target in targets]
+    for rival in topology.index.of_kind(BACKEND_TLS_POLICY):
+        if rival.seniority < policy.seniority:
+            shared = [target for target in _policy_targets(topology, rival.ref) if target in targets]
             if shared:
-                return Condition("Accepted", "False", "Conflicted", f"{shared[0]} has {other.ref} already")
+                return Condition("Accepted", "False", "Conflicted", f"{shared[0]} has {rival.ref} already")
     refused = _without_certificates(problems)
     if refused:
         return refused

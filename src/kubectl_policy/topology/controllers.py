@@ -1,4 +1,4 @@
-"""Which controllers act on an object, by its GatewayClass, and what the parameters of its Gateway allow."""
+"""Controllers that manage an object, by its GatewayClass; policy kinds that the parameters of its Gateway enable."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def is_path_managed(topology: Topology, path: Path, controllers: Collection[str]
 
 
 class Parameters(Struct, frozen=True):
-    """What is in force of the parameters of a Gateway.
+    """The merged parameters of a Gateway.
 
     `present` is whether there is such an object; None if one that is referred to was not read, or what may refer to one
     was not: the Gateway or its class.
@@ -78,7 +78,7 @@ class Parameters(Struct, frozen=True):
 
 
 def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Parameters:
-    """The parameters of a kind: those of the Gateway, merged over those of its class.
+    """Return the parameters of a kind: those of the Gateway, merged over those of its class.
 
     GatewayClass.spec.parametersRef, Gateway.spec.infrastructure.parametersRef: "In the case of conflict, ... merging
     behavior is implementation specific. It is generally recommended that GatewayClass provides defaults that can be
@@ -94,20 +94,20 @@ def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Pa
 
 
 def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: RequiredParameter) -> tuple[ObjectRef, ...]:
-    """What was not read and may decide whether a kind may be used on a Gateway: parameters, or what may name some.
+    """Return the unread objects that may decide whether a kind can be used on a Gateway: parameters and their holders.
 
     What a class says does not matter where the Gateway's own parameters say something else.
     """
     named = _named(topology, gateway, enabling.group_kind)
-    own = parameters_ref(topology.index, gateway)
-    is_own = own and own.object.group_kind == enabling.group_kind
-    if own and is_own and value_at(topology.index.raw(own.object), f"spec.{enabling.field}") not in (None, {}):
+    direct = parameters_ref(topology.index, gateway)
+    is_own = direct and direct.object.group_kind == enabling.group_kind
+    if direct and is_own and value_at(topology.index.raw(direct.object), f"spec.{enabling.field}") not in (None, {}):
         return ()
     return _unread(topology, [*_holders(topology, gateway), *named])
 
 
 def _holders(topology: Topology, gateway: ObjectRef) -> list[ObjectRef]:
-    """What may refer to parameters of a Gateway: the Gateway itself, and its class."""
+    """Return the objects that may refer to parameters of a Gateway: the Gateway itself, and its class."""
     gateway_class = topology.gateways.class_of(gateway)
     return [gateway, gateway_class] if gateway_class else [gateway]
 
@@ -117,19 +117,19 @@ def _unread(topology: Topology, refs: list[ObjectRef]) -> tuple[ObjectRef, ...]:
 
 
 def parameters_refs(topology: Topology, gateway: ObjectRef) -> list[ParametersRef]:
-    """What is named as the parameters of a Gateway: by its class, then by the Gateway itself."""
+    """Return the parametersRefs that apply to a Gateway: that of its class, then its own."""
     refs = (parameters_ref(topology.index, holder) for holder in reversed(_holders(topology, gateway)))
     return [ref for ref in refs if ref]
 
 
 def _named(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> list[ObjectRef]:
-    """The parameters of a kind that are referred to: by the class, then by the Gateway."""
+    """Return the parameters of a kind that are referred to: by the class, then by the Gateway."""
     return [ref.object for ref in parameters_refs(topology, gateway) if ref.object.group_kind == kind]
 
 
-def _merged(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[str, Json]:
-    merged = dict(below)
-    for key, upper in above.items():
+def _merged(upper_fields: Mapping[str, Json], lower_fields: Mapping[str, Json]) -> Mapping[str, Json]:
+    merged = dict(lower_fields)
+    for key, upper in upper_fields.items():
         lower = merged.get(key)
         merged[key] = _merged(upper, lower) if isinstance(upper, Mapping) and isinstance(lower, Mapping) else upper
     return merged
@@ -151,7 +151,7 @@ def is_enabled(
 
 
 def why_disabled(topology: Topology, gateway: ObjectRef, enabling: RequiredParameter) -> str:
-    """Why the parameters of a Gateway do not let a kind be used, in words, with the objects and the field."""
+    """Explain why the parameters of a Gateway do not enable a kind, with the objects and the field."""
     field = f"spec.{enabling.field}"
     named = [str(ref) for ref in _named(topology, gateway, enabling.group_kind)]
     if not named:

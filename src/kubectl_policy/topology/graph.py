@@ -82,12 +82,12 @@ class Topology:
 
     @cached_property
     def possible(self) -> PossibleRelations:
-        """What may be related, beside what is, as something is to be filled in."""
+        """The relations that may hold once placeholders are filled in."""
         return PossibleRelations(self.relations)
 
     @cached_property
     def shared_requests(self) -> SharedRequests:
-        """Which requests routes take, and which of them others take as well."""
+        """The requests that routes take, and the routes that share them."""
         return SharedRequests(self.relations)
 
     @cached_property
@@ -109,29 +109,29 @@ class Topology:
         )
 
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
-        """The names of an object's sections in their order: listeners, rules (`rule[0]` if unnamed), ports."""
+        """Return the names of an object's sections in their order: listeners, rules (`rule[0]` if unnamed), ports."""
         return self.relations.sections(obj)
 
     def sections_phrase(self, obj: ObjectRef) -> str:
-        """Which sections an object has, in words."""
+        """Describe the sections of an object."""
         sections = self.sections(obj)
         if not sections and not self.relations.has_known_sections(obj.group_kind):
             return f"what sections of {with_article(obj.kind)} are is not known"
         return f"it has {', '.join(sections)}" if sections else "it has no sections"
 
     def children(self, node: NodeRef) -> tuple[NodeRef, ...]:
-        """The nodes directly below a node."""
+        """Return the nodes directly below a node."""
         return tuple(dict.fromkeys(child for link in LINKS for child in link.children(self.relations, node)))
 
     def parents(self, node: NodeRef) -> tuple[NodeRef, ...]:
-        """The nodes directly above a node, its Namespace last."""
+        """Return the nodes directly above a node, its Namespace last."""
         return tuple(dict.fromkeys(parent for _, parent in self._above(node)))
 
     def _above(self, node: NodeRef) -> Iterator[tuple[Link, NodeRef]]:
         return ((link, parent) for link in LINKS for parent in link.parents(self.relations, node))
 
     def paths(self, node: NodeRef) -> tuple[Path, ...]:
-        """Every path from a root down to a node, least specific first and with Namespaces; sorted, never empty.
+        """Return every path from a root down to a node, least specific first and with Namespaces; sorted, never empty.
 
         The Namespace of each object stands before it unless it is on the path already. A path starts at a GatewayClass,
         or at what has nothing above it; one of the mesh starts at the parent Service.
@@ -139,7 +139,7 @@ class Topology:
         return self._paths.to(node)
 
     def paths_through(self, node: NodeRef) -> tuple[Path, ...]:
-        """Every full path through a node: from a root, through it, to what has nothing below it; sorted.
+        """Return every full path through a node: from a root, through it, to what has nothing below it; sorted.
 
         For a Namespace, the full paths through any object in it that may exist; its own path if there is none.
         """
@@ -158,19 +158,19 @@ class Topology:
         return not (self.relations.is_unattached(first) or (cut_off and not cut_off.isdisjoint(path)))
 
     def listener_on(self, path: Path) -> Listener | None:
-        """The listener that a path leads through; None if it leads through none, or through one that was not read."""
+        """Return the listener on a path; None if there is none, or it was not read."""
         return next((listener for node in path if (listener := self.gateways.listener(node))), None)
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
-        """The outcome of each parentRef of a route, at each listener that it picks."""
+        """Return the outcome of each parentRef of a route, at each listener that it picks."""
         return self.relations.bindings(route)
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
-        """What each reference of a route to a backend resolves to, also those of filters, in their order."""
+        """Return what each reference of a route to a backend resolves to, also those of filters, in their order."""
         return self.relations.backends(route)
 
     def cycles(self) -> tuple[Path, ...]:
-        """One cycle for each set of nodes that traffic would circle in; sorted, each from its smallest node.
+        """Return one cycle for each set of nodes that traffic would circle in; sorted, each from its smallest node.
 
         A parent Service that is a backend as well is none: the mesh does not route traffic to a backend again.
         """
@@ -186,7 +186,7 @@ class Topology:
         return tuple(sorted({*loops, *(_loop(graph, min(part)) for part in parts)}))
 
     def to_networkx(self) -> nx.DiGraph[NodeRef]:
-        """The topology as a graph whose nodes are `NodeRef`s; an edge has the name of its link as `link`."""
+        """Return the topology as a graph whose nodes are `NodeRef`s; an edge has the name of its link as `link`."""
         import networkx as nx  # noqa: PLC0415 - it takes longer to import than most questions take to answer
 
         graph: nx.DiGraph[NodeRef] = nx.DiGraph()
@@ -196,7 +196,7 @@ class Topology:
 
 
 def _loop(graph: nx.DiGraph[NodeRef], start: NodeRef) -> Path:
-    """The shortest way from a node back to itself; the first of several, by the sorted edges of the graph."""
+    """Return the shortest way from a node back to itself; the first of several, by the sorted edges of the graph."""
     import networkx as nx  # noqa: PLC0415 - as above
 
     ways = (

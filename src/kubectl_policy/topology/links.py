@@ -1,4 +1,4 @@
-"""The relations between the kinds of the hierarchy: one row each, which is all that a further relation needs."""
+"""The relations between the kinds of the hierarchy, a row of `LINKS` for each."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ class Link(Struct, frozen=True, kw_only=True):
     carries: Carries
     # Which end names the other one in a reference; "inside" leads from an object to its own sections.
     reference: Reference
-    above: Container[GroupKind]
+    parent_kinds: Container[GroupKind]
     # None: nodes of any kind.
-    below: Container[GroupKind] | None = None
+    child_kinds: Container[GroupKind] | None = None
     # The nodes at the other end, in an order that does not depend on that of the input.
     down: _Lookup
     up: _Lookup
 
     def children(self, relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-        """The nodes directly below a node by this relation."""
-        return self.down(relations, node) if node.object.group_kind in self.above else ()
+        """Return the nodes directly below a node by this relation."""
+        return self.down(relations, node) if node.object.group_kind in self.parent_kinds else ()
 
     def parents(self, relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-        """The nodes directly above a node by this relation."""
-        if self.below is not None and node.object.group_kind not in self.below:
+        """Return the nodes directly above a node by this relation."""
+        if self.child_kinds is not None and node.object.group_kind not in self.child_kinds:
             return ()
-        return [parent for parent in self.up(relations, node) if parent.object.group_kind in self.above]
+        return [parent for parent in self.up(relations, node) if parent.object.group_kind in self.parent_kinds]
 
 
 class _Backends:
@@ -91,7 +91,9 @@ def _attached_routes(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
 
 def _attached_parents(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
     bindings = () if node.section else relations.bindings(node.object)
-    return dict.fromkeys([each.listener or NodeRef(each.parent) for each in bindings if each.state == "attached"])
+    return dict.fromkeys(
+        [binding.listener or NodeRef(binding.parent) for binding in bindings if binding.state == "attached"]
+    )
 
 
 def _rules(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
@@ -99,7 +101,7 @@ def _rules(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
         NodeRef(route, section)
         for route in relations.routes_forwarding_to(node.object)
         for section in relations.sections(route)
-        if node in relations.below_rule(NodeRef(route, section))
+        if node in relations.rule_backends(NodeRef(route, section))
     ]
 
 
@@ -113,8 +115,8 @@ LINKS: Final = (
         name="gateway",
         carries="traffic",
         reference="upward",
-        above=(GATEWAY_CLASS,),
-        below=(GATEWAY,),
+        parent_kinds=(GATEWAY_CLASS,),
+        child_kinds=(GATEWAY,),
         down=lambda relations, node: _nodes(*(() if node.section else relations.gateways.of_class(node.object))),
         up=lambda relations, node: _nodes(None if node.section else relations.gateways.class_of(node.object)),
     ),
@@ -122,8 +124,8 @@ LINKS: Final = (
         name="listener",
         carries="traffic",
         reference="inside",
-        above=LISTENER_HOLDERS,
-        below=LISTENER_HOLDERS,
+        parent_kinds=LISTENER_HOLDERS,
+        child_kinds=LISTENER_HOLDERS,
         down=_sections,
         up=_whole,
     ),
@@ -131,8 +133,8 @@ LINKS: Final = (
         name="listener-set",
         carries="traffic",
         reference="upward",
-        above=(GATEWAY,),
-        below=LISTENER_SETS,
+        parent_kinds=(GATEWAY,),
+        child_kinds=LISTENER_SETS,
         down=lambda relations, node: _nodes(*(() if node.section else relations.gateways.admitted(node.object))),
         up=_parent_gateway,
     ),
@@ -140,8 +142,8 @@ LINKS: Final = (
         name="route",
         carries="traffic",
         reference="upward",
-        above=LISTENER_HOLDERS,
-        below=ROUTES,
+        parent_kinds=LISTENER_HOLDERS,
+        child_kinds=ROUTES,
         down=_attached_routes,
         up=_attached_parents,
     ),
@@ -149,26 +151,42 @@ LINKS: Final = (
         name="mesh-route",
         carries="frontend",
         reference="upward",
-        above=PORT_HOLDERS,
-        below=ROUTES,
+        parent_kinds=PORT_HOLDERS,
+        child_kinds=ROUTES,
         down=_attached_routes,
         up=_attached_parents,
     ),
-    Link(name="rule", carries="traffic", reference="inside", above=ROUTES, below=ROUTES, down=_sections, up=_whole),
+    Link(
+        name="rule",
+        carries="traffic",
+        reference="inside",
+        parent_kinds=ROUTES,
+        child_kinds=ROUTES,
+        down=_sections,
+        up=_whole,
+    ),
     Link(
         name="backend",
         carries="traffic",
         reference="downward",
-        above=ROUTES,
-        down=lambda relations, node: relations.below_rule(node),
+        parent_kinds=ROUTES,
+        down=lambda relations, node: relations.rule_backends(node),
         up=_rules,
     ),
-    Link(name="port", carries="traffic", reference="inside", above=BACKENDS, below=BACKENDS, down=_sections, up=_whole),
+    Link(
+        name="port",
+        carries="traffic",
+        reference="inside",
+        parent_kinds=BACKENDS,
+        child_kinds=BACKENDS,
+        down=_sections,
+        up=_whole,
+    ),
     Link(
         name="namespace",
         carries="place",
         reference="upward",
-        above=(NAMESPACE,),
+        parent_kinds=(NAMESPACE,),
         down=lambda relations, node: _nodes(*relations.namespace(node.object.name)),
         up=_namespace,
     ),

@@ -1,4 +1,4 @@
-"""Paths through the hierarchy: what is above a node, and what is below it."""
+"""Paths through the hierarchy: from roots down to a node, and on to where nothing follows."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ MAX_NODES: Final = 60
 # Kinds are few, but input may name any number of them.
 @lru_cache(256)
 def _links_below(kind: GroupKind, carries: Carries) -> tuple[Link, ...]:
-    """The links that lead down from nodes of a kind."""
-    return tuple(link for link in LINKS if link.carries == carries and kind in link.above)
+    """Return the links that lead down from nodes of a kind."""
+    return tuple(link for link in LINKS if link.carries == carries and kind in link.parent_kinds)
 
 
 @lru_cache(256)
 def _links_above(kind: GroupKind, carries: Carries) -> tuple[Link, ...]:
-    """The links that lead up from nodes of a kind."""
-    return tuple(link for link in LINKS if link.carries == carries and (link.below is None or kind in link.below))
+    """Return the links that lead up from nodes of a kind."""
+    return tuple(
+        link for link in LINKS if link.carries == carries and (link.child_kinds is None or kind in link.child_kinds)
+    )
 
 
 @lru_cache(256)
@@ -68,12 +70,12 @@ class Paths:
 
     @cached_method
     def to(self, node: NodeRef) -> tuple[Path, ...]:
-        """Every path from a root down to a node; see `Topology.paths`."""
+        """Return every path from a root down to a node; see `Topology.paths`."""
         return _in_order(_with_namespaces(way) for way in self._ways(node))
 
     @cached_method
     def through(self, node: NodeRef) -> tuple[Path, ...]:
-        """Every full path through a node; see `Topology.paths_through`."""
+        """Return every full path through a node; see `Topology.paths_through`."""
         nodes = [node]
         if node.object.group_kind == NAMESPACE:
             relations, inside = self.relations, self.relations.namespace(node.object.name)
@@ -94,7 +96,7 @@ class Paths:
         return any(not relations.is_unattached(route) for route in routes)
 
     def _ways(self, node: NodeRef) -> Iterable[Path]:
-        """Every way down to a node from a root, without Namespaces; at least one, perhaps with repetitions.
+        """Return every way down to a node from a root, without Namespaces; at least one, perhaps with repetitions.
 
         No way leads through a route that is known to be attached to nothing; one to such a route starts there.
         A section is preceded by its object. The paths to a Service are those of every rule that reaches it, on any
@@ -104,22 +106,22 @@ class Paths:
         """
         return self._ways_above(node, ()) or (_extended((), node),)
 
-    def _ways_above(self, node: NodeRef, below: Path) -> tuple[Path, ...]:
-        """The ways down to a node, looked up once unless a circle of routes makes them depend on what is below."""
+    def _ways_above(self, node: NodeRef, descendants: Path) -> tuple[Path, ...]:
+        """Return the ways down to a node; cached, unless a circle of routes makes them depend on `descendants`."""
         known = self._ways_to.get(node)
         if known is not None:
             return known
-        parents = tuple(self._feeding(node)) if len(below) < MAX_NODES else ()
+        parents = tuple(self._feeding(node)) if len(descendants) < MAX_NODES else ()
         # However much is known of what is above: a way is the same whatever was asked before.
-        ways = tuple(map(_end_of, self._climb(node, parents, below)))
-        if len(below) < MAX_NODES and all(parent in self._ways_to for parent in parents):
+        ways = tuple(map(_end_of, self._climb(node, parents, descendants)))
+        if len(descendants) < MAX_NODES and all(parent in self._ways_to for parent in parents):
             self._ways_to[node] = ways
         return ways
 
-    def _climb(self, node: NodeRef, parents: Sequence[NodeRef], below: Path) -> Iterator[Path]:
+    def _climb(self, node: NodeRef, parents: Sequence[NodeRef], descendants: Path) -> Iterator[Path]:
         for parent in parents:
             # A circle is no way down: those that lead to it come by another parent.
-            for way in self._ways_above(parent, (*below, node)) if parent not in below else ():
+            for way in self._ways_above(parent, (*descendants, node)) if parent not in descendants else ():
                 if self._goes_on(way, node):
                     yield _extended(way, node)
         frontends = _parents(self.relations, node, "frontend")
@@ -130,7 +132,7 @@ class Paths:
             yield _extended((), node)
 
     def _feeding(self, node: NodeRef) -> Iterable[NodeRef]:
-        """The nodes from which traffic reaches a node; for a backend with ports the rules, whatever their port is."""
+        """Return the nodes from which traffic reaches a node; for a backend with ports all rules that refer to it."""
         if not self.relations.has_ports(node.object.group_kind):
             return dict.fromkeys([parent for parent in _parents(self.relations, node) if self._leads(parent, node)])
         whole = NodeRef(node.object)
@@ -139,11 +141,11 @@ class Paths:
         parents = (parent for entry in entries for parent in _parents(self.relations, entry))
         return dict.fromkeys(parent for parent in parents if parent.object != node.object and self._leads(parent, node))
 
-    def _leads(self, above: NodeRef, below: NodeRef) -> bool:
+    def _leads(self, parent: NodeRef, child: NodeRef) -> bool:
         """Whether traffic can come from one node to the next; it never gets to what an unattached route refers to."""
-        if above.object == below.object or above.object.group_kind not in ROUTES:
+        if parent.object == child.object or parent.object.group_kind not in ROUTES:
             return True
-        return not self.relations.is_unattached(above.object)
+        return not self.relations.is_unattached(parent.object)
 
     def _goes_on(self, way: Path, node: NodeRef) -> bool:
         """Whether a request that comes down a way goes on to a node; it may not only where routes delegate."""
@@ -154,7 +156,7 @@ class Paths:
         return len(way) == 1 or way[-2].object.group_kind not in ROUTES or self.relations.delegations.reaches(way, node)
 
     def _descend(self, way: Path) -> Iterable[Path]:
-        """Every path that goes on from the end of a way, down to where nothing is below."""
+        """Return every path that goes on from the end of a way, down to where nothing is below."""
         route = way[-1]
         if route.section or route.object.group_kind not in ROUTES:
             return self._follow(way)
@@ -165,20 +167,20 @@ class Paths:
         return [start + nodes if is_at_home else _with_namespaces(way + nodes) for nodes, is_at_home in rest]
 
     @cached_method
-    def _head(self, above: Path) -> _Head | None:
-        """The beginning of ways to routes; None where these come from other routes, or from the mesh, or from nowhere.
+    def _head(self, ancestors: Path) -> _Head | None:
+        """Return the beginning of ways to routes; None if these come from other routes, the mesh or nowhere.
 
         Such a way may not go on to all that is below.
         """
-        if not above or not all(node.object.group_kind in ABOVE_ROUTES for node in above):
+        if not ancestors or not all(node.object.group_kind in ABOVE_ROUTES for node in ancestors):
             return None
-        return _Head(_with_namespaces(above), frozenset({"", *(node.object.namespace for node in above)}))
+        return _Head(_with_namespaces(ancestors), frozenset({"", *(node.object.namespace for node in ancestors)}))
 
     @cached_method
     def _straight_below(self, route: ObjectRef) -> list[tuple[Path, bool]] | None:
-        """The ways on from a route to backends, and whether each stays in its namespace; None if one may go further."""
+        """Return the ways from a route to backends, and whether each stays in its namespace; None if one goes on."""
         relations, rest = self.relations, list[tuple[Path, bool]]()
-        for rule, backends in relations.below_rules(route).items():
+        for rule, backends in relations.backends_by_rule(route).items():
             for backend in backends:
                 obj = backend.object
                 if obj.group_kind not in BACKENDS or _leads_on(obj.group_kind):
@@ -191,7 +193,7 @@ class Paths:
         return rest or [((), True)]
 
     def _follow(self, way: Path) -> Iterator[Path]:
-        """The same, step by step."""
+        """Follow a way step by step, to every node where it may end."""
         ended = True
         for child in self._fed(way):
             if not self._goes_on(way, child):
@@ -207,19 +209,19 @@ class Paths:
         is_port = node.section and self.relations.has_ports(node.object.group_kind)
         if is_port and way[0].object != node.object and not _leads_on(node.object.group_kind):
             return ()
-        below = dict.fromkeys([child for child in _children(self.relations, node) if self._leads(node, child)])
+        children = dict.fromkeys([child for child in _children(self.relations, node) if self._leads(node, child)])
         starts = way[0].object == node.object
         if starts:
-            return below | dict.fromkeys(_children(self.relations, node, "frontend"))
+            return children | dict.fromkeys(_children(self.relations, node, "frontend"))
         if node.section or not self.relations.has_ports(node.object.group_kind):
-            return below
+            return children
         # Of a Service's ports, a rule reaches those that it names, or all of them if it names none.
         named = dict.fromkeys(_children(self.relations, way[-2]))
-        return below if node in named else (port for port in below if port in named)
+        return children if node in named else (port for port in children if port in named)
 
 
 def _end_of(way: Path) -> Path:
-    """As many nodes of a way as are followed; a section is preceded by its object there, too."""
+    """Return as many nodes of a way as are followed; a section is preceded by its object there, too."""
     if len(way) <= MAX_NODES:
         return way
     end = way[-MAX_NODES:]
@@ -227,7 +229,7 @@ def _end_of(way: Path) -> Path:
 
 
 def _extended(way: Path, node: NodeRef) -> Path:
-    """A way with one more node; the object of a section stands before it."""
+    """Return a way with one more node; the object of a section stands before it."""
     if not node.section:
         return (*way, node)
     whole = NodeRef(node.object)
@@ -240,7 +242,7 @@ def _in_order(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def first_route(path: Path) -> ObjectRef | None:
-    """The first route on a path; None if it leads through none."""
+    """Return the first route on a path; None if it leads through none."""
     for node in path:
         if node.object.group_kind in ROUTES:
             return node.object
@@ -248,7 +250,7 @@ def first_route(path: Path) -> ObjectRef | None:
 
 
 def routes_on(paths: Iterable[Path]) -> Collection[ObjectRef]:
-    """The routes on some paths, each once, in the order in which they come."""
+    """Return the routes on some paths, each once, in the order in which they come."""
     return dict.fromkeys([node.object for path in paths for node in path if node.object.group_kind in ROUTES]).keys()
 
 
@@ -258,19 +260,19 @@ def is_truncated(path: Path) -> bool:
 
 
 def nodes_on_path(nodes: frozenset[NodeRef] | set[NodeRef], path: Path) -> tuple[NodeRef, ...]:
-    """The nodes of a set that are on a path, in its order."""
+    """Return the nodes of a set that are on a path, in its order."""
     common = nodes.intersection(path)
     return tuple(sorted(common, key=path.index) if len(common) > 1 else common)
 
 
 class _Head(Struct, frozen=True, gc=False):
-    """What is above the routes at a listener: their ways begin alike, however many they are."""
+    """The beginning of the ways to routes at a listener: it is the same for all of them."""
 
     path: Path
     namespaces: frozenset[str]
 
     def to(self, route: NodeRef) -> Path:
-        """The path to one of the routes."""
+        """Return the path to one of the routes."""
         home = route.object.namespace
         return (*self.path, route) if home in self.namespaces else (*self.path, _namespace(home), route)
 
@@ -282,7 +284,7 @@ def _namespace(name: str) -> NodeRef:
 
 
 def _with_namespaces(way: Path) -> Path:
-    """A path: a way with each object's Namespace before it, unless the path has that Namespace already."""
+    """Return a path: a way with each object's Namespace before it, unless the path has that Namespace already."""
     path: list[NodeRef] = []
     last = way[-1].object
     # Nothing is below a Namespace.

@@ -1,4 +1,4 @@
-"""Relations of the hierarchy that may hold, as something of a name, a port or a hostname is to be filled in."""
+"""Relations that may hold once placeholders in names, ports and hostnames are filled in."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _open_parts(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iter
         for parent in parent_refs(index, route)
     )
     yield any(is_open(backend.object) or isinstance(backend.port, str) for backend in backend_refs(index, route))
-    yield any(is_open(each.object) for each in filters)
+    yield any(is_open(route_filter.object) for route_filter in filters)
 
 
 class PossibleRelation(Struct, frozen=True):
@@ -91,7 +91,7 @@ class PossibleRelations:
 
     @cached_method
     def related(self, obj: ObjectRef) -> tuple[tuple[ObjectRef, str], ...]:
-        """What may be directly above an object or the routes to it, or attached to them, and by which reference."""
+        """Return the objects that may be directly related to an object or the routes to it, with the reason."""
         objects = (obj, *self._relations.routes_referring_to(obj)) if self.has_any else ()
         return tuple(
             (relation.upper if relation.lower == lower else relation.lower, relation.message)
@@ -100,12 +100,14 @@ class PossibleRelations:
         )
 
     def parents(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
-        """What may be directly above an object, or attached to it by a filter."""
+        """Return the relations to objects that may be directly above an object, or attached to it by a filter."""
         if not self.has_any:
             return
         yield from self._by_lower.get(obj, ())
         if obj.group_kind in ROUTES:
-            yield from (each for each in self._by_upper.get(obj, ()) if each.lower.group_kind not in HIERARCHY)
+            yield from (
+                relation for relation in self._by_upper.get(obj, ()) if relation.lower.group_kind not in HIERARCHY
+            )
             yield from self._undecided(obj, (binding.parent for binding in self._relations.bindings(obj)))
         if obj.group_kind in PORT_HOLDERS:
             for route in self._relations.routes_referring_to(obj):
@@ -116,7 +118,7 @@ class PossibleRelations:
                     yield _namespace(namespace.ref, obj)
 
     def children(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
-        """What may be directly below an object."""
+        """Return the relations to objects that may be directly below an object."""
         if not self.has_any:
             return
         yield from self._by_upper.get(obj, ())
@@ -127,7 +129,9 @@ class PossibleRelations:
             for backend in dict.fromkeys(ref.object for ref in backend_refs(self._index, obj)):
                 yield from self._ports(obj, backend)
         if obj.group_kind == NAMESPACE:
-            yield from (_namespace(obj, each) for each in self._homeless if may_equal(obj.name, each.namespace))
+            yield from (
+                _namespace(obj, homeless) for homeless in self._homeless if may_equal(obj.name, homeless.namespace)
+            )
             for name in self._unmanifested if is_unknown(obj.name) else ():
                 if may_equal(name, obj.name):
                     yield PossibleRelation(obj, ObjectRef(NAMESPACE, "", name), f"{obj} may be that one")
@@ -142,7 +146,7 @@ class PossibleRelations:
 
     def may_be_backend(self, obj: ObjectRef) -> bool:
         """Whether requests may come to an object from a route by a reference of which that is not known."""
-        return self.has_any and any(each.upper.group_kind in ROUTES for each in self._by_lower.get(obj, ()))
+        return self.has_any and any(relation.upper.group_kind in ROUTES for relation in self._by_lower.get(obj, ()))
 
     def _undecided(self, route: ObjectRef, parents: Iterable[ObjectRef]) -> Iterator[PossibleRelation]:
         for parent in dict.fromkeys(parents):
@@ -151,7 +155,7 @@ class PossibleRelations:
                     yield PossibleRelation(parent, route, binding.message)
 
     def _ports(self, route: ObjectRef, backend: ObjectRef) -> Iterator[PossibleRelation]:
-        """Where it is not known which port a reference means; or which one a backend has."""
+        """Return a relation for each reference to a backend whose port is not known, there or in the reference."""
         ports = self._relations.ports(backend)
         for ref in backend_refs(self._index, route):
             unfilled = any(isinstance(port, str) for port in (*ports, ref.port))
@@ -161,11 +165,11 @@ class PossibleRelations:
 
     @cached_property
     def _by_upper(self) -> Mapping[ObjectRef, tuple[PossibleRelation, ...]]:
-        return grouped((each.upper, each) for each in self._by_references)
+        return grouped((relation.upper, relation) for relation in self._by_references)
 
     @cached_property
     def _by_lower(self) -> Mapping[ObjectRef, tuple[PossibleRelation, ...]]:
-        return grouped((each.lower, each) for each in self._by_references)
+        return grouped((relation.lower, relation) for relation in self._by_references)
 
     @cached_property
     def _homeless(self) -> tuple[ObjectRef, ...]:
@@ -193,24 +197,24 @@ class PossibleRelations:
                     yield PossibleRelation(route, meant, f"{named.field} of {route} may name it")
 
     def _delegated(self, ref: ObjectRef) -> Iterable[ObjectRef]:
-        """The routes that a reference to no backend may mean: by a label, or all of a namespace."""
+        """Return the routes that a reference to no backend may mean: by a label, or all of a namespace."""
         if ref.group_kind in PORT_HOLDERS or self._index.get(ref):
             return ()
         if not is_open(ref):
             return self._index.candidates(ObjectRef(HTTP_ROUTE, ref.namespace, ""))
-        return [each for each in self._refs_of(HTTP_ROUTE) if may_equal(each.namespace, ref.namespace)]
+        return [route for route in self._refs_of(HTTP_ROUTE) if may_equal(route.namespace, ref.namespace)]
 
     def _of_gateways(self) -> Iterator[PossibleRelation]:
         gateways = self._relations.gateways
-        for resource in (each for kind in LISTENER_HOLDERS for each in self._index.of_kind(kind)):
+        for resource in (owner for kind in LISTENER_HOLDERS for owner in self._index.of_kind(kind)):
             ref = resource.ref
-            above = gateways.class_of(ref) if ref.group_kind == GATEWAY else gateways.gateway_of(ref)
-            for meant in self._meant(above, ()) if above else ():
+            parent = gateways.class_of(ref) if ref.group_kind == GATEWAY else gateways.gateway_of(ref)
+            for meant in self._meant(parent, ()) if parent else ():
                 yield PossibleRelation(meant, ref, f"{KINDS[ref.group_kind].parents} of {ref} may name it")
             yield from self._certificates(ref)
 
     def _certificates(self, ref: ObjectRef) -> Iterator[PossibleRelation]:
-        """What decides whether a Gateway, or a listener, is ignored, where controllers ignore what is invalid."""
+        """Return the certificates that decide whether a listener is valid, where controllers ignore invalid ones."""
         gateways = self._relations.gateways
         if gateways.profile_of(gateways.gateway_of(ref)).ignores_invalid:
             from kubectl_policy.topology.gateway.certificates import certificate_refs  # noqa: PLC0415 (few ignore it)
@@ -222,13 +226,17 @@ class PossibleRelations:
                         yield PossibleRelation(certificate.target, ref, message)
 
     def _meant(self, ref: ObjectRef, kinds: Iterable[GroupKind]) -> Iterable[ObjectRef]:
-        """The objects that a reference may mean beside what it names, of one of some kinds if that is not known."""
+        """Return the objects that a reference with placeholders may name; of `kinds`, if its kind is one."""
         if self._index.get(ref):
             return ()
         if not is_unknown_kind(ref.group_kind):
             return self._index.candidates(ref)
         every = (ref for kind in kinds for ref in self._refs_of(kind))
-        return [each for each in every if may_equal(each.name, ref.name) and may_equal(each.namespace, ref.namespace)]
+        return [
+            candidate
+            for candidate in every
+            if may_equal(candidate.name, ref.name) and may_equal(candidate.namespace, ref.namespace)
+        ]
 
 
 def _namespace(namespace: ObjectRef, obj: ObjectRef) -> PossibleRelation:

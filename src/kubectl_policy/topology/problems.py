@@ -112,7 +112,7 @@ SHAPES: Final[tuple[_Shape, ...]] = (
 
 
 def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
-    """The `wrong-type` errors of one object, in the order of the table."""
+    """Return the `wrong-type` errors of one object, in the order of the table."""
     if _is_sound(resource):
         return ()
     problems: list[Diagnostic] = []
@@ -166,7 +166,7 @@ def _is_unfilled(value: Json) -> bool:
 
 
 def _type_of(value: Json) -> str:
-    return next((words for kind, words in _TYPES if isinstance(value, kind)), "something else")
+    return next((phrase for kind, phrase in _TYPES if isinstance(value, kind)), "something else")
 
 
 # A boolean is an integer to Python but not to an API.
@@ -182,7 +182,7 @@ _TYPES_BY_NAME: Final[Mapping[str, type]] = {"a mapping": dict, "a list": list, 
 
 
 def dangling_references(relations: Relations, resource: Resource) -> Iterator[Diagnostic]:
-    """A diagnostic for each such reference of a route, or of a GatewayClass, a Gateway or a ListenerSet.
+    """Yield a diagnostic for each such reference of a route, or of a GatewayClass, a Gateway or a ListenerSet.
 
     Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it is not in the
     input), `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one,
@@ -195,15 +195,15 @@ def dangling_references(relations: Relations, resource: Resource) -> Iterator[Di
         yield from _of_parameters(relations, resource)
     else:
         gateways, is_gateway = relations.gateways, resource.ref.group_kind == GATEWAY
-        above = gateways.class_of(resource.ref) if is_gateway else gateways.gateway_of(resource.ref)
-        if above:
-            yield from _absent(relations, resource, KINDS[resource.ref.group_kind].parents, above, "")
+        parent = gateways.class_of(resource.ref) if is_gateway else gateways.gateway_of(resource.ref)
+        if parent:
+            yield from _absent(relations, resource, KINDS[resource.ref.group_kind].parents, parent, "")
         yield from _of_parameters(relations, resource)
         yield from _of_listeners(relations, resource)
 
 
 def _of_parameters(relations: Relations, holder: Resource) -> Iterator[Diagnostic]:
-    """Parameters that are missing: "the Gateway SHOULD be rejected" with InvalidParameters, and so should a class."""
+    """Report missing parameters: "the Gateway SHOULD be rejected" with InvalidParameters, and so should a class."""
     named = parameters_ref(relations.index, holder.ref) if holder.ref.group_kind in PARAMETERS else None
     presence = relations.index.presence(named.object) if named else "present"
     if named and presence == "missing":
@@ -215,7 +215,7 @@ def _of_parameters(relations: Relations, holder: Resource) -> Iterator[Diagnosti
 
 
 def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]:
-    """The certificates that are known to be broken; one that was not read takes nothing from an answer."""
+    """Yield the certificates that are known to be broken; one that was not read takes nothing from an answer."""
     from kubectl_policy.topology.gateway.certificates import certificate_refs  # noqa: PLC0415 (most objects are routes)
 
     for listener in relations.gateways.listeners(owner.ref):
@@ -234,20 +234,20 @@ def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
             field = f"spec.parentRefs[{parent.position}]"
             yield from _absent(relations, route, field, parent.object, NO_PARENT)
     backends = relations.backends(route.ref)
-    for backend in [each for each in backends if each.state != "resolved"]:
+    for backend in [backend for backend in backends if backend.state != "resolved"]:
         field, named = backend.ref.field, None if backend.is_any else backend.ref.object
         if backend.state == "unknown":
             yield _unknown(route, field, named, backend.message)
         elif (route.ref, field) not in relations.delegations.circular_refs:
             yield broken_reference(route, field, named, backend.message, backend.reason)
-    if [each for each in backends if not each.ref.weight]:
+    if [backend for backend in backends if not backend.ref.weight]:
         yield from _without_weight(route, backends)
     if relations.filters_of(route.ref):
         yield from _of_filters(relations, route)
 
 
 def _without_weight(route: Resource, backends: Iterable[Backend]) -> Iterator[Diagnostic]:
-    """The rules whose backends all have weight 0; implementations answer requests with 500 or 503."""
+    """Yield the rules whose backends all have weight 0; implementations answer requests with 500 or 503."""
     rules: dict[int, list[BackendRef]] = {}
     for backend in backends:
         if backend.ref.forwards and backend.routes is None:
@@ -260,7 +260,7 @@ def _without_weight(route: Resource, backends: Iterable[Backend]) -> Iterator[Di
 
 
 def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
-    """Filters that name what does not exist, or is not in the input.
+    """Yield filters that name what does not exist, or is not in the input.
 
     "Requests that would have been processed by that filter MUST receive a HTTP error response" (HTTPRouteFilter, type
     ExtensionRef).
@@ -284,7 +284,7 @@ def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, 
 
 
 def broken_reference(subject: Resource, field: str, to: ObjectRef | None, message: str, reason: str) -> Diagnostic:
-    """The diagnostic for a reference that is known to lead nowhere, with the API's reason if it has one."""
+    """Return the diagnostic for a reference that is known to lead nowhere, with the API's reason if it has one."""
     rule = "reference-not-permitted" if reason == NOT_PERMITTED else "missing-reference"
     diagnostic = subject.diagnostic(rule, "error", f"{field}: {message}", field, (to,) if to else ())
     return replace(diagnostic, reason=reason)

@@ -63,7 +63,7 @@ class BackendRef(Struct, frozen=True, kw_only=True):
 
 
 def refer(index: Index, reference: Mapping[str, Json], home: str, default: GroupKind) -> ObjectRef:
-    """The object that a reference names; group and kind default as the field's type says, the namespace to `home`.
+    """Return the object that a reference names; group and kind default to `default`, the namespace to `home`.
 
     A group that is present and empty is the core group.
     """
@@ -80,7 +80,7 @@ def refer(index: Index, reference: Mapping[str, Json], home: str, default: Group
 
 
 def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent: str) -> Problem | None:
-    """What is wrong with a reference whatever it is for: it needs a ReferenceGrant, or finds nothing (`absent`)."""
+    """Return the problem of a reference without a ReferenceGrant or a target (reason `absent`); None if it is fine."""
     permitted = index.grants.permit(owner.group_kind, owner.namespace, target)
     if permitted is None:
         message = f"whether {target} may be referred to is unknown: {index.grants.unsaid}"
@@ -98,7 +98,7 @@ def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent:
 
 @read_once
 def parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParentRef]:
-    """The parentRefs of a route; the group and kind default to Gateway (ParentReference)."""
+    """Yield the parentRefs of a route; the group and kind default to Gateway (ParentReference)."""
     for position, item in enumerate(items_at(raw, "spec.parentRefs")):
         parent = refer(index, _mapping(item), route.namespace, GATEWAY)
         if parent.name:
@@ -118,19 +118,19 @@ def _shared(parent: ObjectRef) -> ObjectRef:
 
 @read_once
 def hostnames_of(_: Index, __: ObjectRef, raw: Mapping[str, Json]) -> Iterable[str]:
-    """The hostnames that a route names."""
+    """Return the hostnames that a route names."""
     return strings_at(raw, "spec.hostnames")
 
 
 def parent_gateway(index: Index, listener_set: ObjectRef, raw: Mapping[str, Json]) -> ObjectRef | None:
-    """The Gateway that a ListenerSet names as its parent; None if it names none, or something else."""
+    """Return the Gateway that a ListenerSet names as its parent; None if it names none, or something else."""
     parent = refer(index, mapping_at(raw, "spec.parentRef"), listener_set.namespace, GATEWAY)
     return parent if parent.group_kind == GATEWAY and parent.name else None
 
 
 @read_once
 def backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[BackendRef]:
-    """Every reference of a route to a backend, rule by rule: those that forward, then those of filters.
+    """Yield every reference of a route to a backend, rule by rule: those that forward, then those of filters.
 
     One without a name may mean every route of a namespace, and nothing else.
     """
@@ -148,7 +148,7 @@ def backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Ite
 
 
 def _backends_in(where: str, rule: Json) -> Iterator[tuple[str, Json, bool]]:
-    """The field of each reference in a rule, what it is, and whether it forwards."""
+    """Yield the field of each reference in a rule, what it is, and whether it forwards."""
     for position, item in enumerate(items_at(rule, "backendRefs")):
         field = f"{where}.backendRefs[{position}]"
         if text_at(item, "name") or text_at(item, "kind") == HTTP_ROUTE.kind:
@@ -183,17 +183,17 @@ class RouteFilter(Struct, frozen=True, kw_only=True):
 
 @read_once
 def route_filters(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[RouteFilter]:
-    """The filters of a route that name an object, rule by rule: those of the rule first, then those of its backendRefs.
+    """Yield the filters of a route that name an object, rule by rule: of the rule, then of its backendRefs.
 
     The reference is local (LocalObjectReference): whatever it names is in the namespace of the route.
     """
     for number, rule in enumerate(items_at(raw, "spec.rules")):
         where = f"spec.rules[{number}]"
         holders: list[tuple[str, Json, ObjectRef | None]] = [(where, rule, None)] if items_at(rule, "filters") else []
-        for place, item in enumerate(items_at(rule, "backendRefs")):
+        for index_of_ref, item in enumerate(items_at(rule, "backendRefs")):
             if items_at(item, "filters"):
                 backend = refer(index, _mapping(item), route.namespace, SERVICE)
-                holders.append((f"{where}.backendRefs[{place}]", item, backend))
+                holders.append((f"{where}.backendRefs[{index_of_ref}]", item, backend))
         for field, holder, target in holders:
             for position, kind, name in _extensions(holder):
                 yield RouteFilter(
@@ -207,7 +207,7 @@ def route_filters(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> It
 
 
 def _extensions(holder: Json) -> Iterator[tuple[int, GroupKind, str]]:
-    """The position of each filter of type ExtensionRef, and the kind and the name in it."""
+    """Yield the position of each filter of type ExtensionRef, and the kind and the name in it."""
     for position, item in enumerate(items_at(holder, "filters")):
         reference = mapping_at(item, "extensionRef")
         kind, name = GroupKind(text_at(reference, "group"), text_at(reference, "kind")), text_at(reference, "name")
@@ -224,7 +224,7 @@ class ParametersRef(Struct, frozen=True, kw_only=True):
 
 
 def parameters_ref(index: Index, holder: ObjectRef) -> ParametersRef | None:
-    """What a Gateway or a GatewayClass names as its parameters; None if it names nothing.
+    """Return the parametersRef of a Gateway or a GatewayClass; None if it has none.
 
     A Gateway's are in its own namespace (LocalParametersReference), those of a class in the one that it names.
     """
@@ -243,7 +243,7 @@ def _parameters_refs(index: Index, holder: ObjectRef, raw: Mapping[str, Json]) -
 
 
 def port_names(raw: Mapping[str, Json]) -> dict[Port, str]:
-    """The sections of a Service or ServiceImport by port number: the port's name, or its number as text.
+    """Return the sections of a Service or ServiceImport by port number: the port's name, or its number as text.
 
     A number that is to be filled in is the text that stands for it.
     """
@@ -265,9 +265,9 @@ def section_names(raw: Mapping[str, Json], row: TargetKind) -> tuple[str, ...]:
 
 
 def ports_at(raw: Mapping[str, Json], paths: Iterable[str]) -> dict[Port, str]:
-    """The same for an object of another kind: its ports, whose numbers stand at some paths, through lists."""
+    """Return the sections of an object of another kind by port number; the numbers stand at `paths`, through lists."""
     split = (path.rpartition(".") for path in paths)
-    holders = ((holder, key) for above, _, key in split for holder in every_mapping(raw, above))
+    holders = ((holder, key) for parent, _, key in split for holder in every_mapping(raw, parent))
     numbers = sorted({number for holder, key in holders if (number := integer_at(holder, key)) is not None})
     return {number: str(number) for number in numbers}
 

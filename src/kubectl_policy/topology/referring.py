@@ -1,4 +1,4 @@
-"""Which routes refer to an object, as they say it themselves: the reverse of their references, looked up once."""
+"""Routes by the objects to which they refer: parents, backends, filters."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class ReferringRoutes:
         self.backends = Referrers(index, ROUTES, self._homes, self._perhaps_leading_to)
 
     def backends_of(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
-        """Each object that a route sends requests to, with the route."""
+        """Return each object that a route sends requests to, with the route."""
         return ((ref.object, route) for ref in self._plain(route) if ref.weight)
 
     def _parents(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         return ((ref.object, route) for ref in parent_refs(self._index, route))
 
     def _filters(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, RouteFilter]]:
-        return ((each.object, each) for each in route_filters(self._index, route))
+        return ((route_filter.object, route_filter) for route_filter in route_filters(self._index, route))
 
     def _weightless(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         return ((ref.object, route) for ref in self._plain(route) if not ref.weight)
@@ -57,11 +57,11 @@ class ReferringRoutes:
         return ((ref.object, route) for ref in backend_refs(self._index, route) if ref.forwards)
 
     def _homes(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
-        """What a route sends requests to, by the Namespaces of that."""
+        """Return the backends of a route by their Namespaces."""
         return ((ObjectRef(NAMESPACE, "", backend.namespace), backend) for backend, _ in self.backends_of(route))
 
     def _plain(self, route: ObjectRef) -> Iterator[BackendRef]:
-        """Every reference of a route that forwards, and may, without delegating."""
+        """Yield every reference of a route that forwards, and may, without delegating."""
         delegating = {ref.ref.field for ref in self._delegating().get(route, ())}
         for ref in backend_refs(self._index, route):
             is_plain = ref.forwards and ref.field not in delegating and ref.object.name
@@ -69,14 +69,14 @@ class ReferringRoutes:
                 yield ref
 
     def _perhaps_forwarding(self, kind: GroupKind, backend: ObjectRef) -> Iterable[ObjectRef]:
-        """The routes of a kind that may send requests to an object: to what is of a kind that some do."""
+        """Return the routes of a kind that may send requests to an object: to what is of a kind that some do."""
         return self._index.naming(kind, backend) if backend.group_kind in self._kinds() else ()
 
     def _perhaps_leading_to(self, kind: GroupKind, home: ObjectRef) -> Iterable[ObjectRef]:
-        """The routes of a kind that may send requests to what is in a Namespace: those in it or that name it."""
+        """Return the routes of a kind that may send requests to what is in a Namespace: those in it or that name it."""
         return (*self._index.world.names_of(kind, home.name), *self._index.naming(kind, home))
 
     def _perhaps_filtering(self, kind: GroupKind, obj: ObjectRef) -> Iterable[ObjectRef]:
-        """The routes of a kind that may have filters that name an object; most routes have none."""
+        """Return the routes of a kind that may have filters that name an object; most routes have none."""
         routes = self._index.naming(kind, EXTENSION_REF)
         return {*routes}.intersection(self._index.naming(kind, obj)) if routes else ()

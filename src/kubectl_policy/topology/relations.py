@@ -1,4 +1,4 @@
-"""How the objects of one snapshot relate to each other: every lookup of the hierarchy, computed once and when asked."""
+"""Relations between the objects of one snapshot, computed on demand and cached."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _OTHER_KINDS: Final = pattern(
 
 
 def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
-    """Some objects and whatever steps lead to from them, the nearest first, each once.
+    """Yield some objects and whatever steps lead to from them, the nearest first, each once.
 
     To import a library for it would take longer than most questions take to answer.
     """
@@ -85,7 +85,7 @@ class Relations(Sections):
 
     @cached_property
     def referring(self) -> ReferringRoutes:
-        """Which routes refer to an object; those of another state, where they are the same."""
+        """The routes that refer to each object; those of another state, where they are the same."""
         same = self._with_same_references
         if same and not (self.delegations.refs or same.delegations.refs):
             return same.referring
@@ -94,7 +94,7 @@ class Relations(Sections):
         )
 
     def reusing(self, original: Relations, differing: Collection[GroupKind]) -> Relations:
-        """These relations, which take over from those of another state what is the same, as only some kinds differ."""
+        """Return these relations with the references of another state, if only objects of some kinds differ."""
         is_same = {*HIERARCHY}.difference(ROUTES).issuperset(differing)
         is_read_alike = self.index.snapshot.is_read_like(original.index.snapshot)
         same = original if is_same and is_read_alike else None
@@ -102,7 +102,7 @@ class Relations(Sections):
 
     @cached_method
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
-        """The outcome of each parentRef of a route, at each listener that it picks."""
+        """Return the outcome of each parentRef of a route, at each listener that it picks."""
         return tuple(
             [
                 delegated_binding(self.index, self.delegations_to(route), binding)
@@ -114,7 +114,7 @@ class Relations(Sections):
 
     @cached_method
     def why_ignored(self, node: NodeRef) -> Problem | None:
-        """Why the controller ignores a Gateway or listener, as some do where it is invalid; the reason is a route's."""
+        """Return the problem for which a controller ignores a Gateway or listener; the reason is that of routes."""
         gateway = self.gateways.gateway_of(node.object)
         if gateway is None or not self.gateways.profile_of(gateway).ignores_invalid:
             return None
@@ -123,7 +123,7 @@ class Relations(Sections):
         return why_invalid(self.gateways, gateway, node)
 
     def attached_to(self, node: NodeRef) -> tuple[ObjectRef, ...]:
-        """The routes that are attached to a listener, or to a parent Service or one of its ports; sorted."""
+        """Return the routes that are attached to a listener, or to a parent Service or one of its ports; sorted."""
         return self._attached_at(node.object).get(node, ())
 
     @cached_method
@@ -147,7 +147,7 @@ class Relations(Sections):
         )
 
     def bindings_at(self, route: ObjectRef, at: ObjectRef | NodeRef) -> tuple[Binding, ...]:
-        """The same for the parentRefs to one parent, or at one listener."""
+        """Return the bindings of a route to one parent, or at one listener."""
         bindings = self.bindings(route)
         if len(bindings) <= _MAX_UNINDEXED_BINDINGS:
             return tuple([binding for binding in bindings if at in (binding.parent, binding.listener)])
@@ -173,18 +173,23 @@ class Relations(Sections):
         if not self._may_lead_to_routes:
             return frozenset()
         backends = self._routes_by_backend.items()
-        below = grouped((above, route) for route, routes in backends if route.group_kind in ROUTES for above in routes)
-        first = [child for route, children in below.items() if self._is_bound(route) for child in children]
-        return frozenset(reachable(first, lambda route: below.get(route, ())))
+        children_of = grouped(
+            (parent, route) for route, routes in backends if route.group_kind in ROUTES for parent in routes
+        )
+        first = [child for route, children in children_of.items() if self._is_bound(route) for child in children]
+        return frozenset(reachable(first, lambda route: children_of.get(route, ())))
 
     def delegating_routes(self, route: ObjectRef) -> Iterator[ObjectRef]:
-        """A route and every route that delegates to it, directly or through others."""
+        """Return a route and every route that delegates to it, directly or through others."""
         return reachable(
-            [route], lambda below: (each.parent.object for each in self.delegations_to(below) if each.is_accepted)
+            [route],
+            lambda child: (
+                delegation.parent.object for delegation in self.delegations_to(child) if delegation.is_accepted
+            ),
         )
 
     def delegations_to(self, route: ObjectRef) -> tuple[Delegation, ...]:
-        """The delegations to a route, also those that it is refused; in the order of their parents and rules.
+        """Return the delegations to a route, also those that it is refused; in the order of their parents and rules.
 
         Of a cluster, all routes are asked for only if others may delegate to this one: those with parents of their own
         are reached by way of these.
@@ -197,7 +202,7 @@ class Relations(Sections):
 
     @cached_property
     def delegations(self) -> Delegations:
-        """Which routes delegate to which, of those that were read; see `delegations_to`."""
+        """The delegations between the routes that were read; see `delegations_to`."""
         kinds = sorted(self.kinds_of_other_backends)
         possible = [kind for kind in kinds if kind == HTTP_ROUTE or not self.index.read_of_kind(kind)]
         profiles = self._profiles.delegations(possible) if possible else ()
@@ -222,48 +227,48 @@ class Relations(Sections):
 
     @cached_method
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
-        """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""
+        """Return the backends that a route refers to, also in filters, in their order."""
         return backends_of(self.gateways, self.delegations, route, self._refs_of(route), self.ports)
 
     def leaves_namespace(self, route: ObjectRef) -> bool:
         """Whether a route names a backend in another namespace."""
-        return bool([each for each in self.backends(route) if each.ref.object.namespace != route.namespace])
+        return bool([backend for backend in self.backends(route) if backend.ref.object.namespace != route.namespace])
 
-    def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:
-        """Where the rule of a route sends requests, as far as its references are permitted; in their order."""
-        return self._below_rules(rule.object).get(rule, {})
+    def rule_backends(self, rule: NodeRef) -> Mapping[NodeRef, None]:
+        """Return the nodes to which a rule forwards requests by permitted references, in their order."""
+        return self._backends_by_rule(rule.object).get(rule, {})
 
     @cached_method
-    def _below_rules(self, route: ObjectRef) -> Mapping[NodeRef, Mapping[NodeRef, None]]:
-        return self.below_rules(route)
+    def _backends_by_rule(self, route: ObjectRef) -> Mapping[NodeRef, Mapping[NodeRef, None]]:
+        return self.backends_by_rule(route)
 
-    def below_rules(self, route: ObjectRef) -> Mapping[NodeRef, Mapping[NodeRef, None]]:
-        """The same for each rule of a route, in their order; worked out anew, for who asks only once."""
+    def backends_by_rule(self, route: ObjectRef) -> Mapping[NodeRef, Mapping[NodeRef, None]]:
+        """Return the nodes to which each rule of a route forwards; not cached, for callers that ask once."""
         sections = self.sections(route)
-        below: list[dict[NodeRef, None]] = [{} for _ in sections]
+        targets: list[dict[NodeRef, None]] = [{} for _ in sections]
         for backend in self.backends(route):
-            nodes = below[backend.ref.rule]
+            nodes = targets[backend.ref.rule]
             for node in backend.nodes:
                 nodes[node] = None
-        return {NodeRef(route, section): nodes for section, nodes in zip(sections, below, strict=True)}
+        return {NodeRef(route, section): nodes for section, nodes in zip(sections, targets, strict=True)}
 
     def routes_naming(self, parent: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The routes with a parentRef to an object, whether or not they attach; sorted."""
+        """Return the routes with a parentRef to an object, whether or not they attach; sorted."""
         if parent.group_kind in ROUTES and parent.group_kind not in self._kinds_of_parent_routes:
             return ()
         return self.referring.by_parent.to(parent)
 
     def routes_forwarding_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The routes that send requests to an object by a permitted backendRef, or delegate to it; sorted."""
+        """Return the routes that send requests to an object by a permitted backendRef, or delegate to it; sorted."""
         may_be_backend = backend.group_kind not in ROUTES or backend.group_kind in self.kinds_of_other_backends
         plain = self.referring.forwarding.to(backend) if may_be_backend else ()
         if not self.delegations.refs:
             return plain
-        delegating = (each.parent.object for each in self.delegations_to(backend) if each.is_accepted)
+        delegating = (delegation.parent.object for delegation in self.delegations_to(backend) if delegation.is_accepted)
         return tuple(sorted({*plain, *delegating}))
 
     def routes_referring_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The same, and then those whose backendRefs to it all have weight 0."""
+        """Return the routes that forward to an object, then those whose backendRefs to it all have weight 0."""
         return tuple(dict.fromkeys((*self.routes_forwarding_to(backend), *self.referring.weightless.to(backend))))
 
     def gets_no_requests(self, backend: ObjectRef) -> bool:
@@ -272,11 +277,11 @@ class Relations(Sections):
         return bool(weightless) and not (self.routes_forwarding_to(backend) or self.routes_naming(backend))
 
     def filters_naming(self, obj: ObjectRef) -> tuple[RouteFilter, ...]:
-        """The filters of routes that name an object, by kind and name of the route, then in their order."""
+        """Return the filters of routes that name an object, by kind and name of the route, then in their order."""
         return self.referring.by_filter.to(obj)
 
     def filters_about(self, obj: ObjectRef) -> Iterator[RouteFilter]:
-        """The filters of a route, or those of backendRefs to an object in routes that were read."""
+        """Yield the filters of a route, or those of backendRefs to an object in routes that were read."""
         if obj.group_kind in FILTERING_ROUTES:
             yield from self.filters_of(obj)
         else:
@@ -284,7 +289,7 @@ class Relations(Sections):
             yield from (named for route in routes for named in self.filters_of(route) if named.backend == obj)
 
     def holders_of(self, parameters: ObjectRef) -> tuple[ParametersRef, ...]:
-        """The GatewayClasses and then the Gateways that name an object as their parameters, each sorted by name."""
+        """Return the parametersRefs to an object: of GatewayClasses, then of Gateways, each sorted by name."""
         return self._by_parameters.to(parameters)
 
     @cached_property
@@ -305,11 +310,11 @@ class Relations(Sections):
 
     @cached_method
     def _with_filters(self, kind: GroupKind) -> tuple[ObjectRef, ...]:
-        """The routes of a kind that were read and may have filters that name an object."""
+        """Return the routes of a kind that were read and may have filters that name an object."""
         return tuple(route.ref for route in self.index.read_with_strings(kind, EXTENSION_REF))
 
     def filters_of(self, route: ObjectRef) -> tuple[RouteFilter, ...]:
-        """The filters of a route that name an object, in their order; see `route_filters`."""
+        """Return the filters of a route that name an object, in their order; see `route_filters`."""
         return route_filters(self.index, route) if route.group_kind in FILTERING_ROUTES else ()
 
     @cached_property
@@ -319,7 +324,7 @@ class Relations(Sections):
 
     @cached_property
     def kinds_of_other_backends(self) -> frozenset[GroupKind]:
-        """The same without Services and ServiceImports; few routes are read for that."""
+        """The kinds of backends but Services and ServiceImports; few routes are read for that."""
         refs = (ref for route in self._with_other_kinds for ref in self._refs_of(route) if ref.forwards)
         return frozenset(ref.object.group_kind for ref in refs) - {*PORT_HOLDERS}
 
@@ -337,7 +342,7 @@ class Relations(Sections):
 
     @cached_method
     def namespace(self, namespace: str) -> tuple[ObjectRef, ...]:
-        """What is in a namespace: objects of the hierarchy's kinds, kind by kind, then other or unread backends."""
+        """Return the objects in a namespace: of the hierarchy's kinds, kind by kind, then other or unread backends."""
         objects = (ref for kind in HIERARCHY for ref in self.index.world.names_of(kind, namespace))
         home = ObjectRef(NAMESPACE, "", namespace)
         is_delegating = bool(self.delegations.refs)
@@ -358,8 +363,8 @@ class Relations(Sections):
     def _routes_by_backend(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
         if not self.delegations.refs:
             return self.referring.forwarding.all
-        plain = (each for route in self._routes() for each in self.referring.backends_of(route))
-        delegated = ((each.child, each.parent.object) for each in self.delegations.accepted())
+        plain = (pair for route in self._routes() for pair in self.referring.backends_of(route))
+        delegated = ((pair.child, pair.parent.object) for pair in self.delegations.accepted())
         return grouped(sorted([*plain, *delegated]))
 
     @property

@@ -29,11 +29,11 @@ class SharedRequests:
         self._relations = relations
 
     def requests_of(self, route: ObjectRef) -> tuple[Requests, ...]:
-        """Which requests a route takes, each once."""
+        """Return the requests that a route takes, each once."""
         return tuple(requests for requests, is_taken in self._possible_requests_of(route).items() if is_taken)
 
     def routes_taking(self, requests: Requests) -> tuple[ObjectRef, ...]:
-        """The routes that take the same requests; by kind, then sorted."""
+        """Return the routes that take the same requests; by kind, then sorted."""
         return self._routes_by_requests(requests.gateway).get(requests, ())
 
     @cached_method
@@ -42,18 +42,18 @@ class SharedRequests:
         return grouped((requests, route) for route in routes for requests in self.requests_of(route))
 
     def routes_that_may_share(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, Requests]]:
-        """The routes that may take the same requests as a route, once all is filled in, and which of the route's own.
+        """Yield the routes that may take the same requests as a route once all is filled in, with the requests.
 
         Also those that are known to, and the route itself.
         """
         for requests, is_taken in self._possible_requests_of(route).items():
             is_known = is_taken and not requests.is_open
-            others = self._possible_requests_by_path((requests.gateway, is_known)).get(requests.path, ())
-            yield from ((other, requests) for other, theirs in others if may_be_same(requests, theirs))
+            candidates = self._possible_requests_by_path((requests.gateway, is_known)).get(requests.path, ())
+            yield from ((candidate, requests) for candidate, theirs in candidates if may_be_same(requests, theirs))
 
     @cached_method
     def _possible_requests_of(self, route: ObjectRef) -> Mapping[Requests, bool]:
-        """Which requests a route may take, and whether it is known to be attached where it takes them."""
+        """Return the requests that a route may take, and whether it is known to be attached where it takes them."""
         relations, is_taken = self._relations, dict["Requests", bool]()
         resource = relations.index.get(route)
         for binding in relations.bindings(route):
@@ -67,7 +67,7 @@ class SharedRequests:
     def _possible_requests_by_path(
         self, gateway_and_certainty: tuple[ObjectRef, bool]
     ) -> Mapping[str, tuple[tuple[ObjectRef, Requests], ...]]:
-        """The routes that may take requests at a Gateway, each with which ones, by their path.
+        """Return the routes that may take requests at a Gateway, each with which ones, by their path.
 
         Compared with requests that are certain, only those of which it is not known whether a route takes them, or
         which ones these are.
@@ -81,7 +81,7 @@ class SharedRequests:
         )
 
     def _routes_on(self, gateway: ObjectRef) -> list[ObjectRef]:
-        """The routes that name a Gateway, or a ListenerSet of it, as a parent; sorted by kind and name.
+        """Return the routes that name a Gateway, or a ListenerSet of it, as a parent; sorted by kind and name.
 
         Of two routes on one Gateway, neither says by itself that it takes the requests of the other one.
         """
@@ -104,14 +104,14 @@ class Requests(Struct, frozen=True):
         return isinstance(self.port, str) or is_unknown_hostname(self.hostname)
 
 
-def may_be_same(one: Requests, other: Requests) -> bool:
+def may_be_same(first: Requests, second: Requests) -> bool:
     """Whether requests at one Gateway, with one path, may be the same once all is filled in."""
-    is_one = one.hostname == other.hostname or may_intersect(one.hostname, other.hostname)
-    return is_one and may_be_port(one.port, other.port)
+    is_one = first.hostname == second.hostname or may_intersect(first.hostname, second.hostname)
+    return is_one and may_be_port(first.port, second.port)
 
 
 def requests_at(route: Resource, listeners: Iterable[Listener]) -> Iterator[Requests]:
-    """What a route takes at the listeners to which it is attached; nothing if it is neither of HTTP nor of gRPC."""
+    """Return the requests that an HTTPRoute or a GRPCRoute takes at listeners; none for other routes."""
     paths = [path for rule in mappings_at(route.raw, "spec.rules") for path in _paths(route.ref, rule)]
     for listener in listeners:
         for hostname in strings_at(route.raw, "spec.hostnames") or [""]:
@@ -123,7 +123,7 @@ def requests_at(route: Resource, listeners: Iterable[Listener]) -> Iterator[Requ
 
 
 def _paths(route: ObjectRef, rule: Json) -> Iterator[str]:
-    """The paths of a rule: a GRPCRoute's are those of its services and methods; without any it is every path."""
+    """Yield the paths of a rule: a GRPCRoute's are those of its services and methods; without any it is every path."""
     matches = mappings_at(rule, "matches") or [{}]
     for match in matches:
         if route.group_kind == HTTP_ROUTE:

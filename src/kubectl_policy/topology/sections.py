@@ -29,7 +29,7 @@ class Sections:
 
     @cached_method
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
-        """The sections of an object in their order; see `NodeRef`."""
+        """Return the sections of an object in their order; see `NodeRef`."""
         if obj.group_kind in ROUTES:
             return self.index.rules_of(obj)
         if obj.group_kind in LISTENER_HOLDERS:
@@ -41,7 +41,7 @@ class Sections:
 
     @cached_method
     def ports(self, obj: ObjectRef) -> Mapping[Port, str]:
-        """The sections of a backend by port number; empty for a kind that is not known to have any."""
+        """Return the sections of a backend by port number; empty for a kind that is not known to have any."""
         kind = obj.group_kind
         if kind == SERVICE:
             # What an API server fills in is neither a number nor a name of a port.

@@ -115,8 +115,8 @@ def test_the_gateway_precedes_its_listener_sets() -> None:
     world = index(own, first, second)
     conflicts = Topology(world).gateways.conflicts(own.ref)
     assert {f"{node.object.name}#{node.section}": conflict for node, conflict in conflicts.items()} == {
-        "first#tcp": Conflict(reason="ProtocolConflict", other=NodeRef(own.ref, "own")),
-        "second#http": Conflict(reason="HostnameConflict", other=NodeRef(first.ref, "http")),
+        "first#tcp": Conflict(reason="ProtocolConflict", rival=NodeRef(own.ref, "own")),
+        "second#http": Conflict(reason="HostnameConflict", rival=NodeRef(first.ref, "http")),
     }
 
 
@@ -171,5 +171,5 @@ def test_each_conflicts_with_the_first_that_it_cannot_be_told_from(*, mixed_mode
             for other in listeners:
                 reason = "" if one is other else _rival(one, other, mixed_modes=mixed_modes)
                 if reason:
-                    expected.setdefault(one.node, Conflict(reason=reason, other=other.node))
+                    expected.setdefault(one.node, Conflict(reason=reason, rival=other.node))
         assert conflicts_among([listeners], mixed_modes=mixed_modes) == expected

@@ -38,7 +38,7 @@ def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
     for owner, listener, conflict in _conflicts(world):
         if conflict and conflict.reason == "HostnameConflict":
             hostname = f"hostname {listener.hostname}" if listener.hostname else "no hostname"
-            same = f"it has port {listener.port} and {hostname} like {listener_label(conflict.other)}"
+            same = f"it has port {listener.port} and {hostname} like {listener_label(conflict.rival)}"
             field = f"{listener.field}.hostname" if listener.hostname else listener.field
             yield _conflicted(world, owner, conflict, field, f"{same}; {_outcome(world, listener, conflict)}")
         elif conflict is None:
@@ -61,7 +61,7 @@ def protocol_conflict(world: Linted) -> Iterator[Finding]:
     """
     for owner, listener, conflict in _conflicts(world):
         if conflict and conflict.reason == "ProtocolConflict":
-            rival_listener = world.gateways.listener(conflict.other)
+            rival_listener = world.gateways.listener(conflict.rival)
             rival = (
                 f"{rival_listener.protocol} of "
                 if rival_listener and rival_listener.protocol != listener.protocol
@@ -69,7 +69,7 @@ def protocol_conflict(world: Linted) -> Iterator[Finding]:
             )
             rival = "another TLS mode of " if listener.protocol == "TLS" and not rival else rival
             clash = (
-                f"{listener.protocol} cannot share port {listener.port} with {rival}{listener_label(conflict.other)}"
+                f"{listener.protocol} cannot share port {listener.port} with {rival}{listener_label(conflict.rival)}"
             )
             message = f"{clash}; {_outcome(world, listener, conflict)}"
             yield _conflicted(world, owner, conflict, f"{listener.field}.port", message)
@@ -79,13 +79,13 @@ def _conflicts(world: Linted) -> Iterator[tuple[Resource, Listener, Conflict | N
     """Yield each listener with its conflict; between two listeners of one object, only the later one has it."""
     for owner, listener in world.listeners:
         conflict = world.gateways.conflict(listener)
-        names = world.topology.sections(owner.ref) if conflict and conflict.other.object == owner.ref else ()
-        if not conflict or not names or names.index(conflict.other.section) < names.index(listener.node.section):
+        names = world.topology.sections(owner.ref) if conflict and conflict.rival.object == owner.ref else ()
+        if not conflict or not names or names.index(conflict.rival.section) < names.index(listener.node.section):
             yield owner, listener, conflict
 
 
 def _outcome(world: Linted, listener: Listener, conflict: Conflict) -> str:
-    owner, rival = listener.node.object, conflict.other.object
+    owner, rival = listener.node.object, conflict.rival.object
     if owner == rival:
         return "neither is accepted"
     if rival.group_kind == GATEWAY:
@@ -102,7 +102,7 @@ def _conflicted(world: Linted, owner: Resource, conflict: Conflict, field: str, 
         field=field,
         message=message,
         reason=conflict.reason,
-        related=(world.related_listener(conflict.other, "the other listener"),),
+        related=(world.related_listener(conflict.rival, "the other listener"),),
     )
 
 
@@ -210,7 +210,7 @@ def gateway_host_port_overlap(world: Linted) -> Iterator[Finding]:
         # That one implementation cannot have both modes of TLS on one port is said of its own listeners.
         conflicts = conflicts_among((_listeners(world, gateway) for gateway in gateways), mixed_modes=True)
         for node, conflict in conflicts.items():
-            listener, rival = world.gateways.listener(node), world.gateways.listener(conflict.other)
+            listener, rival = world.gateways.listener(node), world.gateways.listener(conflict.rival)
             if not listener or not rival or listener.gateway == rival.gateway or node in reported:
                 continue
             if world.is_served(listener) and world.is_served(rival):

@@ -43,12 +43,12 @@ FRONTEND: Final = "mesh-route"
 # Kinds are few, but input may name any number of them.
 @lru_cache(256)
 def _rows_below(kind: GroupKind) -> tuple[Link, ...]:
-    return tuple(row for row in _LINKS if kind in row.above)
+    return tuple(row for row in _LINKS if kind in row.parent_kinds)
 
 
 @lru_cache(256)
 def _rows_above(kind: GroupKind) -> tuple[Link, ...]:
-    return tuple(row for row in _LINKS if row.below is None or kind in row.below)
+    return tuple(row for row in _LINKS if row.child_kinds is None or kind in row.child_kinds)
 
 
 class _BackendLinks(Struct, frozen=True):
@@ -210,7 +210,7 @@ class Links:
             # What stands for any route names none that could be drawn.
             names_one = backend.ref.forwards and not backend.is_any
             # Another reference of the rule may send requests to the same backend.
-            if names_one and not backend.nodes and backend.node not in self._relations.below_rule(rule):
+            if names_one and not backend.nodes and backend.node not in self._relations.rule_backends(rule):
                 idle.setdefault((rule, backend.node), self._idle(rule, backend))
         return _BackendLinks(broken, idle)
 

@@ -1,1 +1,1 @@
-"""Routes that hand requests on to other routes: by which references, with which matches, in which order."""
+"""Delegation between routes: references, matches of requests, and the order of routes."""

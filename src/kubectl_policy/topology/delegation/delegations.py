@@ -1,4 +1,4 @@
-"""Which rules of which routes a rule delegates to, and why not to others."""
+"""Delegations: the routes and rules to which a rule delegates, and the reasons against others."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ class Delegations:
 
     @property
     def index(self) -> Index:
-        """What was read."""
+        """The index of the snapshot."""
         return self._gateways.index
 
     @cached_property
     def order(self) -> Order:
-        """In which order requests pass routes, and which references would send them round in circles."""
+        """The order in which requests pass routes, and the references that would send them round in circles."""
         return order_routes(self.refs, self._passing.is_entered)
 
     @cached_property
@@ -82,15 +82,15 @@ class Delegations:
         return frozenset((route, field) for route, field, _ in self.order.circles)
 
     def to(self, child: ObjectRef) -> tuple[Delegation, ...]:
-        """The delegations to a route, also those that it is refused; in the order of their parents and rules."""
+        """Return the delegations to a route, also those that it is refused; in the order of their parents and rules."""
         return self._all.get(child, ()) if self.refs else ()
 
     def accepted(self) -> Iterator[Delegation]:
-        """Every delegation by which requests get from a route to another."""
+        """Return every delegation by which requests get from a route to another."""
         return (delegation for every in self._all.values() for delegation in every if delegation.is_accepted)
 
     def accepted_routes(self, ref: DelegatingRef) -> tuple[ObjectRef, ...]:
-        """The routes that a reference really delegates to."""
+        """Return the routes that a reference really delegates to."""
         return tuple(
             child
             for child in ref.children
@@ -115,7 +115,7 @@ class Delegations:
 
     @cached_method
     def _arriving(self, rules: tuple[NodeRef, ...]) -> tuple[Match, ...]:
-        """The matches with which requests that have passed rules, one after the other, reach the last of them."""
+        """Return the matches with which requests that have passed rules in turn reach the last of them."""
         *before, rule = rules
         refs = [ref for ref in self._from(before[-1]) if rule.object in ref.children] if before else []
         coming = self._arriving(tuple(before)) if refs else ()
@@ -189,14 +189,14 @@ class Delegations:
 
 
 def delegated_binding(index: Index, delegations: Iterable[Delegation], binding: Binding) -> Binding:
-    """The outcome of a parentRef to a route by the delegations to its own, in the place of one that is not known."""
+    """Return the binding of a route to a parent route, by the delegations to it."""
     parent = binding.parent
     presence = index.presence(parent)
     if presence == "missing":
         return replace(binding, state="refused", reason=NO_PARENT, message=f"{parent} does not exist")
     if presence == "unknown":
         return replace(binding, message=index.not_here(parent))
-    of_parent = [each for each in delegations if each.parent.object == parent]
+    of_parent = [delegation for delegation in delegations if delegation.parent.object == parent]
     if any(delegation.is_accepted for delegation in of_parent):
         return replace(binding, state="attached", message="", is_delegated=True)
     if of_parent:

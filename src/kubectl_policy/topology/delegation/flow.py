@@ -90,7 +90,7 @@ def _circles(
 
 
 def loop_nodes(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], known: Order) -> tuple[tuple[NodeRef, ...], ...]:
-    """The routes and rules of every circle; sorted, each once and from its smallest node."""
+    """Return the routes and rules of every circle; sorted, each once and from its smallest node."""
     by_routes: dict[frozenset[ObjectRef], tuple[NodeRef, ...]] = {}
     for circle in known.circles.values():
         start = circle.index(min(circle))
@@ -103,7 +103,7 @@ def loop_nodes(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], known: Order
 
 
 def circle_phrase(circle: Sequence[ObjectRef]) -> str:
-    """A circle of routes in words, ending where it began."""
+    """Return a circle of routes in words, ending where it began."""
     return " → ".join(map(str, (*circle, circle[0])))
 
 
@@ -126,25 +126,25 @@ class Flow(Struct, frozen=True):
 
 
 class RuleMatches:
-    """Which of the requests that reach one rule get to another, as the objects have it."""
+    """The matches of rules, and of the requests that pass from one rule to another."""
 
     def __init__(self, index: Index) -> None:
         """Remember where to look."""
         self._index = index
 
     def on(self, ref: DelegatingRef, coming: Sequence[Match], rule: NodeRef) -> tuple[Match, ...]:
-        """The matches with which requests get by way of a reference to a rule of a route that it stands for."""
+        """Return the matches with which requests get by way of a reference to a rule of a route that it stands for."""
         inherit = inherits(self._index.raw(rule.object), ref.profile.inherit_matches)
         return reaching_matches(coming, self.own(rule), inherit=inherit)
 
     @cached_method
     def own(self, rule: NodeRef) -> tuple[Match, ...]:
-        """The matches that a rule has itself."""
+        """Return the matches that a rule has itself."""
         position = self._index.rules_of(rule.object).index(rule.section)
         return matches_of(self._index.raw(rule.object), position)
 
     def rules(self, route: ObjectRef) -> list[NodeRef]:
-        """The rules of a route."""
+        """Return the rules of a route."""
         return [NodeRef(route, name) for name in self._index.rules_of(route)]
 
     def has_hostnames(self, route: ObjectRef) -> bool:
@@ -159,16 +159,16 @@ class RuleMatches:
 
 def follow_requests(passing: RuleMatches, refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], order: Order) -> Flow:
     """Follow requests from the top down, past every route once."""
-    above: dict[ObjectRef, list[DelegatingRef]] = {}
+    refs_to: dict[ObjectRef, list[DelegatingRef]] = {}
     for route_refs in refs.values():
         for ref in route_refs:
             for child in ref.children if ref.key not in order.circles else ():
-                above.setdefault(child, []).append(ref)
+                refs_to.setdefault(child, []).append(ref)
     reached: dict[NodeRef, tuple[Match, ...]] = {}
     over_limit: set[ObjectRef] = set()
     ways: dict[ObjectRef, int] = {}
     for route in order.routes:
-        coming = [] if passing.has_hostnames(route) else above.get(route, [])
+        coming = [] if passing.has_hostnames(route) else refs_to.get(route, [])
         ways[route] = 1 + sum(ways[rule.object] for rule in {ref.parent for ref in coming})
         matches = _matches(passing, route, coming, reached)
         if ways[route] > _MOST_WAYS or sum(map(len, matches.values())) > _MOST_MATCHES:
@@ -181,12 +181,12 @@ def follow_requests(passing: RuleMatches, refs: Mapping[ObjectRef, tuple[Delegat
 def _matches(
     passing: RuleMatches, route: ObjectRef, coming: Sequence[DelegatingRef], known: Mapping[NodeRef, tuple[Match, ...]]
 ) -> dict[NodeRef, tuple[Match, ...]]:
-    """The matches with which requests reach each rule of a route; its own where nothing is above it."""
-    own = passing.is_entered(route) or not coming
+    """Return the matches with which requests reach each rule of a route; its own where nothing is above it."""
+    with_direct = passing.is_entered(route) or not coming
     reaching: dict[NodeRef, tuple[Match, ...]] = {}
     for rule in passing.rules(route):
         passed = [passing.on(ref, known.get(ref.parent, ()), rule) for ref in coming]
-        every = [passing.own(rule), *passed] if own else passed
+        every = [passing.own(rule), *passed] if with_direct else passed
         reaching[rule] = tuple(dict.fromkeys(match for matches in every for match in matches))
     return reaching
 
@@ -202,7 +202,7 @@ class Match(Struct, frozen=True, kw_only=True):
 
 
 def matches_of(raw: Mapping[str, Json], rule: int) -> tuple[Match, ...]:
-    """The matches of a rule, by its index; without any, the one that has every request (HTTPRouteRule.Matches)."""
+    """Return the matches of a rule by its index; by default one that has every request (HTTPRouteRule.Matches)."""
     rules = items_at(raw, "spec.rules")
     entries = mappings_at(rules[rule], "matches") if rule < len(rules) else []
     return tuple(dict.fromkeys(_match(entry) for entry in entries or [{}]))
@@ -232,12 +232,12 @@ def inherits(raw: Mapping[str, Json], annotation: str) -> bool:
     return isinstance(value, str) and value.lower() in _YES
 
 
-def reaching_matches(above: Iterable[Match], own: Sequence[Match], *, inherit: bool) -> tuple[Match, ...]:
-    """The matches of a rule that remain of it below a delegating rule, or both joined; none if it is not reached.
+def reaching_matches(incoming: Iterable[Match], direct: Sequence[Match], *, inherit: bool) -> tuple[Match, ...]:
+    """Return the matches of a rule that requests of a delegating rule reach, joined with its own if it inherits them.
 
     Of joined ones, which multiply, no more than one beyond `_MOST_MATCHES`.
     """
-    pairs = ((outer, inner) for outer in above for inner in own)
+    pairs = ((outer, inner) for outer in incoming for inner in direct)
     if inherit:
         return tuple(dict.fromkeys(_joined(outer, inner) for outer, inner in islice(pairs, _MOST_MATCHES + 1)))
     return tuple(dict.fromkeys(inner for outer, inner in pairs if _inside(outer, inner)))
@@ -255,12 +255,12 @@ def _inside(outer: Match, inner: Match) -> bool:
 
 
 def _normal(match: Match) -> str:
-    """A path as it is compared: "a trailing slash is ignored" at the end of a prefix (PathMatchPathPrefix)."""
+    """Return a path as it is compared: "a trailing slash is ignored" at the end of a prefix (PathMatchPathPrefix)."""
     return match.path.rstrip("/") or "/" if match.path_type == _PREFIX else match.path
 
 
 def _joined(outer: Match, inner: Match) -> Match:
-    """The requests of both; what the delegating match says of a header or parameter, or of the method, counts."""
+    """Join two matches; of a header, a parameter or the method, that of the delegating match counts."""
     expression = _REGULAR_EXPRESSION in {outer.path_type, inner.path_type}
     path = outer.path + inner.path if expression else normpath(f"/{outer.path}/{inner.path}".replace("//", "/"))
     return Match(

@@ -1,4 +1,4 @@
-"""The references by which rules delegate to routes, and the routes that each stands for."""
+"""References by which rules delegate, and the routes that each of them selects."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class DelegatingRef(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> RefKey:
-        """What distinguishes it from every other one."""
+        """The key that identifies the reference: route, field and group of the profile."""
         return self.parent.object, self.ref.field, self.profile.group
 
 
 def delegating_refs(
     gateways: Gateways, forwards: Iterable[tuple[ObjectRef, BackendRef]], profiles: Sequence[DelegationProfile]
 ) -> dict[ObjectRef, tuple[DelegatingRef, ...]]:
-    """The delegating references of each route that has some, in the order of its rules.
+    """Return the delegating references of each route that has some, in the order of its rules.
 
     `forwards` are the routes with their references. A reference delegates if the controller of a Gateway that the route
     names, or that a route above it names, delegates that way; or if nothing is known of any such controller.
@@ -125,20 +125,20 @@ class _Lookup:
 def _valid_profiles(
     gateways: Gateways, possible: Mapping[ObjectRef, Sequence[DelegatingRef]], profiles: Sequence[DelegationProfile]
 ) -> dict[ObjectRef, set[DelegationProfile]]:
-    """The profiles that hold for each route whose controllers are known, by its own Gateways or those further up."""
+    """Return the profiles of each route whose controllers are known, by its Gateways or those of its parents."""
     valid: dict[ObjectRef, set[DelegationProfile]] = {}
     for route in possible:
-        own = _of_gateways(gateways, route, profiles)
-        if own is not None:
-            valid[route] = own
+        direct = _of_gateways(gateways, route, profiles)
+        if direct is not None:
+            valid[route] = direct
     waiting = deque(valid)
     while waiting:
         route = waiting.popleft()
         for ref in possible[route]:
-            below = {ref.profile} & valid[route]
+            passed_on = {ref.profile} & valid[route]
             for child in ref.children:
-                if child in possible and (child not in valid or below - valid[child]):
-                    valid.setdefault(child, set()).update(below)
+                if child in possible and (child not in valid or passed_on - valid[child]):
+                    valid.setdefault(child, set()).update(passed_on)
                     waiting.append(child)
     return valid
 
@@ -146,7 +146,7 @@ def _valid_profiles(
 def _of_gateways(
     gateways: Gateways, route: ObjectRef, profiles: Sequence[DelegationProfile]
 ) -> set[DelegationProfile] | None:
-    """The profiles that hold on the Gateways that a route names; None where it names none, or none that is known."""
+    """Return the profiles of the Gateways that a route names; None if it names none that is known."""
     index = gateways.index
     parents = [parent.object for parent in parent_refs(index, route)]
     controllers = {gateways.controller_of(obj) for obj in parents if obj.group_kind in LISTENER_HOLDERS}

@@ -1,1 +1,1 @@
-"""How routes attach to listeners: what a listener accepts, the handshake, conflicts, hostnames."""
+"""Gateways and listeners, and the routes that attach to them: handshakes, conflicts, hostnames, conditions."""

@@ -1,4 +1,4 @@
-"""References to certificates: whether they are allowed, and whether what they find looks like a certificate."""
+"""References to certificates: whether they are permitted, and whether their targets hold certificates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ INVALID: Final = "InvalidRef"
 
 
 def certificate_problem(gateways: Gateways, owner: ObjectRef, target: ObjectRef) -> Problem | None:
-    """What is wrong with a reference to a key pair; None if nothing is.
+    """Return the problem with a reference to a key pair; None if it is valid.
 
     "A CertificateRef is considered invalid when it refers to a nonexistent or unsupported resource or kind, or when the
     data within that resource is malformed" (ListenerReasonInvalidCertificateRef).
@@ -44,7 +44,7 @@ def certificate_problem(gateways: Gateways, owner: ObjectRef, target: ObjectRef)
 
 
 def authority_problem(gateways: Gateways, owner: ObjectRef, target: ObjectRef) -> Problem | None:
-    """What is wrong with a reference to CA certificates, under the key `ca.crt`; None if nothing is."""
+    """Return the problem with a reference to CA certificates, under the key `ca.crt`; None if it is valid."""
     return _problem(gateways, owner, target, CA_KINDS, ("ca.crt",))
 
 
@@ -57,7 +57,7 @@ class CertificateRef(Struct, frozen=True):
 
 
 def certificate_refs(gateways: Gateways, listener: Listener) -> Iterator[CertificateRef]:
-    """The certificateRefs of a listener that terminates TLS."""
+    """Yield the certificateRefs of a listener that terminates TLS."""
     if listener.protocol not in {"HTTPS", "TLS"} or not listener.terminates:
         return
     owner = listener.node.object
@@ -103,7 +103,7 @@ def _holds(raw: Mapping[str, Json], key: str) -> bool:
 
 
 def _text(raw: Mapping[str, Json], part: str, key: str) -> str:
-    """The text under a key of one part of a ConfigMap or Secret, decoded if need be; empty if malformed."""
+    """Return the text under a key of one part of a ConfigMap or Secret, decoded if need be; empty if malformed."""
     text = mapping_at(raw, part).get(key)
     if not isinstance(text, str):
         return ""

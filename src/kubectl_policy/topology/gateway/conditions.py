@@ -1,4 +1,4 @@
-"""What a conformant controller would report on GatewayClasses, Gateways, ListenerSets and their listeners."""
+"""Conditions that a conformant controller would report on GatewayClasses, Gateways, ListenerSets and listeners."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Condition(Struct, frozen=True):
 
 
 def true_condition(kind: str) -> Condition:
-    """A condition that holds, with its own name as the reason."""
+    """Return a condition that holds, with its own name as the reason."""
     return Condition(kind, "True", kind)
 
 
 def unknown_condition(kind: str, message: str) -> Condition:
-    """A condition that cannot be decided."""
+    """Return a condition that cannot be decided."""
     return Condition(kind, "Unknown", "Pending", message)
 
 
@@ -111,13 +111,13 @@ def listener_conditions(gateways: Gateways, node: NodeRef) -> tuple[Condition, .
 
 
 def supported_kinds(gateways: Gateways, node: NodeRef) -> tuple[GroupKind, ...]:
-    """The route kinds that a listener serves (ListenerStatus.SupportedKinds); a conflicted one serves none."""
+    """Return the route kinds that a listener serves (ListenerStatus.SupportedKinds); a conflicted one serves none."""
     listener = gateways.listener(node)
     return gateways.kinds_served(listener) if listener and not gateways.conflict(listener) else ()
 
 
 def attached_listener_sets(gateways: Gateways, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
-    """The ListenerSets that are attached to a Gateway: those it admits that are accepted, in their order of precedence.
+    """Return the ListenerSets that a Gateway admits and that are accepted, in their order of precedence.
 
     "A ListenerSet is successfully attached to a Gateway when ... The ListenerSet's status has the condition Accepted:
     true" (ListenerSet, "Gateway Integration").
@@ -130,11 +130,13 @@ def attached_listener_sets(gateways: Gateways, gateway: ObjectRef) -> tuple[Obje
 
 
 def why_invalid(gateways: Gateways, gateway: ObjectRef, node: NodeRef) -> Problem | None:
-    """Why a Gateway, or a listener of it or of a ListenerSet, is not valid; None if it is, or may be.
+    """Return the problem of a Gateway or listener that is not valid; None if it is valid, or may be.
 
     The reason is the one that a route reports where the controller ignores such a node.
     """
-    refusal = next((each for each in gateway_conditions(gateways, gateway) if each.type == "Accepted"), None)
+    refusal = next(
+        (condition for condition in gateway_conditions(gateways, gateway) if condition.type == "Accepted"), None
+    )
     if refusal and refusal.status == "False" and refusal.reason != "ListenersNotValid":
         return Problem(message=f"{gateway} is not valid: {refusal.message}", reason=NO_PARENT)
     for condition in listener_conditions(gateways, node):
@@ -159,7 +161,7 @@ def _gateway_accepted(gateways: Gateways, gateway: ObjectRef) -> Condition:
 
 
 def _gateway_resolved(gateways: Gateways, gateway: ObjectRef) -> Condition:
-    """By `spec.tls.backend.clientCertificateRef` (GatewayReasonInvalidClientCertificateRef)."""
+    """Return ResolvedRefs of a Gateway by its client certificate (GatewayReasonInvalidClientCertificateRef)."""
     reference = mapping_at(gateways.index.raw(gateway), "spec.tls.backend.clientCertificateRef")
     target = refer(gateways.index, reference, gateway.namespace, SECRET)
     problem = certificate_problem(gateways, gateway, target) if target.name else None
@@ -194,7 +196,7 @@ def _by_listeners(gateways: Gateways, obj: ObjectRef, *, every: bool, strictly: 
 
 
 def _attachment(gateways: Gateways, gateway: ObjectRef, listener_set: ObjectRef) -> Condition | None:
-    """Why a Gateway does not take a ListenerSet, whatever its listeners are; None if it does."""
+    """Return the condition of a ListenerSet that its Gateway does not accept; None if it does."""
     presence = gateways.index.presence(gateway)
     if presence == "missing":
         return Condition("Accepted", "False", "ParentNotAccepted", f"{gateway} does not exist")
@@ -238,17 +240,17 @@ def _listener_accepted(gateways: Gateways, listener: Listener, conflict: Conflic
 
 
 def _conflict_words(conflict: Conflict) -> str:
-    return f"it cannot be distinguished from {listener_label(conflict.other)}"
+    return f"it cannot be distinguished from {listener_label(conflict.rival)}"
 
 
 def _refusal(gateways: Gateways, listener: Listener, conflict: Conflict) -> str:
-    """The reason of a conflicted listener for not being accepted.
+    """Return the reason of a conflicted listener for not being accepted.
 
     A Gateway whose own listeners have incompatible protocols for one port is "syntactically or semantically invalid"
     (ListenerReasonInvalid); anywhere else the conflict is the reason (GEP-1713; GEP-2643 for mixed TLS modes).
     """
-    other = gateways.listener(conflict.other)
-    differs = other is not None and other.protocol != listener.protocol and conflict.reason == "ProtocolConflict"
+    rival = gateways.listener(conflict.rival)
+    differs = rival is not None and rival.protocol != listener.protocol and conflict.reason == "ProtocolConflict"
     return "Invalid" if differs and listener.node.object.group_kind == GATEWAY else conflict.reason
 
 
@@ -258,7 +260,7 @@ def _listener_resolved(gateways: Gateways, listener: Listener) -> Condition:
     if impossible and not is_unfilled(listener.protocol):
         message = f"protocol {listener.protocol} cannot serve {', '.join(map(str, impossible))}"
         return Condition("ResolvedRefs", "False", "InvalidRouteKinds", message)
-    certificates = [(each.problem, _CERTIFICATE_REASONS) for each in certificate_refs(gateways, listener)]
+    certificates = [(ref.problem, _CERTIFICATE_REASONS) for ref in certificate_refs(gateways, listener)]
     authorities = [(problem, _AUTHORITY_REASONS) for problem in _authorities(gateways, listener)]
     problems = [(problem, reasons) for problem, reasons in (*certificates, *authorities) if problem]
     if not problems:
@@ -272,7 +274,7 @@ def _listener_resolved(gateways: Gateways, listener: Listener) -> Condition:
 
 
 def _authorities(gateways: Gateways, listener: Listener) -> Iterator[Problem | None]:
-    """For each CA that the Gateway has the listener check its clients with, what is wrong with it.
+    """Return the problem, or None, of each CA certificate with which a listener validates clients.
 
     `spec.tls.frontend`: `perPort` replaces `default` for "all Listeners handling HTTPS traffic" on a port
     (FrontendTLSConfig); the references are the Gateway's, also for listeners of its ListenerSets.

@@ -1,4 +1,4 @@
-"""The Gateways of a snapshot: whose they are, which ListenerSets they admit, what their listeners serve."""
+"""Gateways of a snapshot: their classes and controllers, the ListenerSets that they admit, their listeners."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ class Implementation(Struct, frozen=True):
 
 
 class ControllerProfiles(Protocol):
-    """What profiles say of controllers; a `Registry` is one."""
+    """The parts of profiles about controllers; a `Registry` implements it."""
 
     def gateways_of(self, controller: str, /) -> GatewayProfile:
-        """How a controller treats Gateways."""
+        """Return the profile of the Gateways of a controller."""
         ...
 
     def ports_of(self, group_kind: GroupKind, /) -> tuple[str, ...] | None:
-        """Where the numbers of the ports of a kind's objects stand; None where that is not known."""
+        """Return the fields with the port numbers of a kind's objects; None if they are unknown."""
         ...
 
     def delegations(self, kinds: Collection[GroupKind], /) -> tuple[DelegationProfile, ...]:
-        """How routes delegate to routes, if references of some kinds may mean that."""
+        """Return the profiles of delegation in which references to some of the kinds may delegate."""
         ...
 
 
@@ -87,18 +87,18 @@ class Gateways:
         self._sets_by_gateway = Referrers(index, LISTENER_SETS, self._above)
 
     def gateway_of(self, obj: ObjectRef) -> ObjectRef | None:
-        """The Gateway that a Gateway is, or that a ListenerSet names, whether or not it exists; None for all else."""
+        """Return a Gateway itself, or the Gateway that a ListenerSet names, which may not exist; else None."""
         if obj.group_kind in LISTENER_SETS:
             return parent_gateway(self.index, obj, self.index.raw(obj))
         return obj if obj.group_kind == GATEWAY else None
 
     def class_of(self, gateway: ObjectRef) -> ObjectRef | None:
-        """The GatewayClass that a Gateway names, whether or not it exists."""
+        """Return the GatewayClass that a Gateway names, whether or not it exists."""
         name = text_at(self.index.raw(gateway), "spec.gatewayClassName")
         return ObjectRef(GATEWAY_CLASS, "", name) if name else None
 
     def controller_of(self, obj: ObjectRef) -> str | None:
-        """The controller of a GatewayClass, a Gateway or a ListenerSet; empty if it has none, None where unknown.
+        """Return the controller of a GatewayClass, a Gateway or a ListenerSet; "" if it has none, None if unknown.
 
         GatewayClass.spec.controllerName: "the name of the controller that is managing Gateways of this class".
         """
@@ -108,11 +108,11 @@ class Gateways:
         if obj.group_kind == GATEWAY_CLASS:
             controller = text_at(self.index.raw(obj), "spec.controllerName")
             return None if is_unfilled(controller) else controller
-        above = self.class_of(obj) if obj.group_kind == GATEWAY else self.gateway_of(obj)
-        return self.controller_of(above) if above else ""
+        parent = self.class_of(obj) if obj.group_kind == GATEWAY else self.gateway_of(obj)
+        return self.controller_of(parent) if parent else ""
 
     def profile_of(self, gateway: ObjectRef | None) -> GatewayProfile:
-        """How the controller of a Gateway treats it; as Gateway API says if no profile says otherwise, or unknown."""
+        """Return the profile of a Gateway by its controller; the defaults of Gateway API if there is none."""
         return self._profiles.gateways_of(text_at(self._class(gateway), "spec.controllerName"))
 
     def supports(self, gateway: ObjectRef | None, feature: str) -> bool:
@@ -123,7 +123,7 @@ class Gateways:
         objects with a name, or plain strings before Gateway API v1.1).
         """
         known = (self.implementation, self.profile_of(gateway))
-        if any(feature in each.unsupported_features for each in known):
+        if any(feature in profile.unsupported_features for profile in known):
             return False
         status = mapping_at(self._class(gateway), "status")
         listed = {text_at(item, "name") for item in items_at(status, "supportedFeatures")}
@@ -135,12 +135,12 @@ class Gateways:
         return self.index.raw(gateway_class) if gateway_class else {}
 
     def of_class(self, gateway_class: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The Gateways of a GatewayClass; sorted."""
+        """Return the Gateways of a GatewayClass; sorted."""
         return self._by_class.to(gateway_class)
 
     @cached_method
     def listener_sets(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The ListenerSets that name a Gateway, admitted or not, in their order of precedence.
+        """Return the ListenerSets that name a Gateway, admitted or not, in their order of precedence.
 
         "ListenerSet ordered by creation time (oldest first)", then "alphabetically by {namespace}/{name}" (GEP-1713);
         those of unknown age come last.
@@ -150,10 +150,10 @@ class Gateways:
         return tuple(listener_set.ref for listener_set in in_order)
 
     def _above(self, obj: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
-        """The class of a Gateway, or the Gateway of a ListenerSet, with the object itself."""
-        above = self.class_of(obj) if obj.group_kind == GATEWAY else self.gateway_of(obj)
-        if above:
-            yield above, obj
+        """Yield the class of a Gateway, or the Gateway of a ListenerSet, with the object itself."""
+        parent = self.class_of(obj) if obj.group_kind == GATEWAY else self.gateway_of(obj)
+        if parent:
+            yield parent, obj
 
     def admits(self, gateway: ObjectRef, listener_set: ObjectRef) -> bool | None:
         """Whether a Gateway lets a ListenerSet attach (`spec.allowedListeners`, default None); None where unknown."""
@@ -165,19 +165,19 @@ class Gateways:
 
     @cached_method
     def admitted(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The ListenerSets that a Gateway is known to let attach, in their order of precedence."""
+        """Return the ListenerSets that a Gateway is known to let attach, in their order of precedence."""
         return tuple(candidate for candidate in self.listener_sets(gateway) if self.admits(gateway, candidate))
 
     def listeners(self, obj: ObjectRef) -> tuple[Listener, ...]:
-        """The listeners of a Gateway or ListenerSet in their order."""
+        """Return the listeners of a Gateway or ListenerSet in their order."""
         return tuple(self._by_node(obj).values())
 
     def listener(self, node: NodeRef) -> Listener | None:
-        """One listener; None if the node is none, or was not read."""
+        """Return one listener; None if the node is none, or was not read."""
         return self._by_node(node.object).get(node) if node.section else None
 
     def on_port_of(self, listener: Listener) -> Sequence[Listener]:
-        """The listeners on the port of one: of the same Gateway or, without one, of the same object."""
+        """Return the listeners on the port of one: of the same Gateway or, without one, of the same object."""
         return self._by_port(listener.gateway or listener.node.object).get(listener.port, ())
 
     @cached_method
@@ -189,7 +189,7 @@ class Gateways:
         return by_port
 
     def hostnames_on_port_of(self, listener: Listener) -> Mapping[str, tuple[str, ...]]:
-        """The hostnames on the port of a listener, by how they are compared; none if all are its own."""
+        """Return the hostnames on the port of a listener, by how they are compared; none if all are its own."""
         return self._hostnames_by_port(listener.gateway or listener.node.object).get(listener.port, {})
 
     @cached_method
@@ -209,21 +209,21 @@ class Gateways:
 
     @cached_method
     def conflicts(self, gateway: ObjectRef) -> Mapping[NodeRef, Conflict]:
-        """The conflicted listeners on a Gateway, its own and those of the ListenerSets that it admits."""
+        """Return the conflicted listeners on a Gateway, its own and those of the ListenerSets that it admits."""
         owners = [self.listeners(owner) for owner in (gateway, *self.admitted(gateway))]
         return conflicts_among(owners, mixed_modes=self.supports(gateway, MIXED_MODES))
 
     def conflict(self, listener: Listener) -> Conflict | None:
-        """Why a listener is conflicted; None if it is not."""
+        """Return the conflict of a listener; None if it has none."""
         return self.conflicts(listener.gateway).get(listener.node) if listener.gateway else None
 
     def possible_conflict(self, listener: Listener) -> NodeRef | None:
-        """The listener with which another one may be in conflict once it is known what is to be filled in."""
+        """Return the listener with which another one may be in conflict once it is known what is to be filled in."""
         return possible_conflict(listener, self._if_unknown(listener.gateway)) if listener.gateway else None
 
     @cached_method
     def _if_unknown(self, gateway: ObjectRef) -> Sequence[Listener]:
-        """The listeners on a Gateway, if something is to be filled in of any of them."""
+        """Return the listeners on a Gateway, if something is to be filled in of any of them."""
         owners = (gateway, *self.admitted(gateway))
         listeners = [listener for owner in owners for listener in self.listeners(owner)]
         return listeners if any(map(has_unknowns, listeners)) else ()
@@ -235,7 +235,7 @@ class Gateways:
         return self.supports(listener.gateway, TERMINATE_MODE)
 
     def kinds_by_protocol(self, listener: Listener) -> tuple[GroupKind, ...]:
-        """The route kinds that a listener's protocol can serve: none if it, or its TLS mode, is not supported."""
+        """Return the route kinds that a listener's protocol can serve: none if it or its TLS mode is unsupported."""
         if not self.supports_mode(listener):
             return ()
         kinds = ROUTES_BY_PROTOCOL.get(listener.protocol, ())
@@ -244,7 +244,7 @@ class Gateways:
         return tuple(kind for kind in kinds if kind.kind not in self.implementation.unsupported_features)
 
     def kinds_served(self, listener: Listener) -> tuple[GroupKind, ...]:
-        """The route kinds that a listener serves: those that it names and its protocol can serve, or all of the latter.
+        """Return the route kinds that a listener serves: those that it names and its protocol can serve, or all it can.
 
         "If kinds are specified in Spec that are not supported, they MUST NOT appear in this list"
         (ListenerStatus.SupportedKinds).

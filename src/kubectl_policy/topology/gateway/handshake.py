@@ -69,7 +69,7 @@ class Binding(Struct, frozen=True, kw_only=True):
         return self.state == "attached" or self.reason in {*CONFLICTS, INVALID_LISTENER}
 
     def unless_ignored(self, ignored: Problem | None) -> Binding:
-        """The same where the controller ignores the Gateway or listener: refused, if nothing else refuses it."""
+        """Return the binding as refused if the controller ignores the Gateway or listener."""
         if ignored is None or (ignored.reason == INVALID_LISTENER and not self.counts_as_attached):
             return self
         return replace(self, state="refused", reason=ignored.reason, message=ignored.message)
@@ -84,13 +84,13 @@ class Handshakes:
         self._terms: dict[tuple[NodeRef, GroupKind, str], Terms] = {}
 
     def of(self, route: ObjectRef) -> Iterator[Binding]:
-        """The outcomes of a route's handshakes, in the order of its parentRefs and of the listeners of each parent."""
+        """Yield the bindings of a route, in the order of its parentRefs and of the listeners of each parent."""
         for parent in parent_refs(self._gateways.index, route):
             yield from _Handshake(self._gateways, self, route, parent).outcomes()
 
     @cached_method
     def absent(self, parent: ObjectRef) -> Problem | None:
-        """Why no route attaches to a parent, as it is not there, or not known; None if that is no reason."""
+        """Return the problem of a parent that is missing, unread or of an unknown kind; None if it is present."""
         index = self._gateways.index
         presence = index.presence(parent)
         if parent.group_kind not in _PARENTS:
@@ -100,7 +100,7 @@ class Handshakes:
         return unread_problem(index.not_here(parent)) if presence == "unknown" else None
 
     def terms(self, listener: Listener, kind: GroupKind, namespace: str) -> Terms:
-        """What a listener says to every route of a kind in a namespace."""
+        """Return the terms of a listener for every route of a kind in a namespace."""
         key = (listener.node, kind, namespace)
         if key not in self._terms:
             self._terms[key] = _ListenerTerms(self._gateways, listener, kind, namespace).terms()
@@ -141,7 +141,7 @@ class _Handshake(Struct, frozen=True):
         )
 
     def _at_service(self) -> Binding:
-        """A parent Service: "When Port is specified, ... SectionName: Port name" (ParentReference.SectionName)."""
+        """Bind a parent Service: "When Port is specified, ... SectionName: Port name" (ParentReference.SectionName)."""
         parent, picked = self.parent, _picked(self.parent)
         ports = port_names(self.gateways.index.raw(parent.object))
         picks = {name: _picks(parent, name, port) for port, name in ports.items()}
@@ -170,12 +170,12 @@ class _Handshake(Struct, frozen=True):
         if not is_any:
             names = [f"{listener.node.section} ({listener.port})" for listener in every]
             picked = _picked(parent)
-            what = f"listener {picked}" if picked else "listener"
-            message = f"{parent.object} has no {what}; {_known('listener', names)}"
+            label = f"listener {picked}" if picked else "listener"
+            message = f"{parent.object} has no {label}; {_known('listener', names)}"
             yield self._outcome(Problem(message=message, reason=NO_PARENT))
 
     def _problem(self, listener: Listener) -> Problem | None:
-        """Why a listener does not take the route: what is certain comes first; None if it takes it."""
+        """Return the problem that keeps the route from a listener, certain ones first; None if it attaches."""
         terms = self.handshakes.terms(listener, self.route.group_kind, self.route.namespace)
         if terms.refusal:
             return terms.refusal
@@ -195,13 +195,13 @@ class _Handshake(Struct, frozen=True):
         has_hostname = listener.protocol in _WITH_HOSTNAME or listener.may_serve_more
         if not hostnames or not has_hostname:
             return True
-        found = {intersect(hostname, listener.hostname) for hostname in hostnames}
-        return True if True in found else None if None in found else False
+        verdicts = {intersect(hostname, listener.hostname) for hostname in hostnames}
+        return True if True in verdicts else None if None in verdicts else False
 
     def _no_hostname(self, listener: Listener) -> str:
         hostnames = self._hostnames
-        what = f"hostname {hostnames[0]} does" if len(hostnames) == 1 else f"hostnames {', '.join(hostnames)} do"
-        return f"{what} not match {listener.hostname} of {listener}"
+        subject = f"hostname {hostnames[0]} does" if len(hostnames) == 1 else f"hostnames {', '.join(hostnames)} do"
+        return f"{subject} not match {listener.hostname} of {listener}"
 
     @property
     def _hostnames(self) -> Sequence[str]:
@@ -217,15 +217,15 @@ def _picks(parent: ParentRef, section: str, port: Port | None) -> bool | None:
 
 
 def _picked(parent: ParentRef) -> str:
-    """What a reference picks of its parent, in words."""
+    """Describe the section and port that a parentRef selects."""
     port = "" if parent.port is None else f"port {parent.port}"
     return " with ".join(part for part in (parent.section, port) if part)
 
 
-def _known(what: str, names: Sequence[str]) -> str:
+def _known(noun: str, names: Sequence[str]) -> str:
     if not names:
         return "it has none"
-    return f"it has {what}{'s' if len(names) > 1 else ''} {', '.join(names)}"
+    return f"it has {noun}{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 
 # A doubt for something that is to be filled in, and not for something that was not read.
@@ -233,7 +233,7 @@ UNFILLED: Final = "Unfilled"
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """What keeps all routes of one kind in one namespace from a listener, whatever their hostnames are.
+    """The problems of a listener with all routes of one kind in one namespace, whatever their hostnames are.
 
     They are refused, or it is not known whether they are, or else it is not served, or may not be, for a conflict.
     """
@@ -252,7 +252,7 @@ class _ListenerTerms(Struct, frozen=True):
     namespace: str
 
     def terms(self) -> Terms:
-        """What it says; what is certain comes first."""
+        """Return the terms, certain problems first."""
         refusal = self._not_admitted() or self._not_served() or self._other_namespace()
         if refusal:
             return Terms(refusal=Problem(message=refusal, reason="NotAllowedByListeners"))
@@ -260,14 +260,14 @@ class _ListenerTerms(Struct, frozen=True):
         return Terms(doubt=unknown, conflict=None if unknown else self._conflict())
 
     def _conflict(self) -> Problem | None:
-        """Why a listener that would take the route is not served, being in conflict with another one."""
+        """Return the problem of a listener that conflicts with another one, or may; None if it does not."""
         conflict = self.gateways.conflict(self.listener)
         if conflict:
-            message = f"{self.listener} conflicts with {listener_label(conflict.other)}"
+            message = f"{self.listener} conflicts with {listener_label(conflict.rival)}"
             return Problem(message=message, reason=conflict.reason)
-        other = self.gateways.possible_conflict(self.listener)
-        if other:
-            message = f"whether {self.listener} conflicts with {listener_label(other)} cannot be known yet"
+        rival = self.gateways.possible_conflict(self.listener)
+        if rival:
+            message = f"whether {self.listener} conflicts with {listener_label(rival)} cannot be known yet"
             return unfilled_problem(f"{message}: something of them is to be filled in")
         return None
 
@@ -335,18 +335,18 @@ class _ListenerTerms(Struct, frozen=True):
 
 
 def unread_problem(message: str) -> Problem:
-    """That something is not known, as something was not read."""
+    """Return a problem that is uncertain because an object was not read."""
     return Problem(message=message, certain=False)
 
 
 def unfilled_problem(message: str) -> Problem:
-    """That something is not known, as something of what was read is to be filled in."""
+    """Return a problem that is uncertain because a placeholder is not filled in."""
     return Problem(message=message, reason=UNFILLED, certain=False)
 
 
-def _labels(gateways: Gateways, what: str, namespace: str) -> Problem:
-    """Why it is not known whether a selector selects a namespace."""
+def _labels(gateways: Gateways, subject: str, namespace: str) -> Problem:
+    """Return the problem of a selector that may select a namespace: its labels were not read, or not filled in."""
     read = gateways.index.namespace_labels(namespace) is not None
     if not (read or is_unknown(namespace) or gateways.index.candidates(ObjectRef(NAMESPACE, "", namespace))):
-        return unread_problem(f"{what}: {gateways.index.why_unread_namespace(namespace)}")
-    return unfilled_problem(f"{what}: a label of Namespace {namespace}, or what is selected, is to be filled in")
+        return unread_problem(f"{subject}: {gateways.index.why_unread_namespace(namespace)}")
+    return unfilled_problem(f"{subject}: a label of Namespace {namespace}, or what is selected, is to be filled in")

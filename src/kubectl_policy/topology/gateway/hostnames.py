@@ -14,30 +14,30 @@ if TYPE_CHECKING:
 _ANY: Final = "{}"
 
 
-def intersect(one: str, other: str) -> bool | None:
+def intersect(first: str, second: str) -> bool | None:
     """Whether some host matches both names (see `intersection`); None where one of them is not known."""
-    if not one or not other or covers(one, other) or covers(other, one):
+    if not first or not second or covers(first, second) or covers(second, first):
         return True
-    return None if may_intersect(one, other) else False
+    return None if may_intersect(first, second) else False
 
 
-def intersection(one: str, other: str) -> str | None:
-    """The name of just the hosts that match both names, either of which may start with a wildcard label; None if none.
+def intersection(first: str, second: str) -> str | None:
+    """Return the name of the hosts that match both names, which may start with a wildcard label; None if none do.
 
     An empty name matches every host. "Hostnames that are prefixed with a wildcard label (`*.`) are interpreted as a
     suffix match. That means that a match for `*.example.com` would match both `test.example.com`, and
     `foo.test.example.com`, but not `example.com`." (HTTPRouteSpec.Hostnames, Listener.Hostname.) DNS names are compared
     without regard to case. Where it is not known whether there are such hosts, it is the name of which more is known.
     """
-    if not one or not other:
-        return one or other
-    if covers(one, other):
-        return other
-    if covers(other, one):
-        return one
-    if not may_intersect(one, other):
+    if not first or not second:
+        return first or second
+    if covers(first, second):
+        return second
+    if covers(second, first):
+        return first
+    if not may_intersect(first, second):
         return None
-    return min((one, other), key=lambda name: (name.startswith("*."), is_unknown_hostname(name), name))
+    return min((first, second), key=lambda name: (name.startswith("*."), is_unknown_hostname(name), name))
 
 
 def covers(pattern: str, name: str) -> bool:
@@ -59,13 +59,13 @@ def covers(pattern: str, name: str) -> bool:
 
 
 def covering_names(name: str) -> Iterator[str]:
-    """The names that cover one, in the way in which names are compared, but for the empty one."""
+    """Yield the names that cover one, in the way in which names are compared, but for the empty one."""
     name = comparable(name)
     yield name
-    place = name.find(".", 1)
-    while place > 0:
-        yield f"*{name[place:]}"
-        place = name.find(".", place + 1)
+    dot = name.find(".", 1)
+    while dot > 0:
+        yield f"*{name[dot:]}"
+        dot = name.find(".", dot + 1)
 
 
 def may_cover(pattern: str, name: str) -> bool:
@@ -74,14 +74,14 @@ def may_cover(pattern: str, name: str) -> bool:
 
 
 def comparable(name: str) -> str:
-    """A name as names are compared."""
+    """Return a name as names are compared."""
     return name if is_unknown_hostname(name) else name.lower()
 
 
-def may_intersect(one: str, other: str) -> bool:
+def may_intersect(first: str, second: str) -> bool:
     """Whether two names of which one is not known may have a host in common: what is known of both fits together."""
-    unknown, known = (one, other) if is_unknown_hostname(one) else (other, comparable(one))
-    if not is_unknown_hostname(unknown) or same_places(one, other):
+    unknown, known = (first, second) if is_unknown_hostname(first) else (second, comparable(first))
+    if not is_unknown_hostname(unknown) or same_places(first, second):
         return False
     if is_unknown_hostname(known) or known.startswith("*."):
         return fit_together(unknown.replace("*", _ANY), known.replace("*", _ANY))

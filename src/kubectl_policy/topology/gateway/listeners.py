@@ -83,12 +83,12 @@ class Listener(Struct, frozen=True, kw_only=True):
         return self.protocol == "TLS" and is_unfilled(text_at(self.raw, "tls.mode"))
 
     def __str__(self) -> str:
-        """What it is called in messages."""
+        """Return the label of the listener in messages."""
         return listener_label(self.node)
 
 
 def listener_label(node: NodeRef) -> str:
-    """What a listener is called in messages: `listener http of Gateway infra/edge`."""
+    """Return the label of a listener in messages: `listener http of Gateway infra/edge`."""
     return f"listener {node.section} of {node.object}"
 
 
@@ -97,7 +97,7 @@ def _unless_unknown(change: Callable[[str], str], text: str, unknown: Callable[[
 
 
 def listeners_in(obj: ObjectRef, raw: Mapping[str, Json], gateway: ObjectRef | None) -> tuple[Listener, ...]:
-    """The listeners of a Gateway or ListenerSet in their order, `listener[0]` where one has no name.
+    """Return the listeners of a Gateway or ListenerSet in their order, `listener[0]` where one has no name.
 
     No API server lets in a listener without a name, or a name twice; of those with one name the first counts.
     """
@@ -155,14 +155,14 @@ _Trait: TypeAlias = "tuple[str, str]"
 
 
 class Conflict(Struct, frozen=True):
-    """Why a listener is conflicted: the API's reason (one of `CONFLICTS`), and the listener it conflicts with."""
+    """A conflict of a listener: the API's reason (one of `CONFLICTS`), and the listener it conflicts with."""
 
     reason: str
-    other: NodeRef
+    rival: NodeRef
 
 
 def conflicts_among(owners: Iterable[Sequence[Listener]], *, mixed_modes: bool) -> dict[NodeRef, Conflict]:
-    """The conflicted listeners on a Gateway: of itself first, then of the ListenerSets that it admits, by precedence.
+    """Return the conflicted listeners of a Gateway, then of the ListenerSets that it admits, by precedence.
 
     Among the listeners of one object none wins: "The implementation MUST NOT pick one conflicting Listener as the
     winner. ALL indistinct Listeners must not be accepted" (GatewaySpec.Listeners). Between objects the one that
@@ -171,26 +171,30 @@ def conflicts_among(owners: Iterable[Sequence[Listener]], *, mixed_modes: bool) 
     conflicts: dict[NodeRef, Conflict] = {}
     established = _Established(mixed_modes=mixed_modes)
     for position, listeners in enumerate(owners):
-        served = [each for each in listeners if each.protocol in ROUTES_BY_PROTOCOL and each.port is not None]
+        served = [
+            listener for listener in listeners if listener.protocol in ROUTES_BY_PROTOCOL and listener.port is not None
+        ]
         lost = established.rivals_of(served)
-        left = [listener for listener in served if listener.node not in lost]
-        own = _Established(mixed_modes=mixed_modes)
-        own.add(left)
-        among = own.rivals_of(left)
-        conflicts |= lost | among
+        remaining = [listener for listener in served if listener.node not in lost]
+        siblings = _Established(mixed_modes=mixed_modes)
+        siblings.add(remaining)
+        indistinct = siblings.rivals_of(remaining)
+        conflicts |= lost | indistinct
         # Nothing takes the place of a Gateway's own listeners, not even of those that rule each other out.
-        established.add(left if position == 0 else [listener for listener in left if listener.node not in among])
+        established.add(
+            remaining if position == 0 else [listener for listener in remaining if listener.node not in indistinct]
+        )
     return conflicts
 
 
-def possible_conflict(listener: Listener, others: Iterable[Listener]) -> NodeRef | None:
-    """The first of the others on its Gateway from which it may not be distinguished once both are filled in.
+def possible_conflict(listener: Listener, rivals: Iterable[Listener]) -> NodeRef | None:
+    """Return the first of the others on its Gateway from which it may not be distinguished once both are filled in.
 
     Two different placeholders are not taken for the same value: whoever writes two means two.
     """
-    for other in others:
-        if other.node != listener.node and _may_conflict(listener, other):
-            return other.node
+    for rival in rivals:
+        if rival.node != listener.node and _may_conflict(listener, rival):
+            return rival.node
     return None
 
 
@@ -200,21 +204,21 @@ def has_unknowns(listener: Listener) -> bool:
     return unknown_port or is_unfilled(listener.protocol) or is_unknown_hostname(listener.hostname)
 
 
-def _may_conflict(one: Listener, other: Listener) -> bool:
-    protocols = {one.protocol, other.protocol}
+def _may_conflict(first: Listener, second: Listener) -> bool:
+    protocols = {first.protocol, second.protocol}
     unknown_protocol = any(map(is_unfilled, protocols))
-    ports = {type(one.port), type(other.port)}
-    if one.port != other.port and ports != {int, str}:
+    ports = {type(first.port), type(second.port)}
+    if first.port != second.port and ports != {int, str}:
         return False
     if not unknown_protocol and "UDP" in protocols:
         return len(protocols) == 1 and ports == {int, str}
     by_hostname = protocols <= {"HTTPS", "TLS"} or protocols == {"HTTP"}
     if not by_hostname:
         return unknown_protocol or ports == {int, str}
-    if one.hostname == other.hostname:
+    if first.hostname == second.hostname:
         return ports == {int, str}
-    unknown = [is_unknown_hostname(each.hostname) for each in (one, other)]
-    return sorted(unknown) == [False, True] and intersect(one.hostname, other.hostname) is None
+    unknown = [is_unknown_hostname(listener.hostname) for listener in (first, second)]
+    return sorted(unknown) == [False, True] and intersect(first.hostname, second.hostname) is None
 
 
 class _Established:
@@ -235,21 +239,21 @@ class _Established:
                     known.append((self._count, listener))
 
     def rivals_of(self, listeners: Iterable[Listener]) -> dict[NodeRef, Conflict]:
-        """The conflict of each listener that cannot be distinguished from one of these, with the first such one."""
+        """Return the conflict of each listener that is not distinct from an established one, the first of these."""
         conflicts: dict[NodeRef, Conflict] = {}
         for listener in listeners:
             rivals = [
-                (position, Conflict(reason=reason, other=other.node))
+                (position, Conflict(reason=reason, rival=candidate.node))
                 for trait, reason in self._indistinct(listener)
-                for position, other in self._first_two.get((listener.port, trait), ())
-                if other is not listener
+                for position, candidate in self._first_two.get((listener.port, trait), ())
+                if candidate is not listener
             ]
             if rivals:
                 conflicts[listener.node] = min(rivals, key=lambda rival: rival[0])[1]
         return conflicts
 
     def _indistinct(self, listener: Listener) -> Iterator[tuple[_Trait, str]]:
-        """What others on the port must not have ("Distinct Listeners" in GatewaySpec.Listeners), and the reason."""
+        """Yield the traits of listeners that are not distinct from this one (GatewaySpec.Listeners), and the reason."""
         match listener.protocol:
             case "UDP":
                 yield ("UDP", ""), _PROTOCOL
@@ -269,7 +273,7 @@ class _Established:
 
 
 def _traits(listener: Listener) -> Iterator[_Trait]:
-    """What others on the port find a listener by."""
+    """Return the traits of a listener by which others on its port conflict with it."""
     yield listener.protocol, ""
     if listener.protocol != "UDP":
         yield "all but UDP", ""

@@ -265,7 +265,7 @@ def target_contended(world: Linted) -> Iterator[Finding]:
     for policy in world.policies:
         reported: set[frozenset[NodeRef]] = set()
         for contention in world.analysis.contentions(policy.ref):
-            section, rival, holder = contention.section, contention.other, world.index.get(contention.holder)
+            section, rival, holder = contention.section, contention.rival_section, world.index.get(contention.holder)
             pair = frozenset({section, rival})
             if pair in reported:
                 continue

@@ -73,7 +73,7 @@ def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: Obj
     before = [
         rule
         for rule in _retrying(world, first)
-        if any(node.object == service for node in world.relations.below_rule(rule.node))
+        if any(node.object == service for node in world.relations.rule_backends(rule.node))
     ]
     # What comes in at the next Gateway is not what these rules matched.
     filters = {text for _, text in each_text(world.index.raw(first), "spec.rules.filters.type")}
