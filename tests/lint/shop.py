@@ -103,6 +103,11 @@ spec: {{{", ".join(filter(None, (references, spec)))}}}
 """
 
 
+def retrying(target: str, times: int) -> str:
+    """A BackendTrafficPolicy that retries."""
+    return policy("BackendTrafficPolicy", target, f"retry: {{numRetries: {times}}}")
+
+
 def kuadrant(kind: str, target: str, spec: str, **more: str) -> str:
     """A policy of Kuadrant."""
     return policy(kind, target, spec, group="kuadrant.io/v1", **more)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from kubectl_policy.comparison import compare
 from kubectl_policy.lint.settings import LintSettings
 from tests.lint.examples import lint, snapshot_of
-from tests.lint.test_coverage import HEAD, JWT, TIMED, policy
+from tests.lint.test_requirements import HEAD, JWT, TIMED, envoy_policy
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding
 
-SECURED = HEAD + policy("SecurityPolicy", f"jwt: {JWT}")
-CORS = policy("SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", "HTTPRoute", "cart")
+SECURED = HEAD + envoy_policy("SecurityPolicy", f"jwt: {JWT}")
+CORS = envoy_policy("SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", "HTTPRoute", "cart")
 
 
 def found(before: str, after: str) -> list[tuple[str, str, str, bool]]:
@@ -94,7 +94,9 @@ def test_a_route_that_is_deleted() -> None:
 
 def test_a_policy_that_still_has_an_effect_is_no_worse_off() -> None:
     """Less of it than before is found as what is lost."""
-    both = SECURED + policy("SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", section="http")
+    both = SECURED + envoy_policy(
+        "SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", section="http"
+    )
     assert [each.rule for each in findings(SECURED, both)] == ["GWP9101"]
 
 

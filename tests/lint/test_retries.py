@@ -1,4 +1,4 @@
-"""What adds up over hops, what takes longer than it may, and whom policies of others reach."""
+"""Retries that multiply, and timeouts that contradict each other."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy.lint.rules.requirements import cross_team_influence, owner_label_missing, wide_blast_radius
 from kubectl_policy.lint.rules.routes.retries import retry_amplification, timeout_inversion
-from kubectl_policy.lint.settings import LintSettings
-from tests.lint.shop import found, gateway, kuadrant, limits, policy, route, said, service
+from tests.lint.shop import found, gateway, policy, retrying, route, said, service
 
-OWNED: Final = LintSettings(owner="team")
-WIDE: Final = LintSettings(widest=2)
 LABEL: Final = '"gateway.networking.k8s.io/gateway-name": inner'
 # Requests of any host to the outer Gateway go on to the inner one.
 SERVICES: Final = service("inner", "infra", LABEL) + service()
@@ -27,11 +23,6 @@ def outer(rule: str = "retry: {attempts: 3}", hostname: str = "*.example.com") -
 def inner(rule: str = "retry: {attempts: 4}", name: str = "cart") -> str:
     """A route of the inner Gateway."""
     return route(name, gateway="inner", rule=rule)
-
-
-def retrying(target: str, times: int) -> str:
-    """A BackendTrafficPolicy that retries."""
-    return policy("BackendTrafficPolicy", target, f"retry: {{numRetries: {times}}}")
 
 
 @pytest.mark.parametrize(
@@ -173,93 +164,3 @@ def test_a_policy_may_give_requests_less_time() -> None:
     (finding,) = found(timeout_inversion, WORLD, timed("", "30s", 1), above)
     assert finding.message == "a try may take 30s, and requests end after 10s by BackendTrafficPolicy infra/public"
     assert [str(related.object) for related in finding.related] == ["BackendTrafficPolicy infra/public"]
-
-
-TWO: Final = gateway() + service() + route() + route("search", namespace="find")
-
-
-def test_nothing_is_asked_for_without_settings() -> None:
-    """These rules do nothing by themselves."""
-    manifests = [TWO, retrying("Gateway/public", 1)]
-    assert found(wide_blast_radius, *manifests) == []
-    assert found(cross_team_influence, *manifests) == []
-    assert found(owner_label_missing, *manifests) == []
-
-
-def test_a_policy_may_affect_many_routes() -> None:
-    """Those that nothing else keeps from it count."""
-    assert found(wide_blast_radius, TWO, retrying("HTTPRoute/cart", 1), settings=WIDE) == []
-    assert found(wide_blast_radius, TWO, retrying("HTTPRoute/missing", 1), settings=WIDE) == []
-    assert said(found(wide_blast_radius, TWO, retrying("Gateway/public", 1), settings=WIDE)) == [
-        (
-            "BackendTrafficPolicy infra/public: affects 2 routes in 2 namespaces: HTTPRoute find/search, HTTPRoute"
-            " shop/cart"
-        )
-    ]
-
-
-def test_routes_behind_listeners_count() -> None:
-    """What holds at a listener holds for all requests that come by it."""
-    world = gateway() + route("a") + route("b")
-    listeners = policy("ClientTrafficPolicy", "Gateway/public", "tls: {minVersion: '1.3'}")
-    assert said(found(wide_blast_radius, world, listeners, settings=WIDE)) == [
-        "ClientTrafficPolicy infra/public: affects 2 routes in namespace shop: HTTPRoute shop/a, HTTPRoute shop/b"
-    ]
-
-
-def owned(kind: str, target: str, team: str, name: str = "") -> str:
-    """A policy of a team."""
-    return policy(kind, target, "retry: {numRetries: 1}", labels=f"team: {team}" if team else "", name=name)
-
-
-def test_a_team_may_affect_its_own_routes() -> None:
-    """And those that say nothing of who owns them."""
-    manifests = [gateway(), route(labels="team: shop"), route("search")]
-    for team in ("shop", ""):
-        assert (
-            found(
-                cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", team), settings=OWNED
-            )
-            == []
-        )
-
-
-def test_what_others_own_is_told() -> None:
-    """With whose it is; Namespaces may say it."""
-    home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: find, annotations: {team: search}}\n"
-    manifests = [gateway(), home, route(labels="team: shop"), route("search", namespace="find")]
-    (finding,) = found(
-        cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", "edge"), settings=OWNED
-    )
-    assert said([finding]) == [
-        (
-            "BackendTrafficPolicy infra/public: is owned by edge, and affects HTTPRoute find/search, HTTPRoute"
-            " shop/cart of search, shop"
-        )
-    ]
-    assert [related.words for related in finding.related] == ["owned by search", "owned by shop"]
-
-
-def test_an_owner_is_looked_up_once() -> None:
-    """Of a route that several policies affect."""
-    both = [owned("BackendTrafficPolicy", target, "edge") for target in ("Gateway/public", "HTTPRoute/cart")]
-    jwt = policy("SecurityPolicy", "Gateway/public", "cors: {maxAge: 1s}", labels="team: edge")
-    assert len(found(cross_team_influence, gateway(), route(labels="team: shop"), *both, jwt, settings=OWNED)) == 2
-
-
-def test_somebody_should_own_a_policy() -> None:
-    """Itself or its Namespace says who; where that was not read, it is unknown."""
-    mine = owned("BackendTrafficPolicy", "HTTPRoute/cart", "shop")
-    home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {%s}}\n"
-    nobodys = kuadrant("RateLimitPolicy", "HTTPRoute/cart", limits("all", 1))
-    assert found(owner_label_missing, mine, settings=OWNED) == []
-    assert found(owner_label_missing, home % "team: shop", nobodys, settings=OWNED) == []
-    (finding,) = found(owner_label_missing, home % "", nobodys, settings=OWNED, complete=False)
-    assert said([finding]) == ["RateLimitPolicy shop/cart: has no label or annotation team"]
-    assert finding.fix
-    assert finding.fix.words == "add the label team"
-    (finding,) = found(owner_label_missing, nobodys, settings=OWNED, complete=False)
-    assert (finding.certain, finding.message) == (
-        False,
-        "has no label or annotation team, and Namespace shop was not read",
-    )

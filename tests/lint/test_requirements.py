@@ -1,4 +1,4 @@
-"""What a team wants to be in force for its routes: what counts as that, for which routes, and what is unknown."""
+"""Requirements of the config file, reach of policies, and their owners."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.settings import Requirement
+from kubectl_policy.lint.rules.requirements import cross_team_influence, owner_label_missing, wide_blast_radius
+from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.profiles.reading import problems as problems_of
 from tests.lint.examples import lint, requiring, snapshot_of
+from tests.lint.shop import found, gateway, kuadrant, limits, policy, retrying, route, said, service
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.settings import LintSettings
 
 HEAD: Final = """
 apiVersion: gateway.networking.k8s.io/v1
@@ -48,7 +49,7 @@ spec: {ports: [{port: 80}]}
 JWT: Final = '{providers: [{name: acme, remoteJWKS: {uri: "https://login.example.com/keys"}}]}'
 
 
-def policy(kind: str, spec: str, target: str = "Gateway", name: str = "public", section: str = "") -> str:
+def envoy_policy(kind: str, spec: str, target: str = "Gateway", name: str = "public", section: str = "") -> str:
     """A policy of Envoy Gateway."""
     of = f", sectionName: {section}" if section else ""
     return f"""---
@@ -62,7 +63,7 @@ spec:
 
 
 TIMEOUT: Final = "timeout: {http: {requestTimeout: 60s}}"
-TIMED: Final = HEAD + policy("BackendTrafficPolicy", TIMEOUT)
+TIMED: Final = HEAD + envoy_policy("BackendTrafficPolicy", TIMEOUT)
 AUTH: Final = requiring(policies=["SecurityPolicy"], fields=["jwt"])
 LIMIT: Final = 'duration(policy.timeout.http.requestTimeout) <= duration("30s")'
 
@@ -72,7 +73,7 @@ def bounded(check: str) -> LintSettings:
     return requiring(policies=["BackendTrafficPolicy"], check=check)
 
 
-def found(manifests: str, settings: LintSettings, *, complete: bool = True) -> list[Finding]:
+def broken_requirements(manifests: str, settings: LintSettings, *, complete: bool = True) -> list[Finding]:
     """What the two rules find."""
     every = lint(analyze(snapshot_of(manifests, complete=complete)), settings)
     return [finding for finding in every if finding.rule in {"GWP9001", "GWP9002"}]
@@ -92,7 +93,7 @@ def found(manifests: str, settings: LintSettings, *, complete: bool = True) -> l
 )
 def test_a_route_that_is_not_meant_needs_nothing(routes: dict[str, str]) -> None:
     """All that a selection says must hold."""
-    assert found(HEAD, requiring(policies=["SecurityPolicy"], routes=routes)) == []
+    assert broken_requirements(HEAD, requiring(policies=["SecurityPolicy"], routes=routes)) == []
 
 
 @pytest.mark.parametrize(
@@ -105,20 +106,20 @@ def test_a_route_that_is_not_meant_needs_nothing(routes: dict[str, str]) -> None
 )
 def test_a_route_that_is_meant_needs_it(routes: dict[str, str]) -> None:
     """By its labels, or by the way of requests."""
-    (finding,) = found(HEAD, requiring(policies=["SecurityPolicy"], routes=routes))
+    (finding,) = broken_requirements(HEAD, requiring(policies=["SecurityPolicy"], routes=routes))
     assert (str(finding.subject), finding.certain, finding.severity) == ("HTTPRoute shop/cart", True, "error")
 
 
 def test_a_policy_that_is_in_force_everywhere_suffices() -> None:
     """Wherever it is attached, and of whichever kind of those that would do."""
-    assert found(HEAD + policy("SecurityPolicy", f"jwt: {JWT}"), AUTH) == []
+    assert broken_requirements(HEAD + envoy_policy("SecurityPolicy", f"jwt: {JWT}"), AUTH) == []
     either = requiring(policies=["AuthPolicy", "securitypolicy"])
-    assert found(HEAD + policy("SecurityPolicy", f"jwt: {JWT}"), either) == []
+    assert broken_requirements(HEAD + envoy_policy("SecurityPolicy", f"jwt: {JWT}"), either) == []
 
 
 def test_a_policy_without_the_field_does_not_suffice() -> None:
     """What is attached and does not say it is as good as none."""
-    (finding,) = found(HEAD + policy("SecurityPolicy", "cors: {allowOrigins: ['*']}"), AUTH)
+    (finding,) = broken_requirements(HEAD + envoy_policy("SecurityPolicy", "cors: {allowOrigins: ['*']}"), AUTH)
     assert finding.message == (
         "ours: no SecurityPolicy with jwt is in force, for requests through listener http of Gateway shop/public, "
         "listener other of Gateway shop/public"
@@ -128,13 +129,15 @@ def test_a_policy_without_the_field_does_not_suffice() -> None:
 
 def test_a_policy_for_one_listener_leaves_the_other_one() -> None:
     """Each way of requests counts."""
-    (finding,) = found(HEAD + policy("SecurityPolicy", f"jwt: {JWT}", section="http"), AUTH)
+    (finding,) = broken_requirements(HEAD + envoy_policy("SecurityPolicy", f"jwt: {JWT}", section="http"), AUTH)
     assert finding.message.endswith("for requests through listener other of Gateway shop/public")
 
 
 def test_a_policy_for_one_rule_leaves_the_other_one() -> None:
     """Then the rule is what the finding is about."""
-    (finding,) = found(HEAD + policy("SecurityPolicy", f"jwt: {JWT}", "HTTPRoute", "cart", "read"), AUTH)
+    (finding,) = broken_requirements(
+        HEAD + envoy_policy("SecurityPolicy", f"jwt: {JWT}", "HTTPRoute", "cart", "read"), AUTH
+    )
     assert "is in force for write, for requests" in finding.message
     assert finding.field == "spec.rules[1]"
 
@@ -142,45 +145,50 @@ def test_a_policy_for_one_rule_leaves_the_other_one() -> None:
 def test_a_requirement_speaks_in_its_own_words() -> None:
     """And has its own severity."""
     told = requiring(policies=["SecurityPolicy"], message="every route needs a token", severity="warning")
-    (finding,) = found(HEAD, told)
+    (finding,) = broken_requirements(HEAD, told)
     assert (finding.message, finding.severity) == ("ours: every route needs a token", "warning")
 
 
 def test_what_may_be_in_force_is_unknown() -> None:
     """The route may be attached to a Gateway that was not read, where a policy may be."""
     elsewhere = HEAD.replace("[{name: public}]", "[{name: public}, {name: hidden}]")
-    findings = found(elsewhere, AUTH, complete=False)
+    findings = broken_requirements(elsewhere, AUTH, complete=False)
     assert [finding.certain for finding in findings] == [False]
 
 
 def test_a_kind_that_nobody_knows_is_in_force_nowhere() -> None:
     """It fails closed."""
-    assert len(found(HEAD, requiring(policies=["NoSuchPolicy"]))) == 1
+    assert len(broken_requirements(HEAD, requiring(policies=["NoSuchPolicy"]))) == 1
 
 
 def test_what_holds_is_within_bounds() -> None:
     """Nothing is out of bounds where nothing is in force, unless it is required as well."""
     of_timeouts = {"policies": ["BackendTrafficPolicy"], "check": LIMIT}
-    assert found(HEAD, requiring(**of_timeouts)) == []
-    assert found(HEAD + policy("BackendTrafficPolicy", TIMEOUT.replace("60s", "30s")), requiring(**of_timeouts)) == []
-    assert [each.rule for each in found(HEAD, requiring(**of_timeouts, required=True))] == ["GWP9001"]
+    assert broken_requirements(HEAD, requiring(**of_timeouts)) == []
+    assert (
+        broken_requirements(
+            HEAD + envoy_policy("BackendTrafficPolicy", TIMEOUT.replace("60s", "30s")), requiring(**of_timeouts)
+        )
+        == []
+    )
+    assert [each.rule for each in broken_requirements(HEAD, requiring(**of_timeouts, required=True))] == ["GWP9001"]
 
 
 def test_what_does_not_hold_is_said_once_of_the_policy_that_sets_it() -> None:
     """However many routes have it."""
-    (finding,) = found(TIMED, bounded(LIMIT))
+    (finding,) = broken_requirements(TIMED, bounded(LIMIT))
     assert str(finding.subject) == "BackendTrafficPolicy shop/gateway-public"
     assert finding.message == f"ours: not so: {LIMIT}, in force on HTTPRoute shop/cart"
 
 
 def test_what_cannot_be_evaluated_does_not_hold() -> None:
     """Whoever means what may be absent has to say so."""
-    manifests = HEAD + policy("BackendTrafficPolicy", "retry: {numRetries: 2}")
-    (finding,) = found(manifests, bounded(LIMIT))
+    manifests = HEAD + envoy_policy("BackendTrafficPolicy", "retry: {numRetries: 2}")
+    (finding,) = broken_requirements(manifests, bounded(LIMIT))
     assert "it cannot be evaluated: " in finding.message
     assert finding.certain
     optional = "!has(policy.timeout) || policy.timeout.http.requestTimeout != ''"
-    assert found(manifests, bounded(optional)) == []
+    assert broken_requirements(manifests, bounded(optional)) == []
 
 
 @pytest.mark.parametrize(
@@ -193,21 +201,21 @@ def test_what_cannot_be_evaluated_does_not_hold() -> None:
 )
 def test_a_check_sees_what_requests_pass(check: str) -> None:
     """The route, the Gateway and the listener."""
-    assert found(TIMED, bounded(check)) == []
+    assert broken_requirements(TIMED, bounded(check)) == []
 
 
 def test_a_check_is_made_for_each_way_of_requests() -> None:
     """One listener is not like the other one."""
     check = 'listener.name == "http"'
-    findings = found(TIMED, bounded(check))
+    findings = broken_requirements(TIMED, bounded(check))
     assert len(findings) == 1
 
 
 def test_a_policy_further_up_that_is_in_force_as_well_is_named() -> None:
     """The nearest one is the subject."""
-    near = policy("BackendTrafficPolicy", f"mergeType: StrategicMerge\n  {TIMEOUT}", "HTTPRoute", "cart")
-    far = policy("BackendTrafficPolicy", "retry: {numRetries: 2}")
-    (finding,) = found(HEAD + near + far, bounded(LIMIT))
+    near = envoy_policy("BackendTrafficPolicy", f"mergeType: StrategicMerge\n  {TIMEOUT}", "HTTPRoute", "cart")
+    far = envoy_policy("BackendTrafficPolicy", "retry: {numRetries: 2}")
+    (finding,) = broken_requirements(HEAD + near + far, bounded(LIMIT))
     assert str(finding.subject) == "BackendTrafficPolicy shop/httproute-cart"
     assert [(str(each.object), each.words) for each in finding.related] == [
         ("BackendTrafficPolicy shop/gateway-public", "in force as well"),
@@ -228,9 +236,11 @@ def test_a_file_that_says_it_wrongly_is_refused() -> None:
 def test_a_check_sees_nothing_of_a_gateway_that_was_not_read() -> None:
     """It does not hold where it needs that."""
     elsewhere = HEAD.replace("[{name: public}]", "[{name: hidden}]")
-    own = policy("BackendTrafficPolicy", TIMEOUT, "HTTPRoute", "cart")
-    assert found(elsewhere + own, bounded("!has(gateway.name) && !has(listener.name)"), complete=False) == []
-    (finding,) = found(elsewhere + own, bounded('gateway.name == "hidden"'), complete=False)
+    own = envoy_policy("BackendTrafficPolicy", TIMEOUT, "HTTPRoute", "cart")
+    assert (
+        broken_requirements(elsewhere + own, bounded("!has(gateway.name) && !has(listener.name)"), complete=False) == []
+    )
+    (finding,) = broken_requirements(elsewhere + own, bounded('gateway.name == "hidden"'), complete=False)
     assert "it cannot be evaluated: " in finding.message
 
 
@@ -240,3 +250,95 @@ def test_what_is_around_is_not_linted() -> None:
     assert [
         each.rule for each in lint(analysis, bounded(LIMIT), lambda each: each.ref.kind == "HTTPRoute") if each.certain
     ] == []
+
+
+OWNED: Final = LintSettings(owner="team")
+WIDE: Final = LintSettings(widest=2)
+TWO_TEAMS: Final = gateway() + service() + route() + route("search", namespace="find")
+
+
+def test_nothing_is_asked_for_without_settings() -> None:
+    """These rules do nothing by themselves."""
+    manifests = [TWO_TEAMS, retrying("Gateway/public", 1)]
+    assert found(wide_blast_radius, *manifests) == []
+    assert found(cross_team_influence, *manifests) == []
+    assert found(owner_label_missing, *manifests) == []
+
+
+def test_a_policy_may_affect_many_routes() -> None:
+    """Those that nothing else keeps from it count."""
+    assert found(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/cart", 1), settings=WIDE) == []
+    assert found(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/missing", 1), settings=WIDE) == []
+    assert said(found(wide_blast_radius, TWO_TEAMS, retrying("Gateway/public", 1), settings=WIDE)) == [
+        (
+            "BackendTrafficPolicy infra/public: affects 2 routes in 2 namespaces: HTTPRoute find/search, HTTPRoute"
+            " shop/cart"
+        )
+    ]
+
+
+def test_routes_behind_listeners_count() -> None:
+    """What holds at a listener holds for all requests that come by it."""
+    world = gateway() + route("a") + route("b")
+    listeners = policy("ClientTrafficPolicy", "Gateway/public", "tls: {minVersion: '1.3'}")
+    assert said(found(wide_blast_radius, world, listeners, settings=WIDE)) == [
+        "ClientTrafficPolicy infra/public: affects 2 routes in namespace shop: HTTPRoute shop/a, HTTPRoute shop/b"
+    ]
+
+
+def owned(kind: str, target: str, team: str, name: str = "") -> str:
+    """A policy of a team."""
+    return policy(kind, target, "retry: {numRetries: 1}", labels=f"team: {team}" if team else "", name=name)
+
+
+def test_a_team_may_affect_its_own_routes() -> None:
+    """And those that say nothing of who owns them."""
+    manifests = [gateway(), route(labels="team: shop"), route("search")]
+    for team in ("shop", ""):
+        assert (
+            found(
+                cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", team), settings=OWNED
+            )
+            == []
+        )
+
+
+def test_what_others_own_is_told() -> None:
+    """With whose it is; Namespaces may say it."""
+    home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: find, annotations: {team: search}}\n"
+    manifests = [gateway(), home, route(labels="team: shop"), route("search", namespace="find")]
+    (finding,) = found(
+        cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", "edge"), settings=OWNED
+    )
+    assert said([finding]) == [
+        (
+            "BackendTrafficPolicy infra/public: is owned by edge, and affects HTTPRoute find/search, HTTPRoute"
+            " shop/cart of search, shop"
+        )
+    ]
+    assert [related.words for related in finding.related] == ["owned by search", "owned by shop"]
+
+
+def test_an_owner_is_looked_up_once() -> None:
+    """Of a route that several policies affect."""
+    both = [owned("BackendTrafficPolicy", target, "edge") for target in ("Gateway/public", "HTTPRoute/cart")]
+    jwt = policy("SecurityPolicy", "Gateway/public", "cors: {maxAge: 1s}", labels="team: edge")
+    assert len(found(cross_team_influence, gateway(), route(labels="team: shop"), *both, jwt, settings=OWNED)) == 2
+
+
+def test_somebody_should_own_a_policy() -> None:
+    """Itself or its Namespace says who; where that was not read, it is unknown."""
+    mine = owned("BackendTrafficPolicy", "HTTPRoute/cart", "shop")
+    home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {%s}}\n"
+    nobodys = kuadrant("RateLimitPolicy", "HTTPRoute/cart", limits("all", 1))
+    assert found(owner_label_missing, mine, settings=OWNED) == []
+    assert found(owner_label_missing, home % "team: shop", nobodys, settings=OWNED) == []
+    (finding,) = found(owner_label_missing, home % "", nobodys, settings=OWNED, complete=False)
+    assert said([finding]) == ["RateLimitPolicy shop/cart: has no label or annotation team"]
+    assert finding.fix
+    assert finding.fix.words == "add the label team"
+    (finding,) = found(owner_label_missing, nobodys, settings=OWNED, complete=False)
+    assert (finding.certain, finding.message) == (
+        False,
+        "has no label or annotation team, and Namespace shop was not read",
+    )
