@@ -1,15 +1,21 @@
-"""What each sort of answer can be shown as, and what a format needs of it."""
+"""The formats of answers: remarks next to them, pictures by Graphviz, and the published schema."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubectl_policy.errors import PolicyError
 from kubectl_policy.render.forms import OBJECT_DESCRIPTION
-from kubectl_policy.render.output.formats import FORMATS, Forms, remarks_on, render
+from kubectl_policy.render.output.formats import FORMATS, Forms, drawn, remarks_on, render
 from kubectl_policy.render.output.text import View
+from tests.programs import needs_dot
+from tests.render.schema import FILE, SCHEMA, published
 from tests.render.worlds import about, colourful
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class WithHeadline(type(OBJECT_DESCRIPTION)):  # type: ignore[misc]  # private to its slice
@@ -44,3 +50,65 @@ def test_what_rows_cannot_say_is_said_next_to_them() -> None:
     assert said("table") == said("tree", complete=False) == said("json", shown="") == []
     assert said("table", complete=False) == said("name", shown="") == [headline]
     assert said("wide", WithHeadline()) == [headline]
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_without_graphviz_it_is_said_how_to_get_it(form: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """And what needs none."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PolicyError) as raised:
+        drawn("digraph {}", form)
+    assert raised.value.message == f"-o {form} needs the program dot of Graphviz, which is not installed"
+    assert raised.value.hint == (
+        "apt install graphviz, dnf install graphviz, brew install graphviz or winget install graphviz;"
+        " without it there are -o html, mermaid, dot, tree and json"
+    )
+
+
+def test_what_graphviz_does_not_take_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With what it says."""
+    program = tmp_path / "dot"
+    program.write_text("#!/bin/sh\necho 'no memory' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    with pytest.raises(PolicyError, match="Graphviz could not draw this: no memory"):
+        drawn("digraph {}", "svg")
+
+
+@needs_dot
+def test_pictures_are_what_their_formats_begin_with() -> None:
+    """SVG is text, all others are bytes."""
+    svg = drawn("digraph {a -> b}", "svg")
+    assert isinstance(svg, str)
+    assert svg.startswith("<?xml")
+    assert drawn("digraph {a -> b}", "png")[:4] == b"\x89PNG"
+    assert drawn("digraph {a -> b}", "pdf")[:5] == b"%PDF-"
+
+
+def test_the_published_schema_is_made_of_the_types() -> None:
+    """`python -m tests.render.schema` writes it anew."""
+    assert FILE.read_text("utf-8") == published()
+
+
+def test_the_schema_says_what_the_annotations_say() -> None:
+    """Types, choices, what may be null, limits, and what is said of a member: beside a field, or by a property."""
+    assert SCHEMA["$defs"]["Origin"]["properties"] == {
+        "source": {"description": "A file, or the context of a cluster.", "type": "string"},
+        "line": {"description": "From 1; 0 if unknown.", "type": "integer", "minimum": 0},
+    }
+    attachment = SCHEMA["$defs"]["Attachment"]["properties"]
+    assert attachment["declaredIn"] == {
+        "description": "The field, for example spec.targetRefs[0]: of the policy, or of the object in namedBy.",
+        "type": "string",
+    }
+    assert attachment["target"]["anyOf"] == [{"$ref": "#/$defs/NodeRef"}, {"type": "null"}]
+    assert SCHEMA["$defs"]["Diagnostic"]["properties"]["severity"] == {"enum": ["error", "warning", "info"]}
+
+
+def test_a_list_has_the_rows_of_its_kind() -> None:
+    """And an answer begins with what it is."""
+    routes = SCHEMA["$defs"]["RouteList"]
+    assert list(routes["properties"])[:3] == ["apiVersion", "kind", "headline"]
+    assert routes["properties"]["kind"] == {"const": "RouteList"}
+    assert routes["properties"]["items"]["items"] == {"$ref": "#/$defs/RouteRow"}
+    assert routes["required"] == list(routes["properties"])

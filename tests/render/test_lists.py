@@ -1,4 +1,4 @@
-"""Lists as tables, names and documents."""
+"""Lists: their tables, order, names and documents."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import pytest
 import yaml
 
 from kubectl_policy import analyze
+from kubectl_policy.errors import UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.questions.lists import Lists, list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.lists import list_remarks
-from kubectl_policy.render.output.text import View
+from kubectl_policy.render.forms import LISTS as FORMS
+from kubectl_policy.render.lists import list_remarks, ordered
+from kubectl_policy.render.output.formats import render
+from kubectl_policy.render.output.text import Line, View
 from kubectl_policy.render.wording.headlines import list_headline
 from tests import build
 from tests.render.schema import VALIDATOR
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Json, Resource
 
 TYPES = (
     "policies",
@@ -253,4 +257,139 @@ def test_an_incomplete_list_says_so() -> None:
     assert list_remarks(Lists((list_type(busy(), "routes", Selection("default")),)), empty=False) == [
         "6 routes in namespace default, as far as could be read: 1 object is not in the input.",
         "hint: a number that ends with + may be higher; -o yaml says what is not in the input",
+    ]
+
+
+def names(by: str, word: str = "policies", *resources: Resource) -> list[str]:
+    """The names of a type's objects, sorted."""
+    analysis = analyze(build.snapshot(*resources)) if resources else colourful()
+    return [row.ref.name for row in ordered(list_type(analysis, word, Selection()), by).rows]
+
+
+@pytest.mark.parametrize(
+    ("by", "problem"),
+    [
+        ("nope", "there is no such column"),
+        (".", "there is no such column"),
+        (".spec.targetRefs[first].name", "there is no such column"),
+        (".spec.targetRefs[7].name", "none of the listed objects has this field"),
+        (".spec..name", "there is no such column"),
+        (".spec.nope", "none of the listed objects has this field"),
+        ("{.metadata.labels.a}", "none of the listed objects has this field"),
+    ],
+)
+def test_what_cannot_be_sorted_by_is_refused(by: str, problem: str) -> None:
+    """With the columns that there are, also those that only the wide table shows."""
+    with pytest.raises(UsageError) as error:
+        names(by)
+    assert error.value.message == f'cannot sort by "{by}": {problem}'
+    assert error.value.hint == (
+        "sort by a field such as .metadata.name, or by NAMESPACE, NAME, KIND, ENFORCEMENT, AFFECTS, REASON, "
+        "TARGETS, CLASS, STRATEGY, KNOWN BY, STANZAS, BEATEN BY, REPORTED, CREATED"
+    )
+
+
+def test_an_empty_list_has_every_field() -> None:
+    """But not every column."""
+    assert names(".spec.nope", "routes", build.gateway()) == []
+    with pytest.raises(UsageError):
+        names("nope", "routes", build.gateway())
+
+
+def test_without_an_order_the_list_stays_as_it_is() -> None:
+    """By namespace and name."""
+    assert names("") == ["base", "first", "lost", "own", "second", "strict"]
+
+
+def test_numbers_are_sorted_as_numbers() -> None:
+    """Where they are the same, the list stays as it was."""
+    assert names("affects") == ["lost", "second", "first", "own", "base", "strict"]
+
+
+@pytest.mark.parametrize("by", ["BEATEN BY", "beaten-by", "Beaten By"])
+def test_a_column_is_named_as_it_is_shown(by: str) -> None:
+    """In any case, and without a space to quote; what is empty comes first."""
+    assert names(by) == ["first", "lost", "strict", "base", "own", "second"]
+
+
+@pytest.mark.parametrize("by", [".metadata.name", "metadata.name", "{.metadata.name}"])
+def test_a_field_is_named_as_for_kubectl(by: str) -> None:
+    """Numbers in names count as numbers."""
+    routes = [build.route(name) for name in ("r-10", "r-9", "r-09", "a", "r")]
+    assert names(by, "routes", *routes) == ["a", "r", "r-09", "r-9", "r-10"]
+
+
+def test_a_field_may_be_in_a_list_or_have_an_unusual_key() -> None:
+    """By the position, and in quotes."""
+    routes = [build.route(name, hostnames=[f"{name}.example"], labels={"a.b/c": name}) for name in ("b", "c", "a")]
+    assert names(".spec.hostnames[0]", "routes", *routes) == ["a", "b", "c"]
+    assert names("{.metadata.labels['a.b/c']}", "routes", *routes) == ["a", "b", "c"]
+
+
+def test_values_of_any_type_can_be_sorted() -> None:
+    """First those that are absent, then numbers, then the rest as text."""
+    found: dict[str, Json] = {
+        "a": "text",
+        "b": 7,
+        "c": {"x": 1},
+        "d": None,
+        "e": 2.5,
+        "f": [1],
+        "g": True,
+        "h": "9" * 5_000,
+    }
+    policies = [build.policy(name, build.target("g"), value=value) for name, value in found.items()]
+    assert names(".spec.value", "policies", *policies) == ["d", "g", "e", "b", "h", "f", "a", "c"]
+
+
+def test_a_definition_has_the_fields_of_a_kind() -> None:
+    """A kind without one has none of them."""
+    labels = {"gateway.networking.k8s.io/policy": "direct"}
+    world = (build.policy("p", build.target("g"), kind="ZooPolicy"), build.crd("AntPolicy", labels=labels))
+    assert names(".spec.scope", "policykinds", *world) == ["zoopolicies.example.com", "antpolicys.example.com"]
+
+
+LISTS = Lists(tuple(list_type(colourful(), word, Selection()) for word in ("gateways", "grpcroutes", "services")))
+EMPTY = Lists(tuple(list_type(colourful(), word, Selection("far")) for word in ("gateways", "grpcroutes")))
+
+
+def test_there_is_a_table_for_each_type() -> None:
+    """With an empty line between those that have rows, and the kind before the names, which can be pasted."""
+    assert shown(LISTS, "table") == (
+        "NAME                                  CLASS    PORTS     LISTENERS   ROUTES   POLICIES\n"
+        "gateway.gateway.networking.k8s.io/g   public   80, 443   2           1        2\n"
+        "\n"
+        "NAME        TYPE        PORTS      REFERRED BY           POLICIES\n"
+        "service/s   ClusterIP   8080/TCP   HTTPRoute default/r   4\n"
+    )
+    coloured = render(FORMS, LISTS, "table", View(coloured=True))
+    assert isinstance(coloured, tuple)
+    assert coloured[2] == Line()
+    assert shown(LISTS, "csv").count("\n\n") == 1
+    assert shown(EMPTY, "table") == shown(EMPTY, "csv") == ""
+
+
+def test_the_names_are_those_of_all_of_them() -> None:
+    """In the order of the lists."""
+    assert shown(LISTS, "name") == "gateway.gateway.networking.k8s.io/g\nservice/s\n"
+
+
+def test_they_are_one_document() -> None:
+    """Of the lists that single types have."""
+    document = json.loads(shown(LISTS, "json"))
+    VALIDATOR.validate(document)
+    for item in document["items"]:
+        VALIDATOR.validate(item)
+    assert [item["kind"] for item in document["items"]] == ["GatewayList", "RouteList", "BackendList"]
+    assert yaml.safe_load(shown(LISTS, "yaml")) == document
+
+
+def test_what_stands_next_to_them() -> None:
+    """An empty list next to others is no news; where all are empty, that is said once."""
+    assert FORMS.headline(LISTS) == "1 Gateway. 0 GRPCRoutes. 1 Service."
+    assert list_remarks(LISTS, empty=False) == []
+    said = list_remarks(EMPTY, empty=True)
+    assert said == [
+        "No resources found in far namespace.",
+        "hint: there is 1 Gateway in namespace default: add -n default",
     ]

@@ -1,1 +1,0 @@
-"""Tests of how what is in force on many objects is shown."""

@@ -1,1 +1,0 @@
-"""Tests of how comparisons with reports are shown."""

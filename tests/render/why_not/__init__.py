@@ -1,1 +1,0 @@
-"""Tests of how the reasons for no effect are shown."""
