@@ -23,7 +23,7 @@ from tests.property.choices import values_of
 from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
-from tests.questions.graph.told import outcomes
+from tests.questions.graph.drawings import outcomes
 
 if TYPE_CHECKING:
     from random import Random

@@ -196,18 +196,13 @@ class _Report:
                 message = f"{message}, which is not valid"
             self._put(merge.listener, self.profile.status, "invalid" if merge.failed else "merged", message, related)
         into = self.order.merged_into(self.policy, target)
-        more_specific = tuple(node for node in self.order.more_specific(target) if node not in into)
+        narrower = tuple(node for node in self.order.more_specific(target) if node not in into)
         for ancestor, status in statuses.items():
             if into:
                 self._put(ancestor, status, "merged into", f"merged with it: {', '.join(map(str, into))}", into)
-            if more_specific:
-                self._put(
-                    ancestor,
-                    status,
-                    "narrowed",
-                    f"narrower policies target {', '.join(map(str, more_specific))}",
-                    more_specific,
-                )
+            if narrower:
+                message = f"narrower policies target {', '.join(map(str, narrower))}"
+                self._put(ancestor, status, "narrowed", message, narrower)
 
     def _enforced(self) -> None:
         """Conditions on enforcement; a policy that is not accepted has none."""

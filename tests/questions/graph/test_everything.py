@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.questions.graph.picture import GraphOptions
 from tests import build
-from tests.questions.graph.told import drawn, links, nodes, outcomes, policies
+from tests.questions.graph.drawings import drawn, links, nodes, outcomes, policies
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Resource

@@ -11,7 +11,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.graph.links import Links
 from tests import build
 from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
-from tests.questions.graph.told import around, drawn, failing, links, nodes
+from tests.questions.graph.drawings import around, drawn, failing, links, nodes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,14 +1,17 @@
-"""What a node of a picture says of itself."""
+"""Nodes of a picture, and the selection of some by kind or by policies."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import analyze
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, SERVICE
 from kubectl_policy.questions.graph.nodes import node_of, section_value
+from kubectl_policy.questions.graph.picture import GraphOptions
 from tests import build
-from tests.questions.graph.told import drawn
+from tests.delegation import CONTROLLER, http_route, passing, to, top
+from tests.questions.graph.drawings import around, drawn, failing, links, nodes
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Resource
@@ -91,3 +94,173 @@ def test_virtual_ones() -> None:
         ("Fleet default/f", True)
     ]
     assert not any(node.virtual for node in picture.nodes if node.ref.kind == "Gateway")
+
+
+WORLD: Final[tuple[Resource, ...]] = (
+    build.gateway_class(),
+    build.gateway("g", build.listener("one"), build.listener("two", port=81)),
+    build.route(),
+    build.service("s"),
+)
+WHOLE: Final = GraphOptions(sections=False)
+
+
+def kinds(*kinds: object, **asked: object) -> GraphOptions:
+    """Nodes of some kinds alone."""
+    return GraphOptions(kinds=frozenset(kinds), **asked)  # type: ignore[arg-type]
+
+
+class TestKinds:
+    """Nodes of some kinds, and links past the others."""
+
+    def test_none_of_a_kind(self) -> None:
+        """Then there is nothing to draw."""
+        picture = drawn(WORLD, kinds(build.ref("TCPRoute", "t").group_kind))
+        assert (picture.nodes, picture.links) == ((), ())
+
+    def test_neighbours(self) -> None:
+        """Their links are as they are."""
+        picture = drawn(WORLD, kinds(GATEWAY, HTTP_ROUTE))
+        assert nodes(picture) == ["Gateway g", "Gateway g#one", "Gateway g#two", "HTTPRoute r", "HTTPRoute r#rule[0]"]
+        assert links(picture) == [
+            "Gateway g > Gateway g#one",
+            "Gateway g > Gateway g#two",
+            "Gateway g#one > HTTPRoute r",
+            "Gateway g#two > HTTPRoute r",
+            "HTTPRoute r > HTTPRoute r#rule[0]",
+        ]
+
+    def test_past_what_is_left_out(self) -> None:
+        """A link leads to the first node that is shown."""
+        picture = drawn(WORLD, kinds(GATEWAY_CLASS, SERVICE))
+        assert links(picture) == [
+            "Service s > Service s#8080",
+            "GatewayClass public > Service s#8080 past",
+        ]
+        assert [link.relation for link in picture.links] == ["port", "backend"]
+
+    def test_past_what_is_refused(self) -> None:
+        """The first thing that is wrong on the way is told, unless another way leads there."""
+        refused = build.route("refused", parents=[build.parent("g", "three")], rules=[build.rule(build.backend("t"))])
+        picture = drawn([*WORLD, refused, build.service("t")], kinds(GATEWAY, SERVICE, sections=False))
+        assert links(picture) == ["Gateway g > Service s past", "Gateway g > Service t refused NoMatchingParent past"]
+        missing = build.route("missing", rules=[build.rule(build.backend("s", 9))])
+        picture = drawn([*WORLD, missing], kinds(GATEWAY, SERVICE, sections=False))
+        assert links(picture) == ["Gateway g > Service s past"]
+        picture = drawn([*WORLD[:2], WORLD[3], missing], kinds(GATEWAY, SERVICE, sections=False))
+        assert links(picture) == ["Gateway g > Service s broken BackendNotFound past"]
+
+    def test_ways_that_meet(self) -> None:
+        """Of two ways to what is left out, the one that carries requests counts, whichever was found first."""
+        routes = [
+            top(passing("/", to("between")), name="top"),
+            http_route("between", passing("/a", to("end"))),
+            http_route("end", passing("/a", build.backend())),
+            http_route(
+                "other", passing("/a", build.backend("s", weight=0), to("end")), parents=[build.parent("g", "x")]
+            ),
+        ]
+        world = [build.gateway_class(controller=CONTROLLER), build.gateway(), *routes, build.service()]
+        picture = drawn(world, kinds(GATEWAY, SERVICE, sections=False))
+        assert links(picture) == ["Gateway g > Service s past"]
+
+    def test_policies(self) -> None:
+        """Those that are about what is shown, by target or by effect, and those without any target."""
+        on_route = build.policy("on-route", build.target("r", "HTTPRoute"), color="red")
+        on_gateway = build.policy("on-gateway", build.target("g"), color="red")
+        on_nothing = build.policy("on-nothing", color="red")
+        world = [*WORLD, on_route, on_gateway, on_nothing]
+        assert [policy.ref.name for policy in drawn(world, kinds(GATEWAY)).policies] == ["on-gateway", "on-nothing"]
+        assert [policy.ref.name for policy in drawn(world, kinds(SERVICE)).policies] == ["on-nothing", "on-route"]
+
+
+class TestObjects:
+    """Nodes without sections."""
+
+    def test_links_between_objects(self) -> None:
+        """They stand for those of the sections; none is past anything."""
+        picture = drawn(WORLD, WHOLE)
+        assert nodes(picture) == ["GatewayClass public", "Gateway g", "HTTPRoute r", "Service s"]
+        assert links(picture) == [
+            "Gateway g > HTTPRoute r",
+            "GatewayClass public > Gateway g",
+            "HTTPRoute r > Service s",
+        ]
+        assert [link.relation for link in picture.links] == ["route", "gateway", "backend"]
+
+    def test_one_listener_takes_a_route(self) -> None:
+        """That another one refuses it is no news."""
+        parents = [build.parent("g", "three"), build.parent("g", "two")]
+        picture = drawn([*WORLD[:2], build.route(parents=parents), WORLD[3]], WHOLE)
+        assert "Gateway g > HTTPRoute r" in links(picture)
+        assert not failing(picture)
+
+    def test_one_listener_may_take_a_route(self) -> None:
+        """That is more than one that refuses it does."""
+        listeners = [build.listener("one", hostname="one.example.com"), build.listener("two", hostname="${HOST}")]
+        parents = [build.parent("g", "one"), build.parent("g", "two")]
+        route = build.route(parents=parents, hostnames=["three.example.com"])
+        picture = drawn([build.gateway("g", *listeners), route, WORLD[3]], WHOLE)
+        assert "Gateway g > HTTPRoute r unknown" in links(picture)
+
+    def test_one_rule_is_broken(self) -> None:
+        """Its requests get an error, whatever other rules do."""
+        rules = [build.rule(build.backend("s")), build.rule(build.backend("s", 9))]
+        picture = drawn([*WORLD[:2], build.route(rules=rules), WORLD[3]], WHOLE)
+        assert links(picture, "backend") == ["HTTPRoute r > Service s broken BackendNotFound"]
+        rules = [build.rule(build.backend("s")), build.rule(build.backend("s", weight=0))]
+        picture = drawn([*WORLD[:2], build.route(rules=rules), WORLD[3]], WHOLE)
+        assert links(picture, "backend") == ["HTTPRoute r > Service s"]
+
+    def test_routes_that_refer_to_themselves(self) -> None:
+        """There is no link from a node to itself."""
+        loop = top(passing("/", to("top")))
+        world = [build.gateway_class(controller=CONTROLLER), build.gateway(), loop]
+        assert [link.child.object for link in drawn(world).links if link.relation == "backend"] == [loop.ref]
+        assert not links(drawn(world, WHOLE), "backend")
+
+
+class TestOnlyAffected:
+    """What policies have to do with, and what leads there."""
+
+    ASKED: Final = GraphOptions(only_affected=True)
+
+    def test_no_policies(self) -> None:
+        """Then there is nothing to draw."""
+        picture = drawn(WORLD, self.ASKED)
+        assert (picture.nodes, picture.links) == ((), ())
+
+    def test_what_leads_there(self) -> None:
+        """Of two routes, the one that a policy is about; and not what is below that, if nothing is set there."""
+        tls = build.policy(
+            "tls",
+            build.target("s", "Service", group=""),
+            kind="BackendTLSPolicy",
+            group="gateway.networking.k8s.io",
+            validation={"hostname": "s", "wellKnownCACertificates": "System"},
+        )
+        other = build.route("other", rules=[build.rule(build.backend("t"))])
+        picture = drawn([*WORLD, other, build.service("t"), tls], self.ASKED)
+        assert nodes(picture) == nodes(drawn(WORLD))
+        assert links(picture) == links(drawn(WORLD))
+
+    def test_targets_without_effect(self) -> None:
+        """A target is drawn with its object, also one that is not there."""
+        p = build.policy("p", build.target("g", section="three"), color="red")
+        picture = drawn([*WORLD, p], self.ASKED)
+        assert nodes(picture) == ["GatewayClass public", "Gateway g", "Gateway g#three (missing)"]
+
+    def test_of_some_policies(self) -> None:
+        """What others are about is left out."""
+        p = build.policy("p", build.target("r", "HTTPRoute"), color="red")
+        q = build.policy("q", build.target("q"), kind="OtherPolicy", color="red")
+        picture = drawn([*WORLD, p, q], GraphOptions(only_affected=True, policy_kinds=frozenset({p.ref.group_kind})))
+        assert "Gateway q (missing)" not in nodes(picture)
+
+    def test_around_something(self) -> None:
+        """What is around it that policies are about."""
+        p = build.policy("p", build.target("g"), color="red")
+        world = [*WORLD, build.route("other", rules=[]), p]
+        asked = around(build.ref("HTTPRoute", "r"), only_affected=True)
+        assert "HTTPRoute other" not in nodes(drawn(world, asked))
+        assert "HTTPRoute r" in nodes(drawn(world, asked))

@@ -1,4 +1,4 @@
-"""What is in force where, in a picture."""
+"""Policies in a picture, and outcomes at its nodes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, load_manifests
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY_API, ROUTES
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphOptions
 from tests import build
-from tests.questions.graph.told import around, drawn, outcomes, wins
+from tests.questions.graph.drawings import around, drawn, outcomes, wins
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import Json, Resource
 
 EFFECTIVE: Final = GraphOptions(effective=True)
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
@@ -147,3 +148,50 @@ def test_as_described_of_whole_routes() -> None:
     for node, outcome in outcomes(picture).items():
         described = {policy for group in describe(analysis, NodeRef(node.object)).in_force for policy in group.policies}
         assert {policy for win in outcome.wins for policy in win.policies} == described
+
+
+TWO_GATEWAYS: Final = (build.gateway_class(), build.gateway(), build.gateway("other"), build.route(), build.service())
+
+
+def reported(ancestor: str, status: str = "False") -> Resource:
+    """A policy on a route, and what a controller says of it for a Gateway."""
+    condition: dict[str, Json] = {"type": "Accepted", "status": status, "reason": "Invalid"}
+    entry: dict[str, Json] = {
+        "ancestorRef": {"group": GATEWAY_API, "kind": "Gateway", "name": ancestor},
+        "controllerName": "example.com/gateway",
+        "conditions": [condition],
+    }
+    spec: dict[str, Json] = {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}
+    return build.resource("ColorPolicy", "p", spec, group="example.com", status={"ancestors": [entry]})
+
+
+def test_reports() -> None:
+    """To the contrary is what a controller says for a target, or for what is above it."""
+    assert drawn([*TWO_GATEWAYS, reported("g", "True")]).policies[0].contrary is None
+    assert drawn([*TWO_GATEWAYS, reported("other")]).policies[0].contrary is None
+    contrary = drawn([*TWO_GATEWAYS, reported("g")]).policies[0].contrary
+    assert contrary
+    assert (contrary.reason, contrary.about) == ("Invalid", "Gateway g")
+    near = drawn([*TWO_GATEWAYS, reported("g")], around(build.ref("HTTPRoute", "r"))).policies[0]
+    assert near.contrary == contrary
+
+
+def test_where_they_were_read() -> None:
+    """And what is known of their kinds."""
+    policy = drawn([*TWO_GATEWAYS, reported("g")]).policies[0]
+    assert policy.origin == build.ORIGIN
+    assert policy.profile.group_kind == policy.ref.group_kind
+
+
+def test_what_they_affect() -> None:
+    """The same as is told of what deleting them would change."""
+    analysis = analyze(load_manifests("fixtures/bakery"))
+    found = graph(analysis).policies
+    assert len(found) == 11
+    for policy in found:
+        answer = blast_radius(analysis, policy.ref)
+        assert (answer.affected, answer.targets, answer.enforcement) == (
+            policy.affected,
+            policy.targets,
+            policy.enforcement,
+        )

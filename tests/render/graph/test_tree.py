@@ -20,7 +20,7 @@ from kubectl_policy.render.graph.wording import graph_headline
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import View, cells, to_text
 from tests import build
-from tests.questions.graph.told import around, drawn
+from tests.questions.graph.drawings import around, drawn
 from tests.render.graph.pictures import HOSTILE, WORLDS, hostile_world, picture_of
 from tests.render.worlds import DIRECT, INHERITED, defaults, overrides
 

@@ -123,7 +123,7 @@ class PolicyComparisons:
             on_itself = claims and profile.status.placement == "policy"
             known_statuses = statuses_of(_status(profile, "")) if on_itself else _NOTHING
             yield from compare_conditions(None, computed.get(None, ()), direct.conditions, known_statuses)
-        for ancestor in (entry for entry in computed if entry and entry not in reported_on):
+        for ancestor in (ancestor for ancestor in computed if ancestor and ancestor not in reported_on):
             yield from compare_conditions(ancestor, computed[ancestor], (), _NOTHING, optional=_OPTIONAL)
 
     def _acts(self, profile: PolicyKindProfile, node: NodeRef) -> bool | None:
@@ -159,13 +159,13 @@ class PolicyComparisons:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
         if not comparison.disagrees:
             return comparison
-        unseen: tuple[BlindSpot, ...]
         statuses = {claim.status for claim in (comparison.computed, comparison.reported) if claim}
+        unseen: tuple[BlindSpot, ...]
         if is_assumed(profile) and statuses != {"True", "False"}:
             # Only that two sides say the opposite does not depend on the words that are assumed.
-            blind_spots = f"how {plural(policy.kind)} report"
+            reports = f"how {plural(policy.kind)} report"
             reason = "no profile says where and in which words; conditions as in GEP-713 are assumed"
-            unseen = (BlindSpot(what=blind_spots, reason=reason, remedy="say it in a profile, under status"),)
+            unseen = (BlindSpot(what=reports, reason=reason, remedy="say it in a profile, under status"),)
         elif depends_on_references(comparison.type, _status(profile, comparison.controller)):
             unseen = blind_spots_in_references(
                 self._analysis, policy, needs=_may_lack_something(comparison, _status(profile, comparison.controller))
@@ -184,10 +184,8 @@ class PolicyComparisons:
 def _may_lack_something(comparison: Comparison, status: StatusProfile) -> bool:
     """Whether what was reported may be about something that a policy lacks: a controller has words for that."""
     reported = comparison.reported
-    condition_words = [*status.conditions.get("invalid", ()), *status.conditions.get("not permitted", ())]
-    return reported is None or any(
-        (reported.status, reported.reason) == (it.status, it.reason) for it in condition_words
-    )
+    reasons = [*status.conditions.get("invalid", ()), *status.conditions.get("not permitted", ())]
+    return reported is None or any((reported.status, reported.reason) == (it.status, it.reason) for it in reasons)
 
 
 def _status(profile: PolicyKindProfile, controller: str) -> StatusProfile:

@@ -86,13 +86,13 @@ def status(analysis: Analysis, type_name: str = "", selection: Selection = EVERY
     resources = [*selected.resources, *(() if type_name else _reported_on(analysis, selection))]
     resources += () if type_name else _targets(analysis, resources)
     explainer = Explainer(analysis)
-    policies, further = PolicyComparisons(analysis, explainer), ObjectComparisons(analysis, explainer)
+    policies, objects = PolicyComparisons(analysis, explainer), ObjectComparisons(analysis, explainer)
     kinds = sorted({resource.ref.group_kind for resource in resources})
     return StatusReport(
         noun=selected.type.noun,
         namespace=selected.namespace,
         items=tuple(
-            (further if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources
+            (objects if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources
         ),
         names=tuple(map(analysis.registry.names_of, kinds)),
         elsewhere=selected.elsewhere,
@@ -126,4 +126,4 @@ def _targets(analysis: Analysis, policies: Iterable[Resource]) -> list[Resource]
         for attachment in analysis.attachments[policy.ref]
         if attachment.target and attachment.target.object.group_kind in COMPARED
     }
-    return [comparison for ref in sorted(named) if (comparison := analysis.index.get(ref))]
+    return [resource for ref in sorted(named) if (resource := analysis.index.get(ref))]

@@ -213,13 +213,11 @@ def side_effects(case: Case, comparison: StateComparison, effect: EffectOn, owne
     on_paths = {node.object for path in effect.paths for node in path if node.object.group_kind in ROUTES}
     # A route on the way to the node is to get requests, but from no more listeners if it gets some.
     gaining = {
-        route_traffic.route
-        for route_traffic in traffic.gained.routes
-        if route_traffic.route not in on_paths or (route_traffic in traffic.gained.some and route_traffic.lost)
+        gained.route
+        for gained in traffic.gained.routes
+        if gained.route not in on_paths or (gained in traffic.gained.some and gained.lost)
     }
-    losing = {
-        route_traffic.route for route_traffic in (*traffic.lost.routes, *traffic.uncontrolled)
-    } - comparison.deleted
+    losing = {lost.route for lost in (*traffic.lost.routes, *traffic.uncontrolled)} - comparison.deleted
     old, new = (
         affected_nodes(state.enforcement(policy), case.profile) for state in (comparison.before, comparison.after)
     )

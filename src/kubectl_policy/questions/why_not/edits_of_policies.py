@@ -73,11 +73,9 @@ def _nameable(case: Case) -> list[NodeRef]:
     sections = [] if target.section else [NodeRef(target.object, name) for name in topology.sections(target.object)]
     distances: dict[NodeRef, int] = {}
     for path in case.effect.paths:
-        position = max(
-            (rule_position for rule_position, node in enumerate(path) if node.object == target.object), default=0
-        )
-        for rule_position, node in enumerate(path):
-            distances[node] = min(distances.get(node, len(path)), abs(rule_position - position))
+        deepest = max((position for position, node in enumerate(path) if node.object == target.object), default=0)
+        for position, node in enumerate(path):
+            distances[node] = min(distances.get(node, len(path)), abs(position - deepest))
     nodes = [target, NodeRef(target.object), *sections, *sorted(distances, key=lambda node: distances[node])]
     kinds = nameable_kinds(case)
     return list(dict.fromkeys(node for node in nodes if node.object.group_kind in kinds))[:_MOST_NODES]
@@ -181,11 +179,8 @@ def merge_differently(case: Case, reason: Reason) -> Iterator[Edit]:
         for stanza in _stanzas(case, policy):
             path = _SPEC / stanza / "strategy"
             listed = strings_at(case.schema_at(policy.ref.group_kind, path), "enum")
-            strategy_word = next(
-                (strategy_word for strategy_word in listed if strategy_word.lower() in _MERGING),
-                case.profile.stanza_merge or "patch",
-            )
-            yield from edited(policy, (path, strategy_word))
+            merging = (strategy for strategy in listed if strategy.lower() in _MERGING)
+            yield from edited(policy, (path, next(merging, case.profile.stanza_merge or "patch")))
         for value in sorted(case.profile.strategy_values) if field else ():
             yield from edited(policy, (FieldPath.parse(field), value))
 
@@ -207,8 +202,8 @@ def leave_target(case: Case, reason: Reason) -> Iterator[Edit]:
     for winner in _winners(case, reason):
         for attachment in case.analysis.attachments[winner.ref]:
             path = FieldPath.parse(attachment.declared.field)
-            remaining = path.parent.get(winner.raw)
-            if attachment.target in reason.related and isinstance(remaining, list) and len(remaining) > 1:
+            references = path.parent.get(winner.raw)
+            if attachment.target in reason.related and isinstance(references, list) and len(references) > 1:
                 yield from edited(winner, without=[path])
 
 

@@ -40,7 +40,7 @@ _HOSTNAMES: Final = FieldPath(("spec", "hostnames"))
 def label_it(case: Case, reason: Reason) -> Iterator[Edit]:
     """The node's object gets the labels that a selector of the policy asks for."""
     declared = (attachment.declared for attachment in case.attachments)
-    selector = next((requirement.selector for requirement in declared if requirement.field == reason.field), None)
+    selector = next((reference.selector for reference in declared if reference.field == reason.field), None)
     for resource in case.read(case.target.object):
         yield from _relabelled(resource, selector or {})
 
@@ -181,9 +181,8 @@ def choose_listener(case: Case, reason: Reason) -> Iterator[Edit]:
     parent = FieldPath(steps[:3])
     every = case.analysis.topology.gateways.listeners(reason.related[-1].object)
     for route in case.read(reason.related[0].object):
-        meant = get_close_matches(
-            text_at(parent.get(route.raw), "sectionName"), [candidate.node.section for candidate in every], 1
-        )
+        sections = [listener.node.section for listener in every]
+        meant = get_close_matches(text_at(parent.get(route.raw), "sectionName"), sections, 1)
         listeners = sorted(every, key=lambda listener: listener.node.section not in meant)[:_MOST_LISTENERS]
         has = {field: (parent / field).get(route.raw) is not None for field in ("sectionName", "port")}
         if has["sectionName"]:
@@ -236,9 +235,7 @@ def _selected_names(selector: Mapping[str, Json]) -> list[str]:
     if len(labels) + len(expressions) != 1:
         return []
     if labels:
-        return [
-            requirement for key, requirement in labels.items() if key == NAME_LABEL and isinstance(requirement, str)
-        ]
+        return [name for key, name in labels.items() if key == NAME_LABEL and isinstance(name, str)]
     by_name = (text_at(expressions[0], "key"), text_at(expressions[0], "operator")) == (NAME_LABEL, "In")
     return list(strings_at(expressions[0], "values")) if by_name else []
 

@@ -270,8 +270,8 @@ class _Chain:
         for section in path:
             if section.object == node.object and section.section and not node.section:
                 for holder in self._analysis.resolver.policies_of_kind(section, self._policy.group_kind):
-                    replacing = f"{holder.ref} → {node_phrase(section)}"
-                    message = f"{replacing} stands there in place of all that is on {node_phrase(node)}"
+                    winner = f"{holder.ref} → {node_phrase(section)}"
+                    message = f"{winner} stands there in place of all that is on {node_phrase(node)}"
                     related = (NodeRef(holder.ref), section)
                     return Reason("replaced-by-section", message, holder.ref, field="spec", related=related)
         return None
@@ -330,19 +330,13 @@ def _elsewhere(case: Case, attachments: Iterable[Attachment]) -> Iterator[Reason
             elsewhere.append(attachment)
         else:
             yield meant or attachment_reason(case.analysis, attachment)
-    for field in sorted(
-        {
-            declared_target.declared.field
-            for declared_target in elsewhere
-            if declared_target.declared.selector is not None
-        }
-    ):
-        selected = [declared_target.target for declared_target in elsewhere if declared_target.declared.field == field]
+    for field in sorted({attached.declared.field for attached in elsewhere if attached.declared.selector is not None}):
+        selected = [attached.target for attached in elsewhere if attached.declared.field == field]
         message = f"{field} selects {_listed(selected)}, and not {target.object}"
         yield Reason("not-selected", message, policy, field=field)
-    by_name = [declared_target for declared_target in elsewhere if declared_target.declared.selector is None]
+    by_name = [attached for attached in elsewhere if attached.declared.selector is None]
     if by_name:
-        nodes = [declared_target.target for declared_target in by_name]
+        nodes = [attached.target for attached in by_name]
         verb = "its target is" if len({*nodes}) == 1 else "its targets are"
         first = by_name[0].declared
         holder = first.named_by or policy

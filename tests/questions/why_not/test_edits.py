@@ -1,4 +1,4 @@
-"""What else an edit changes: it is counted, it decides which edits come first, and nothing is lost silently."""
+"""Edits of why-not: their fields, values and side effects."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import FieldPath, NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, ROUTES
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.why_not import answer
 from kubectl_policy.questions.why_not.answer import why_not
+from kubectl_policy.questions.why_not.edits import Edit, FieldEdit, edited
 from tests import build
 from tests.questions.why_not.causes import (
+    LIST,
     ON_GATEWAY,
     ON_ROUTE,
     POLICY,
@@ -24,14 +26,126 @@ from tests.questions.why_not.causes import (
     profiled,
     usual,
 )
-from tests.questions.why_not.test_why_not import CAUSES, edited
+from tests.questions.why_not.test_why_not import CAUSES
+from tests.questions.why_not.test_why_not import edited as after_edit
 from tests.render.worlds import defaults, overrides
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.questions.why_not.answer import Offered
     from tests.questions.why_not.causes import Cause
+
+EDITED = build.route(hostnames=["a.example", "b.example", "c.example"], labels={"a/b.c": "d"})
+
+
+def edit(path: str, removed: tuple[Json, ...], added: tuple[Json, ...]) -> FieldEdit:
+    """An edit of the field at a path."""
+    return FieldEdit(FieldPath.parse(path), removed, added)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        ("spec.hostnames[1]", "x", [edit("spec.hostnames[1]", ("b.example",), ("x",))]),
+        ("spec.hostnames[3]", "x", [edit("spec.hostnames[3]", (), ("x",))]),
+        ("spec.new.deep[0].x", 1, [edit("spec.new", (), ({"deep": [{"x": 1}]},))]),
+        ('metadata.labels["a/b.c"]', "e", [edit('metadata.labels["a/b.c"]', ("d",), ("e",))]),
+        ("spec.rules[0]", True, None),
+    ],
+)
+def test_an_edited_copy_differs_where_it_was_edited(path: str, value: Json, expected: list[FieldEdit] | None) -> None:
+    """And nowhere else; the original is as it was."""
+    before = repr(EDITED.raw)
+    (found,) = edited(EDITED, (FieldPath.parse(path), value))
+    assert found.after
+    raw = found.after.raw
+    assert list(found.changes) == expected if expected is not None else len(found.changes) == 1
+    assert repr(EDITED.raw) == before
+    assert all([change.path.get(raw)] == [*change.added] for change in found.changes if change.added)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("spec.hostnames[1]", edit("spec.hostnames[1]", ("b.example",), ())),
+        ("spec.hostnames", edit("spec.hostnames", (["a.example", "b.example", "c.example"],), ())),
+        ('metadata.labels["a/b.c"]', edit('metadata.labels["a/b.c"]', ("d",), ())),
+    ],
+)
+def test_what_is_taken_out(path: str, expected: FieldEdit) -> None:
+    """Is gone, and all else stays."""
+    (found,) = edited(EDITED, without=[FieldPath.parse(path)])
+    assert found.changes == (expected,)
+
+
+@pytest.mark.parametrize("path", ["spec.hostnames[4]", "spec.hostnames.name", "kind[0]", "kind.name.x"])
+def test_what_has_another_shape_is_not_edited(path: str) -> None:
+    """A list has no names, a text has no items, and no item is left out."""
+    assert not list(edited(EDITED, (FieldPath.parse(path), "x")))
+
+
+@pytest.mark.parametrize("path", ["spec.absent", "spec.hostnames[3]"])
+def test_what_changes_nothing_is_no_edit(path: str) -> None:
+    """Neither what is not there to be taken out, nor a value that stands there already."""
+    assert not list(edited(EDITED, without=[FieldPath.parse(path)]))
+    assert not list(edited(EDITED, (FieldPath.parse("spec.hostnames[0]"), "a.example")))
+
+
+def test_the_size_of_an_edit_is_the_number_of_its_lines() -> None:
+    """A replaced line counts once, a new object with every line, a deletion as one."""
+    (both,) = edited(EDITED, (FieldPath.parse("spec.hostnames[3]"), "y"), (FieldPath.parse("metadata.labels.e"), "f"))
+    assert (both.size, both.field) == (2, "metadata.labels")
+    assert (Edit(EDITED, None).size, Edit(EDITED, None).field) == (1, "")
+    created = build.resource("Thing", "t", {"a": 1, "b": {"c": [], "d": [1, 2]}, "e": [{"f": 1, "g": 2}]})
+    without = build.resource("Thing", "t", {})
+    assert Edit(None, created).size - Edit(None, without).size == 9
+
+
+STRATEGY = {"type": "string"}
+
+
+def defining(strategy: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The schema of a kind with stanzas whose field `strategy` is so."""
+    fields = {"strategy": strategy, "color": {"type": "string"}, "shade": {"type": "string"}}
+    stanza = {"type": "object", "properties": fields}
+    return object_schema(targetRefs=LIST, defaults=stanza, overrides=stanza)
+
+
+def merging(analysis: Analysis, policy: ObjectRef = POLICY) -> list[tuple[str, tuple[Json, ...]]]:
+    """The fields that the first edit changes, and what it puts there."""
+    first = why_not(analysis, policy, ROUTE).edits[0]
+    return [(str(change.path), change.added) for change in first.changes]
+
+
+@pytest.mark.parametrize(
+    ("schema", "word"),
+    [
+        (defining({**STRATEGY, "enum": ["atomic", "merge"]}), "merge"),
+        (defining({**STRATEGY, "enum": ["Atomic", "Patch"]}), "Patch"),
+        (defining(STRATEGY), "patch"),
+    ],
+)
+def test_the_definition_lists_the_strategies(schema: Mapping[str, Json], word: str) -> None:
+    """One that it does not know would be refused; where it lists none, the word is GEP-713's."""
+    nearer = build.policy("o", ON_ROUTE, age=1, defaults={"color": "red"})
+    policy = build.policy("p", ON_GATEWAY, age=2, defaults={"color": "blue", "shade": "dark"})
+    assert merging(usual(nearer, policy, schema=schema)) == [("spec.defaults.strategy", (word,))]
+
+
+def test_the_profile_knows_the_strategies() -> None:
+    """Without a definition: Kuadrant's API takes atomic and merge."""
+    deny: Json = {"rules": {"authorization": {"d": {}}}}
+    auth = build.policy("p", kind="AuthPolicy", group="kuadrant.io", targetRef=ON_GATEWAY, defaults=deny)
+    nearer = build.policy(
+        "o", kind="AuthPolicy", group="kuadrant.io", targetRef=ON_ROUTE, rules={"authentication": {"a": {}}}
+    )
+    world = (build.gateway_class(), build.gateway(), build.route(), build.service(), build.namespace("default"))
+    analysis = analyze(build.snapshot(*world, auth, nearer, complete=True))
+    assert merging(analysis, auth.ref) == [("spec.defaults.strategy", ("merge",))]
+
 
 NAME: Final = "kubernetes.io/metadata.name"
 FAR: Final = build.node("HTTPRoute", "r", namespace="far")
@@ -195,7 +309,7 @@ def test_nothing_is_lost_silently(cause: Cause) -> None:
     assert "loss" not in harms or set(harms) == {"loss"}
     assert [each.also_changes.rank for each in answer.edits] == sorted(each.also_changes.rank for each in answer.edits)
     for each in answer.edits:
-        after = edited(cause.analysis, each)
+        after = after_edit(cause.analysis, each)
         for kind in ROUTES:
             for route in after.index.of_kind(kind):
                 before = attached(cause.analysis, route.ref)

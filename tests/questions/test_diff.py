@@ -1,4 +1,4 @@
-"""What differs between two states, put together from its parts."""
+"""Tests of `questions/diff.py`: differences between two states, and problems that only one of them has."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin, Snapshot
 from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.model.world import Loaded
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.diff import ProblemChanges, diff, with_lines
+from kubectl_policy.render.changes.text import blast_radius_tree
+from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.differences import between, color, enforcement, ref, told, without
+from tests.fakes import RecordingWorld
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import FieldPath, Json, Resource, Snapshot
+    from kubectl_policy.model import FieldPath, Json, Resource
+    from kubectl_policy.model.snapshot import Severity
     from kubectl_policy.profiles.profile import RefusedOn
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
@@ -274,3 +280,142 @@ def test_values_have_their_lines() -> None:
     assert replace(placed, effects=found.effects) == found
     nothing = between(WORLD, WORLD, DIRECT)
     assert with_lines(nothing, locate) == nothing
+
+
+PROFILE: Final = PolicyKindProfile(
+    GroupKind("example.com", "ColorPolicy"),
+    "direct",
+    "profile",
+    strategy=MergeStrategy.PATCH_DEFAULTS,
+    stanzas="none",
+)
+SERVICE: Final = build.service()
+SERVED: Final = (build.gateway_class(), build.namespace("default"), build.gateway(), build.route(), SERVICE)
+REST: Final = [resource for resource in SERVED if resource is not SERVICE]
+GHOST: Final = build.target("ghost")
+
+
+def rules(found: ProblemChanges) -> list[list[tuple[str, str]]]:
+    """The rules and subjects of the problems that are introduced, fixed and unchanged."""
+    return [
+        [(one.rule, str(one.subject)) for one in problems]
+        for problems in (found.introduced, found.fixed, found.unchanged)
+    ]
+
+
+def test_none() -> None:
+    """A setting is another one."""
+    assert rules(between([*SERVED, color("p", S, a=1)], [*SERVED, color("p", S, a=2)], PROFILE).problems) == [
+        [],
+        [],
+        [],
+    ]
+
+
+def test_a_backend_that_is_deleted() -> None:
+    """The route that refers to it has a problem then; the other way round it is mended."""
+    introduced, fixed, unchanged = rules(between(SERVED, REST).problems)
+    assert introduced
+    assert {subject for _, subject in introduced} == {"HTTPRoute default/r"}
+    assert (fixed, unchanged) == ([], [])
+    assert rules(between(REST, SERVED).problems) == [[], introduced, []]
+
+
+def test_a_policy_whose_target_is_not_there() -> None:
+    """It comes and goes with the policy, or stays if the policy is only written otherwise."""
+    policy, other = color("p", GHOST, a=1), color("p", GHOST, a=2)
+    introduced, fixed, unchanged = rules(between(SERVED, [*SERVED, policy], PROFILE).problems)
+    assert {subject for _, subject in introduced} == {"ColorPolicy default/p"}
+    assert (fixed, unchanged) == ([], [])
+    assert rules(between([*SERVED, policy], SERVED, PROFILE).problems) == [[], introduced, []]
+    assert rules(between([*SERVED, policy], [*SERVED, other], PROFILE).problems) == [[], [], introduced]
+
+
+def test_what_is_wrong_with_others_as_before_is_not_told() -> None:
+    """Only with what is changed."""
+    policy = color("p", GHOST, a=1)
+    assert rules(between([*SERVED, policy], [*SERVED, policy, build.service("t")], PROFILE).problems) == [[], [], []]
+
+
+def test_what_can_have_no_problem_with_others_is_not_read() -> None:
+    """A ConfigMap refers to nothing that is known of, and a policy may refer to anything."""
+    own = [build.resource("ConfigMap", f"c{number}") for number in range(3)]
+    policies = [color(f"p{number}", S, a=1) for number in range(3)]
+    recording = RecordingWorld(Loaded([*SERVED, *own, *policies]))
+    analysis = analyze(Snapshot(resources=recording), profiles=[PROFILE])
+    diff(what_if(analysis, deleted=[build.gateway().ref]))
+    assert {each.ref for each in policies} <= recording.given["get", PROFILE.group_kind]
+    assert not recording.given["get", own[0].ref.group_kind]
+
+
+def test_a_problem_that_stands_on_another_line_is_the_same() -> None:
+    """Nor does it matter where it is."""
+    here = Diagnostic("yaml", "warning", "odd", None, origin=Origin("a.yaml", 1))
+    there = replace(here, origin=Origin("b.yaml", 7))
+    states = [replace(build.snapshot(*SERVED), diagnostics=(found,)) for found in (here, there)]
+    assert rules(diff(compare(*states)).problems) == [[], [], []]
+
+
+def test_what_reading_an_object_has_shown() -> None:
+    """It is the object's, and told where that is changed."""
+    found = Diagnostic("odd", "warning", "odd", SERVICE.ref)
+    before = replace(build.snapshot(*SERVED), diagnostics=(found,))
+    after = replace(build.snapshot(*REST, build.service("s", 1)), diagnostics=(found,))
+    assert ("odd", "Service default/s") in rules(diff(compare(before, after)).problems)[2]
+    gone = diff(what_if(analyze(before), deleted=[SERVICE.ref])).problems
+    assert ("odd", "Service default/s") in rules(gone)[1]
+
+
+def test_the_worst_first() -> None:
+    """Errors, warnings, then remarks; then by name."""
+    severities: tuple[Severity, ...] = ("info", "error", "warning")
+    found = tuple(Diagnostic("r", severity, severity, None) for severity in severities)
+    after = replace(build.snapshot(*SERVED), diagnostics=found)
+    problems = diff(compare(build.snapshot(*SERVED), after)).problems
+    assert [one.severity for one in problems.introduced] == ["error", "warning", "info"]
+
+
+def test_a_definition_that_forbids_what_was_allowed() -> None:
+    """Every object of the kind has a problem then."""
+    schema: Json = {
+        "type": "object",
+        "properties": {"spec": {"type": "object", "properties": {"a": {"type": "string"}}}},
+    }
+    policy = color("p", S, a=1)
+    loose, strict = [*SERVED, policy], [*SERVED, policy, build.crd("ColorPolicy", schema=schema)]
+    introduced, fixed, _ = rules(between(loose, strict, PROFILE).problems)
+    assert ("schema", "ColorPolicy default/p") in introduced
+    assert fixed == []
+    _, fixed, _ = rules(between(strict, loose, PROFILE).problems)
+    assert ("schema", "ColorPolicy default/p") in fixed
+
+
+TWO_GATEWAYS = analyze(build.snapshot(build.gateway_class(), build.gateway("g"), build.gateway("h"), complete=True))
+CLASS = TWO_GATEWAYS.index.of_kind(build.gateway_class().ref.group_kind)[0].ref
+OTHER = build.gateway_class("other")
+
+
+def test_another_class_takes_no_gateway_with_it() -> None:
+    """It is none of theirs."""
+    world = analyze(build.snapshot(build.gateway_class(), OTHER, build.gateway("g"), complete=True))
+    assert diff(what_if(world, deleted=[OTHER.ref])).without_class == ()
+    assert not blast_radius(world, OTHER.ref).changes
+
+
+def test_every_gateway_of_a_class_is_left_without_one() -> None:
+    """Which is a change, whatever policies there are."""
+    difference = diff(what_if(TWO_GATEWAYS, deleted=[CLASS]))
+    assert difference.without_class == (build.ref("Gateway", "g"), build.ref("Gateway", "h"))
+    assert difference.changes
+    answer = blast_radius(TWO_GATEWAYS, CLASS)
+    assert answer.changes
+    assert answer.counts.total == 2
+    assert "so that no controller acts on them\n  Gateway default/g, Gateway default/h\n" in to_text(
+        blast_radius_tree(answer, View()), 100
+    )
+
+
+def test_a_gateway_that_comes_when_the_class_goes_has_lost_none() -> None:
+    """It never had one."""
+    late = what_if(TWO_GATEWAYS, deleted=[CLASS], applied=[build.gateway("late")])
+    assert build.ref("Gateway", "late") not in diff(late).without_class

@@ -1,4 +1,4 @@
-"""Which policy kind is meant, what is known of it, and where each of that is from."""
+"""Tests of `questions/explain.py`."""
 
 from __future__ import annotations
 

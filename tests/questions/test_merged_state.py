@@ -1,4 +1,4 @@
-"""In how much of the merges that it is in a policy has a part, place by place."""
+"""Tests of the part that a policy has in merges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in force on many objects, and on which of them nothing is."""
+"""Tests of `questions/matrix.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies below a policy's target with policies of its own, and which policies merge with which, where."""
+"""Tests of `questions/target_order.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies and policy kinds as rows."""
+"""Tests of `questions/policy_rows.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What controllers would report: where, in which words, and what silences them."""
+"""Tests of `questions/predicted_conditions.py`."""
 
 from __future__ import annotations
 

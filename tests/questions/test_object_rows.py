@@ -1,4 +1,4 @@
-"""Lists: the rows of objects of the hierarchy, and which list a type name asks for."""
+"""Tests of `questions/object_rows.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each state changed of what is in force on an object."""
+"""Tests of `questions/history.py`."""
 
 from __future__ import annotations
 

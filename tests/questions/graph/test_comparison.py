@@ -14,7 +14,7 @@ from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphOptions
 from kubectl_policy.questions.shared.selection import find
 from tests import build
-from tests.questions.graph.told import (
+from tests.questions.graph.drawings import (
     around,
     drawn,
     links,

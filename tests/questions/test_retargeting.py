@@ -1,4 +1,4 @@
-"""A policy as it would be if it had another target: the field, the section, and what its reference says."""
+"""Tests of `questions/retargeting.py`."""
 
 from __future__ import annotations
 

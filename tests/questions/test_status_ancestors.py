@@ -1,4 +1,4 @@
-"""Where controllers report on a policy: on itself, on its targets, on their parents, or on the Gateways above."""
+"""Tests of `questions/status_ancestors.py`."""
 
 from __future__ import annotations
 

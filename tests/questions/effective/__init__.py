@@ -1,1 +1,0 @@
-"""Tests of what is in force on many objects."""

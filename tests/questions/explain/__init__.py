@@ -1,1 +1,0 @@
-"""Tests of the answer about a policy kind."""

@@ -1,1 +1,0 @@
-"""Tests of what get answers."""

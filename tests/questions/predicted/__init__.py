@@ -1,1 +1,0 @@
-"""Tests of the conditions that controllers would report."""
