@@ -21,6 +21,7 @@ from kubectl_policy.cli.linting.project import Project
 from kubectl_policy.cli.syntax import COMMANDS, HEADINGS, OPTIONS_TABLE, OTHER_OPTIONS
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import Requirement, RouteSelection
+from kubectl_policy.model.kind_roles import KIND_ROWS
 from kubectl_policy.profiles.reading import file_fields
 from kubectl_policy.render.forms import OBJECT_DESCRIPTION
 from kubectl_policy.render.lint import LINT
@@ -40,6 +41,8 @@ PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs
 SOURCE: Final = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py")))
 BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MAP: Final = re.compile("(<!-- map -->\n)(?:.*\n)*?(<!-- end of the map -->)")
+KINDS: Final = re.compile("(<!-- kinds -->\n)(?:.*\n)*?(<!-- end of kinds -->)")
+STEP: Final = re.compile(r"((?:`[\w.]+`(?:,\s+|\s+and\s+)?)+)\s*\(`([\w/]+\.py)`\)")
 MEMBERS: Final = re.compile("(<!-- members -->\n)(?:.*\n)*?(<!-- end of members -->)")
 PACKAGE: Final = ROOT / "src" / "kubectl_policy"
 COMMANDS_PAGE: Final = ROOT / "docs" / "commands.md"
@@ -101,8 +104,10 @@ def with_real_output(page: Path) -> str:
         can_be_run = all(shutil.which(program) for command in commands for program in programs_for(command))
         return f"```console\n{transcript(commands)}```" if block[1] == "console" and can_be_run else block[0]
 
-    mapped = MAP.sub(lambda found: f"{found[1]}{module_map()}{found[2]}", BLOCK.sub(filled, text_of(page)))
-    return MEMBERS.sub(lambda found: f"{found[1]}{tables()}\n{found[2]}", mapped)
+    text = BLOCK.sub(filled, text_of(page))
+    text = MAP.sub(lambda match: f"{match[1]}{module_map()}{match[2]}", text)
+    text = KINDS.sub(lambda match: f"{match[1]}{kind_table()}{match[2]}", text)
+    return MEMBERS.sub(lambda match: f"{match[1]}{tables()}\n{match[2]}", text)
 
 
 def programs_for(command: str) -> tuple[str, ...]:
@@ -120,6 +125,16 @@ def module_map() -> str:
         name = path.relative_to(PACKAGE).as_posix()
         shown = f"**`{name.removesuffix('/__init__.py')}`**" if name.endswith("/__init__.py") else f"`{name}`"
         rows.append(f"| {shown} | {' '.join(said.partition(chr(10) * 2)[0].split())} |")
+    return "\n".join(rows) + "\n"
+
+
+def kind_table() -> str:
+    """The rows of the table of kind roles."""
+    rows = ["| kind | role | sections | references upward | parameters |", "|---|---|---|---|---|"]
+    for row in KIND_ROWS:
+        sections = f"{row.section_noun}s: `{row.sections}`" if row.sections else ""
+        upward, parameters = (f"`{field}`" if field else "" for field in (row.parents, row.parameters))
+        rows.append(f"| {row.group_kind.kind} | {row.role} | {sections} | {upward} | {parameters} |")
     return "\n".join(rows) + "\n"
 
 
@@ -376,6 +391,20 @@ def test_the_names_in_code_exist(page: Path) -> None:
         owner, _, member = name.partition(".")
         assert re.search(rf"^(class {owner}\b|{owner}: TypeAlias)", SOURCE, re.MULTILINE), f"there is no {owner}"
         assert re.search(rf"^    (def )?{member}\b", SOURCE, re.MULTILINE), f"there is no {name}"
+
+
+def test_the_functions_on_the_ways_through_the_code_exist() -> None:
+    """A way is shown in at most ten steps, each of which names functions with their module."""
+    ways = section(ROOT / "docs" / "architecture.md", "Three ways through the code").split("### ")[1:]
+    assert len(ways) == len(re.findall("The way of", "".join(ways))) == 3
+    for way in ways:
+        steps = re.split(r"^\d+\. ", way, flags=re.MULTILINE)[1:]
+        assert 5 <= len(steps) <= 10
+        named = [(name, module) for names, module in STEP.findall(way) for name in re.findall(r"`([\w.]+)`", names)]
+        assert len(named) >= len(steps)
+        for name, module in named:
+            source = (PACKAGE / module).read_text("utf-8")
+            assert re.search(rf"\b(def|class) {name.rpartition('.')[2]}\b", source), f"{module} has no {name}"
 
 
 def test_every_layer_is_described() -> None:
