@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Diagnostic, NodeRef
 from kubectl_policy.model.refs import GroupKind, ObjectRef
@@ -71,8 +73,8 @@ def valued(value: Any, policy: ObjectRef = POLICY, target: NodeRef = ROUTE) -> E
 
 def field(before: Any, after: Any, name: str = "color", *, security: bool = False) -> FieldChange:  # noqa: ANN401
     """A field of which the value differs; None where nothing sets it, a string otherwise."""
-    values = [None if value is None else valued(value) for value in (before, after)]
-    return FieldChange(name, values[0], values[1], security=security)
+    before, after = (None if value is None else valued(value) for value in (before, after))
+    return FieldChange(name, before, after, security=security)
 
 
 def change(
@@ -108,27 +110,14 @@ def hostile(text: str) -> StateDiff:
     kind = GroupKind(text, text)
     ref = ObjectRef(kind, text, text)
     node = NodeRef(ref, text)
-    values = (
-        EffectiveValue({text: [text]}, Source(ref, node), removed=False),
-        EffectiveValue(text, Source(ref, node), removed=False),
+    values = valued({text: [text]}, ref, node), valued(text, ref, node)
+    effect = replace(
+        change(FieldChange(text, *values, security=True), nodes=[node], to_nothing=True),
+        profile=PolicyKindProfile(kind, "inherited", "shape"),
     )
-    return StateDiff(
+    return difference(
         created=(ref,),
-        deleted=(),
-        updated=(),
-        effects=(
-            EffectChange(
-                profile=PolicyKindProfile(kind, "inherited", "shape"),
-                fields=(FieldChange(text, *values, security=True),),
-                where="kept",
-                from_nothing=False,
-                to_nothing=True,
-                paths=((node,),),
-                objects=(ChangedObject(node, (0,)),),
-                assumed=(),
-                doubts=(),
-            ),
-        ),
+        effects=(effect,),
         attachments=(
             AttachmentChange(policy=ref, target=node, before="attached", after="target missing", message=text),
         ),

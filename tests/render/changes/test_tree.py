@@ -8,60 +8,37 @@ from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.diff import diff
-from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
+from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, FieldChange
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.changes.summary import summarize
 from kubectl_policy.render.changes.text import diff_tree, ending_section, first_lines
 from kubectl_policy.render.changes.traffic import list_line
 from kubectl_policy.render.output.text import Line, Segment, View, to_text
-from kubectl_policy.resolution import Source
 from tests import build
-from tests.render.changes.differences import difference
+from tests.render.changes.differences import POLICY, ROUTE, change, difference, routes, valued
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubectl_policy.model import Json
     from kubectl_policy.questions.differences.effects import ChangeSort
 
-ROUTE = NodeRef(build.ref("HTTPRoute", "r"))
-OTHER = NodeRef(build.ref("HTTPRoute", "q"))
-POLICY = build.ref("ColorPolicy", "p", group="example.com")
-SOURCE = Source(POLICY, ROUTE)
+OTHER_ROUTE = build.node("HTTPRoute", "q")
 VIEW = View()
 TERMINAL = View(terminal=True)
-ABOVE = Source(build.ref("ColorPolicy", "above", group="example.com"), NodeRef(build.ref("Gateway", "g")))
+ABOVE = build.ref("ColorPolicy", "above", group="example.com"), build.node("Gateway", "g")
 
 
 def field(sort: ChangeSort, *, security: bool = False, name: str = "color") -> FieldChange:
     """A field that is lost, changed, gained or moved."""
-    red, blue = EffectiveValue("red", SOURCE, removed=False), EffectiveValue("blue", ABOVE, removed=False)
+    red, blue = valued("red"), valued("blue", *ABOVE)
     before, after = {
         "lost": (red, None),
         "changed": (red, blue),
         "gained": (None, blue),
-        "moved": (red, replace(red, source=ABOVE)),
+        "moved": (red, valued("red", *ABOVE)),
     }[sort]
     return FieldChange(name, before, after, security=security)
-
-
-def change(*fields: FieldChange, nodes: Sequence[NodeRef] = (ROUTE,), left: bool = True) -> EffectChange:
-    """A change on one path for each node."""
-    paths = tuple((node,) for node in nodes)
-    objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
-    return EffectChange(
-        profile=PolicyKindProfile(POLICY.group_kind, "inherited", "profile"),
-        fields=fields,
-        where="kept",
-        from_nothing=False,
-        to_nothing=not left,
-        paths=paths,
-        objects=objects,
-        assumed=(),
-        doubts=(),
-    )
 
 
 def shown(*changes: EffectChange, subject: bool = False, view: View = VIEW) -> str:
@@ -92,11 +69,11 @@ def test_an_override_that_is_a_default_now() -> None:
     """And the other way round: the policy and its target are the same, and are named once."""
 
     def moved(*, overrides: bool) -> FieldChange:
-        before, after = (replace(SOURCE, overrides=each) for each in (not overrides, overrides))
-        values = [EffectiveValue("red", source, removed=False) for source in (before, after)]
-        return FieldChange("color", values[0], values[1], security=False)
+        red = valued("red")
+        before, after = (replace(red, source=replace(red.source, overrides=by)) for by in (not overrides, overrides))
+        return FieldChange("color", before, after, security=False)
 
-    default, override = (shown(change(moved(overrides=each))) for each in (False, True))
+    default, override = (shown(change(moved(overrides=overrides))) for overrides in (False, True))
     assert default.startswith("\nSame value, now a default · ")
     assert override.startswith("\nSame value, now an override · ")
     assert "was set by" not in default
@@ -106,26 +83,18 @@ def test_an_override_that_is_a_default_now() -> None:
 
 def test_that_the_same_policy_says_something_else_is_not_said_twice() -> None:
     """Before and after, it is the same one."""
-    same = FieldChange(
-        "color",
-        EffectiveValue("red", SOURCE, removed=False),
-        EffectiveValue("blue", SOURCE, removed=False),
-        security=False,
-    )
-    assert "was set by" not in shown(change(same))
+    assert "was set by" not in shown(change(FieldChange("color", valued("red"), valued("blue"), security=False)))
 
 
 def test_a_field_that_a_policy_removes_is_told_from_one_that_nobody_sets() -> None:
     """A tombstone is a decision."""
-    gone = FieldChange(
-        "color", EffectiveValue("red", SOURCE, removed=False), EffectiveValue(None, ABOVE, removed=True), security=False
-    )
+    gone = FieldChange("color", valued("red"), replace(valued(None, *ABOVE), removed=True), security=False)
     assert "red   → removed, set by ColorPolicy default/above" in shown(change(gone))
 
 
 def test_a_policy_without_fields_has_a_line() -> None:
     """That it takes part is all that there is to say."""
-    part = FieldChange("", EffectiveValue({}, SOURCE, removed=False), None, security=False)
+    part = FieldChange("", valued({}), None, security=False)
     assert "  sets no field   {}   → nothing" in shown(change(part))
 
 
@@ -142,13 +111,13 @@ def test_what_protects_is_said() -> None:
 
 def test_that_nothing_of_a_kind_is_left_is_said() -> None:
     """A default of the implementation is what holds then."""
-    assert "Lost, no ColorPolicy is left · 1 object\n" in shown(change(field("lost"), left=False))
+    assert "Lost, no ColorPolicy is left · 1 object\n" in shown(change(field("lost"), to_nothing=True))
 
 
 def test_kinds_of_one_name_are_told_by_their_groups() -> None:
     """Only then: anything else would be said twice."""
     namesake = PolicyKindProfile(GroupKind("example.org", "ColorPolicy"), "inherited", "profile")
-    lost = change(field("lost"), left=False)
+    lost = change(field("lost"), to_nothing=True)
     text = shown(lost, replace(change(field("changed")), profile=namesake))
     assert "Lost, no ColorPolicy.example.com is left · 1 object\n" in text
     assert "Changed · ColorPolicy.example.org · 1 object\n" in text
@@ -156,7 +125,7 @@ def test_kinds_of_one_name_are_told_by_their_groups() -> None:
 
 def test_a_value_that_is_too_wide_for_its_column_is_alone_in_that() -> None:
     """What becomes of the others stands beside them."""
-    wide = FieldChange("shades", EffectiveValue(["x" * 90], SOURCE, removed=False), None, security=False)
+    wide = FieldChange("shades", valued(["x" * 90]), None, security=False)
     text = shown(change(field("lost"), wide), subject=True)
     assert "  color    red   → nothing\n" in text
     assert f'  shades   ["{"x" * 90}"]\n                 → nothing\n' in text
@@ -165,11 +134,11 @@ def test_a_value_that_is_too_wide_for_its_column_is_alone_in_that() -> None:
 def test_where_long_values_differ_is_what_is_shown_of_them() -> None:
     """At a terminal: their common beginning says nothing."""
 
-    def value(source: Source, uri: str) -> EffectiveValue:
-        provider: Json = {"name": "guild", "audiences": ["a" * 30, "b" * 30], "keys": {"uri": uri, "cache": "c" * 40}}
-        return EffectiveValue([provider], source, removed=False)
+    def providers(uri: str) -> Json:
+        return [{"name": "guild", "audiences": ["a" * 30, "b" * 30], "keys": {"uri": uri, "cache": "c" * 40}}]
 
-    both = FieldChange("jwt", value(SOURCE, "https://a.example"), value(ABOVE, "https://b.example"), security=False)
+    before, after = valued(providers("https://a.example")), valued(providers("https://b.example"), *ABOVE)
+    both = FieldChange("jwt", before, after, security=False)
     text = shown(change(both), subject=True, view=TERMINAL)
     assert '  jwt   …"uri": "https://a.example", "cache": "ccc' in text
     assert '→ …"uri": "https://b.example", "cache": "ccc' in text
@@ -181,7 +150,7 @@ def test_sections_stand_with_their_object() -> None:
     """And the paths on which a change is not."""
     rules = [replace(ROUTE, section="a"), replace(ROUTE, section="b")]
     assert "    HTTPRoute default/r (rules a and b)\n" in shown(change(field("lost"), nodes=rules))
-    gateway = NodeRef(build.ref("Gateway", "g"))
+    gateway = build.node("Gateway", "g")
     through = tuple((gateway, replace(gateway, section=name), ROUTE) for name in ("http", "https"))
     on_some_paths = ChangedObject(ROUTE, (0,), through, (1,))
     text = shown(replace(change(field("lost")), objects=(on_some_paths,)))
@@ -201,8 +170,7 @@ def test_doubts_are_told() -> None:
 
 def test_long_lists_are_cut() -> None:
     """With the number of what is left out, and what shows it."""
-    nodes = [NodeRef(build.ref("HTTPRoute", f"r{place}")) for place in range(10_000)]
-    lost = change(field("lost"), nodes=nodes)
+    lost = change(field("lost"), nodes=routes(10_000))
     assert " and 9,988 more: --show-all" in " ".join(shown(lost, view=TERMINAL).split())
     different = [change(field("lost", name=f"color{place}")) for place in range(13)]
     assert "  and 1 more change: --show-all\n" in shown(*different, view=TERMINAL)
@@ -214,12 +182,7 @@ def test_long_lists_are_cut() -> None:
 
 def test_a_long_value_is_cut() -> None:
     """What was before, and what comes instead."""
-    long = FieldChange(
-        "color",
-        EffectiveValue("a" * 99, SOURCE, removed=False),
-        EffectiveValue("b" * 90, SOURCE, removed=False),
-        security=False,
-    )
+    long = FieldChange("color", valued("a" * 99), valued("b" * 90), security=False)
     text = shown(change(long), view=TERMINAL)
     assert "a" * 99 not in text
     assert f"→ {'b' * 49}…" in text
@@ -228,8 +191,7 @@ def test_a_long_value_is_cut() -> None:
 
 def test_nothing_is_cut_that_is_read_by_a_program_or_wanted_whole() -> None:
     """In a pipe, and with `--show-all`."""
-    nodes = [NodeRef(build.ref("HTTPRoute", f"r{place}")) for place in range(100)]
-    lost = [change(field("lost", name=f"color{place}"), nodes=nodes) for place in range(13)]
+    lost = [change(field("lost", name=f"color{number}"), nodes=routes(100)) for number in range(13)]
     for view in (VIEW, replace(TERMINAL, everything=True)):
         text = shown(*lost, view=view)
         assert "more" not in text
@@ -238,13 +200,13 @@ def test_nothing_is_cut_that_is_read_by_a_program_or_wanted_whole() -> None:
 
 def test_traffic_ends_for_what_is_left() -> None:
     """Objects that are gone themselves need no traffic."""
-    ended = replace(change(field("lost"), nodes=[ROUTE, OTHER]), where="gone")
+    ended = replace(change(field("lost"), nodes=[ROUTE, OTHER_ROUTE]), where="gone")
     found = difference(effects=(ended,))
     assert (
         to_text(ending_section(summarize(found, {ROUTE.object}), VIEW), 100)
         == "\nTraffic ends\n  HTTPRoute default/q\n"
     )
-    assert ending_section(summarize(found, {ROUTE.object, OTHER.object}), VIEW) == ()
+    assert ending_section(summarize(found, {ROUTE.object, OTHER_ROUTE.object}), VIEW) == ()
 
 
 def test_a_world_that_loses_a_gateway_and_gets_another() -> None:
