@@ -134,6 +134,6 @@ def found_by(rule: Rule, manifests: str, *, complete: bool = True) -> list[Findi
     comparison = compare(snapshot_of(before, complete=complete), snapshot) if before else None
     analysis = comparison.after if comparison else analyze(snapshot)
     world = Linted(analysis, settings, lambda _: True, comparison)
-    found = findings_in(world)
-    unused = unused_in([suppress(world, found)], settings)
-    return [each for each in (*found, *unused) if each.rule == rule.id]
+    findings = findings_in(world)
+    unused = unused_in([suppress(world, findings)], settings)
+    return [finding for finding in (*findings, *unused) if finding.rule == rule.id]

@@ -72,8 +72,8 @@ def _entry(rule: Rule) -> Iterator[str]:
     if before:
         yield f"Before the change:\n\n```yaml\n{before}```\n\nAfter it:\n"
     yield f"```yaml\n{wrong_world(rule)}```\n"
-    found = [each for each in found_by(rule, wrong_world(rule)) if each.certain]
-    yield "\n".join(f"- {said}" for said in dict.fromkeys(map(_said, found)))
+    findings = [finding for finding in found_by(rule, wrong_world(rule)) if finding.certain]
+    yield "\n".join(f"- {said}" for said in dict.fromkeys(map(_said, findings)))
 
 
 def _said(finding: Finding) -> str:

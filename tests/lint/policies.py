@@ -47,15 +47,15 @@ def checked(
 ) -> list[Finding]:
     """What a rule finds in a world."""
     snapshot = build.snapshot(*resources, complete=complete, gaps=gaps)
-    found = rule(Linted(analyze(snapshot, profiles=profiles), LintSettings(), lambda _: True))
-    return list({each.key: each for each in found}.values())
+    findings = rule(Linted(analyze(snapshot, profiles=profiles), LintSettings(), lambda _: True))
+    return list({finding.key: finding for finding in findings}.values())
 
 
 def said(findings: Iterable[Finding]) -> list[tuple[str, str]]:
     """Where findings are, and what they say; of unknown ones, with a question mark."""
-    return [(each.field, each.message if each.certain else f"? {each.message}") for each in findings]
+    return [(finding.field, finding.message if finding.certain else f"? {finding.message}") for finding in findings]
 
 
 def verdicts(findings: Iterable[Finding]) -> list[bool]:
     """Whether each of some findings is certain."""
-    return [each.certain for each in findings]
+    return [finding.certain for finding in findings]

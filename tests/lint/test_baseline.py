@@ -42,7 +42,7 @@ def finding(field: str = "", message: str = "is wrong", **more: Any) -> Finding:
 
 def marks(*findings: Finding, raw: Json = RAW) -> list[str]:
     """What findings of one run are known by."""
-    return [each.fingerprint for each in fingerprinted(findings, lambda ref: raw if ref == ROUTE else None)]
+    return [finding.fingerprint for finding in fingerprinted(findings, lambda ref: raw if ref == ROUTE else None)]
 
 
 def changed(raw: Json, place: str, items: Sequence[Json]) -> Json:
@@ -142,7 +142,7 @@ def test_of_manifests_that_change() -> None:
     """What is found is known again after lines have moved, and with other objects and items around it."""
     refs = ["{name: public}", "{name: inner}", "{name: public, sectionName: http}"]
 
-    def found(manifests: str) -> dict[str, str]:
+    def findings_of(manifests: str) -> dict[str, str]:
         analysis = analyze(snapshot_of(manifests, complete=True))
         settings = LintSettings(selected=("GWP4001",))
         given = fingerprinted(lint(analysis, settings), analysis.index.raw)
@@ -154,11 +154,12 @@ def test_of_manifests_that_change() -> None:
             f"spec:\n  parentRefs:\n" + "".join(f"  - {ref}\n" for ref in refs)
         )
 
-    before = found(route("menu", refs))
+    before = findings_of(route("menu", refs))
     assert len(before) == 3
-    assert found(f"# new\n\n{route('menu', refs)}") == before
+    assert findings_of(f"# new\n\n{route('menu', refs)}") == before
     assert (
-        found(f"{route('a', refs)}---\n{route('menu', ['{name: other}', *reversed(refs)])}").items() >= before.items()
+        findings_of(f"{route('a', refs)}---\n{route('menu', ['{name: other}', *reversed(refs)])}").items()
+        >= before.items()
     )
 
 
@@ -187,9 +188,9 @@ class TestLaws:
     def test_lines_do_not_count(self, findings: list[Finding], lines: int) -> None:
         """If all of them move, nothing else changes."""
         moved = [
-            replace(each, origin=Origin(each.origin.source, each.origin.line + lines))
-            for each in findings
-            if each.origin
+            replace(finding, origin=Origin(finding.origin.source, finding.origin.line + lines))
+            for finding in findings
+            if finding.origin
         ]
         assert marks(*moved) == marks(*findings)
 

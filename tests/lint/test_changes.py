@@ -16,23 +16,26 @@ SECURED = HEAD + envoy_policy("SecurityPolicy", f"jwt: {JWT}")
 CORS = envoy_policy("SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", "HTTPRoute", "cart")
 
 
-def found(before: str, after: str) -> list[tuple[str, str, str, bool]]:
+def findings_of(before: str, after: str) -> list[tuple[str, str, str, bool]]:
     """What the rules about changes find: the rule, the subject, the message, and whether that is certain."""
-    return [(each.rule, str(each.subject or ""), each.message, each.certain) for each in findings(before, after)]
+    return [
+        (finding.rule, str(finding.subject or ""), finding.message, finding.certain)
+        for finding in findings(before, after)
+    ]
 
 
 def findings(before: str, after: str) -> list[Finding]:
     """The same as findings."""
     comparison = compare(snapshot_of(before), snapshot_of(after))
     every = lint(comparison.after, LintSettings(selected=("GWP91",)), comparison=comparison)
-    return [each for each in every if each.rule.startswith("GWP91")]
+    return [finding for finding in every if finding.rule.startswith("GWP91")]
 
 
 def test_what_is_the_same_is_no_worse() -> None:
     """Nor is what is about something else, or what is better."""
-    assert found(SECURED, SECURED) == []
-    assert found(HEAD, SECURED) == []
-    assert found(TIMED, HEAD) == []
+    assert findings_of(SECURED, SECURED) == []
+    assert findings_of(HEAD, SECURED) == []
+    assert findings_of(TIMED, HEAD) == []
 
 
 def test_without_a_state_before_nothing_is_worse() -> None:
@@ -47,7 +50,7 @@ def test_a_nearer_policy_that_takes_a_token_away() -> None:
     assert str(first.subject) == "HTTPRoute shop/cart"
     assert first.message.startswith("jwt.providers")
     assert "of SecurityPolicy is lost for " in first.message
-    assert [(str(each.object), each.words, each.origin is not None) for each in first.related] == [
+    assert [(str(related.object), related.words, related.origin is not None) for related in first.related] == [
         ("SecurityPolicy shop/gateway-public", "set it before", True)
     ]
     assert (second.rule, str(second.subject)) == ("GWP9103", "SecurityPolicy shop/gateway-public")
@@ -60,24 +63,24 @@ def test_a_nearer_policy_that_takes_a_token_away() -> None:
 def test_a_token_of_somebody_else() -> None:
     """A security setting that has another value is as bad as one that is gone."""
     other = SECURED.replace("https://login.example.com/keys", "https://evil.example.net/keys")
-    ((rule, subject, message, certain),) = found(SECURED, other)
+    ((rule, subject, message, certain),) = findings_of(SECURED, other)
     assert (rule, subject, certain) == ("GWP9101", "SecurityPolicy shop/gateway-public", True)
     assert "has another value for " in message
 
 
 def test_a_policy_that_is_deleted() -> None:
     """What has it no more is what is left to look at."""
-    assert [(rule, subject) for rule, subject, *_ in found(SECURED, HEAD)] == [("GWP9101", "HTTPRoute shop/cart")]
+    assert [(rule, subject) for rule, subject, *_ in findings_of(SECURED, HEAD)] == [("GWP9101", "HTTPRoute shop/cart")]
 
 
 def test_a_route_that_gets_no_requests_any_more() -> None:
     """As its hostname is none of the listeners' any more: at one, or at both."""
     elsewhere = HEAD.replace("port: 80}", "port: 80, hostname: '*.example.org'}")
-    assert found(HEAD, elsewhere) == [
+    assert findings_of(HEAD, elsewhere) == [
         ("GWP9102", "HTTPRoute shop/cart", "takes fewer requests than before (hostnames shop.example.com)", True)
     ]
     nowhere = elsewhere.replace("port: 81}", "port: 81, hostname: '*.example.org'}")
-    assert found(HEAD, nowhere) == [
+    assert findings_of(HEAD, nowhere) == [
         ("GWP9102", "HTTPRoute shop/cart", "takes no requests any more (hostnames shop.example.com)", True)
     ]
 
@@ -97,7 +100,7 @@ def test_a_policy_that_still_has_an_effect_is_no_worse_off() -> None:
     both = SECURED + envoy_policy(
         "SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", section="http"
     )
-    assert [each.rule for each in findings(SECURED, both)] == ["GWP9101"]
+    assert [finding.rule for finding in findings(SECURED, both)] == ["GWP9101"]
 
 
 def test_what_is_not_linted_is_not_gone() -> None:
@@ -107,5 +110,5 @@ def test_what_is_not_linted_is_not_gone() -> None:
     for before, after in ((HEAD, elsewhere), (HEAD, deleted), (SECURED, HEAD)):
         comparison = compare(snapshot_of(before), snapshot_of(after))
         settings = LintSettings(selected=("GWP91",))
-        found = lint(comparison.after, settings, lambda each: each.ref.namespace == "other", comparison)
-        assert [each.rule for each in found if each.rule.startswith("GWP91")] == []
+        findings = lint(comparison.after, settings, lambda each: each.ref.namespace == "other", comparison)
+        assert [finding.rule for finding in findings if finding.rule.startswith("GWP91")] == []

@@ -50,11 +50,11 @@ def test_every_failure_is_told(path: Path, *, complete: bool) -> None:
     """At its reference, or where the policy says what is wrong."""
     snapshot = load_manifests(str(path), options=InputOptions(complete=complete))
     world = Linted(analyze(snapshot), LintSettings(), lambda _: True)
-    every = [each for module in MODULES for rule in rules_of(module) for each in rule.check(world)]
+    every = [finding for module in MODULES for rule in rules_of(module) for finding in rule.check(world)]
     for concern in {*get_args(Concern)} - ELSEWHERE:
         for failure in failing.failures(world, concern):
             subjects = {failure.policy.ref, failure.attachment.declared.named_by}
-            about = [each for each in every if each.subject in subjects and each.certain is failure.certain]
+            about = [finding for finding in every if finding.subject in subjects and finding.certain is failure.certain]
             assert about
             assert concern == "policy invalid" or any(each.field.startswith(failure.field) for each in about)
 

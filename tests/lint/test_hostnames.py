@@ -49,13 +49,13 @@ class TestNone:
     )
     def test_one_in_common(self, listener: str, route: str) -> None:
         """By a wildcard on either side, in any case, or as far as is known."""
-        found = checked(hostname_no_intersection, at(listener), build.route("r", hostnames=[route]))
-        assert [each for each in found if each.certain] == []
+        findings = checked(hostname_no_intersection, at(listener), build.route("r", hostnames=[route]))
+        assert [finding for finding in findings if finding.certain] == []
 
     def test_one_that_is_to_be_filled_in(self) -> None:
         """It may be the listener's."""
-        found = checked(hostname_no_intersection, at("${DOMAIN}"), build.route("r", hostnames=["shop.example"]))
-        assert verdicts(found) == [False]
+        findings = checked(hostname_no_intersection, at("${DOMAIN}"), build.route("r", hostnames=["shop.example"]))
+        assert verdicts(findings) == [False]
 
     def test_none_in_common(self) -> None:
         """A wildcard does not stand for no label at all; other reasons are other rules'."""
@@ -129,20 +129,20 @@ class TestSome:
         """It does not count that it would have the hostname."""
         listeners = [build.listener(hostname="a.example"), build.listener("tls", "TLS", 443)]
         route = build.route("r", hostnames=["a.example", "b.example"])
-        found = checked(hostname_partially_ignored, build.gateway("g", *listeners), route)
-        assert [each.field for each in found] == ["spec.hostnames[1]"]
+        findings = checked(hostname_partially_ignored, build.gateway("g", *listeners), route)
+        assert [finding.field for finding in findings] == ["spec.hostnames[1]"]
 
     def test_where_a_parent_was_not_read(self) -> None:
         """It may have the hostname; that is said once."""
         route = build.route("r", parents=[build.parent(), build.parent("x")], hostnames=["a.example", "b", "c"])
-        found = checked(hostname_partially_ignored, at("a.example"), route, complete=False)
-        assert said(found) == [("spec.hostnames", "? Gateway default/x is not in the input")]
+        findings = checked(hostname_partially_ignored, at("a.example"), route, complete=False)
+        assert said(findings) == [("spec.hostnames", "? Gateway default/x is not in the input")]
 
     def test_one_that_is_to_be_filled_in(self) -> None:
         """It may be a listener's."""
         route = build.route("r", hostnames=["a.example", "${HOST}"])
-        found = checked(hostname_partially_ignored, at("a.example"), route)
-        assert said(found) == [("spec.hostnames[1]", "? whether a listener matches ${HOST} cannot be known yet")]
+        findings = checked(hostname_partially_ignored, at("a.example"), route)
+        assert said(findings) == [("spec.hostnames[1]", "? whether a listener matches ${HOST} cannot be known yet")]
 
 
 class TestBothKinds:
@@ -214,7 +214,7 @@ class TestBothKinds:
             build.route("two", kind="GRPCRoute", hostnames=["a.example", "b.example"], age=2),
             build.route("three", hostnames=["b.example"], age=3),
         )
-        assert [each.subject for each in checked(http_grpc_same_host, *world)] == [build.ref("GRPCRoute", "two")]
+        assert [finding.subject for finding in checked(http_grpc_same_host, *world)] == [build.ref("GRPCRoute", "two")]
 
     def test_of_unknown_age(self) -> None:
         """Which of the two is refused is not known, but that one is."""

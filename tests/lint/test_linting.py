@@ -53,14 +53,14 @@ def by_field(origin: Origin | None, field: str) -> Origin | None:
     return Origin(field, origin.line) if origin else None
 
 
-def found(*worlds: Linted) -> LintFindings:
+def findings_of(*worlds: Linted) -> LintFindings:
     """What is found in some worlds of routes without Gateways, and of what suppresses that."""
     return lint_worlds(worlds, SETTINGS, as_it_is)
 
 
 def told(findings: Sequence[Finding]) -> list[tuple[str, str, tuple[str, ...]]]:
     """Of what each finding is, what it says, and in which worlds that is so, if not in all."""
-    return [(each.subject.name if each.subject else "", each.message, each.worlds) for each in findings]
+    return [(finding.subject.name if finding.subject else "", finding.message, finding.worlds) for finding in findings]
 
 
 class TestLinted:
@@ -69,9 +69,9 @@ class TestLinted:
     def test_of_what_is_around_nothing_is_found(self) -> None:
         """Of what is linted it is."""
         routes = world(CART, MENU)
-        (cart,) = (each.ref for each in routes.resources if each.ref.name == "cart")
+        (cart,) = (route.ref for route in routes.resources if route.ref.name == "cart")
         some = Linted(routes.analysis, SETTINGS, lambda resource: resource.ref != cart)
-        assert told(found(some).findings) == [("menu", NO_GATEWAY, ())]
+        assert told(findings_of(some).findings) == [("menu", NO_GATEWAY, ())]
 
 
 class TestTogether:
@@ -79,26 +79,26 @@ class TestTogether:
 
     def test_in_all_of_them(self) -> None:
         """It is one finding, which names none of them; what is in some of them names these."""
-        result = found(world(CART, MENU, name="east"), world(CART, name="west"), world(CART, MENU, name="north"))
+        result = findings_of(world(CART, MENU, name="east"), world(CART, name="west"), world(CART, MENU, name="north"))
         assert told(result.findings) == [("cart", NO_GATEWAY, ()), ("menu", NO_GATEWAY, ("east", "north"))]
         assert (result.suppressed, result.every) == ((), result.findings)
 
     def test_in_one_alone(self) -> None:
         """As the others have what is missing there; where nothing is wrong, there is nothing."""
         fine = world(CART, gateway(), name="fine")
-        assert told(found(fine, world(CART, name="bare")).findings) == [("cart", NO_GATEWAY, ("bare",))]
-        assert found(fine) == found() == LintFindings(findings=(), suppressed=())
+        assert told(findings_of(fine, world(CART, name="bare")).findings) == [("cart", NO_GATEWAY, ("bare",))]
+        assert findings_of(fine) == findings_of() == LintFindings(findings=(), suppressed=())
 
     def test_otherwise_in_another_one(self) -> None:
         """What is certain in one and not in the other is not the same."""
-        result = found(world(CART, name="closed"), world(CART, name="open", complete=False))
+        result = findings_of(world(CART, name="closed"), world(CART, name="open", complete=False))
         assert told(result.findings) == [("cart", NO_GATEWAY, ("closed",)), ("cart", NOT_READ, ("open",))]
 
     def test_they_are_in_the_order_of_their_lines(self) -> None:
         """In whichever world, and in whichever order they were found."""
-        result = found(world(CART, name="one"), world(service(), MENU, name="two"))
+        result = findings_of(world(CART, name="one"), world(service(), MENU, name="two"))
         assert told(result.findings) == [("cart", NO_GATEWAY, ("one",)), ("menu", NO_GATEWAY, ("two",))]
-        other = found(world(service(), MENU, name="two"), world(CART, name="one"))
+        other = findings_of(world(service(), MENU, name="two"), world(CART, name="one"))
         assert other.findings == result.findings
 
     def test_what_a_change_makes_worse(self) -> None:
@@ -108,7 +108,7 @@ class TestTogether:
         settings = LintSettings(selected=("GWP9102",))
         later = Linted(comparison.after, settings, lambda _: True, comparison)
         alone = Linted(comparison.after, settings, lambda _: True)
-        assert [each.rule for each in lint_worlds([later], settings, as_it_is).findings] == ["GWP9102"]
+        assert [finding.rule for finding in lint_worlds([later], settings, as_it_is).findings] == ["GWP9102"]
         assert lint_worlds([alone], settings, as_it_is).findings == ()
 
 
@@ -117,9 +117,13 @@ class TestSuppressed:
 
     def test_it_is_told_apart(self) -> None:
         """With its reason, once, and with the worlds in which it is."""
-        result = found(world(CART, ACCEPTED, name="east"), world(CART, ACCEPTED, name="west"), world(CART, name="far"))
+        result = findings_of(
+            world(CART, ACCEPTED, name="east"), world(CART, ACCEPTED, name="west"), world(CART, name="far")
+        )
         assert told(result.findings) == [("cart", NO_GATEWAY, ())]
-        ((finding, how, reason),) = ((each.finding, each.how, each.reason) for each in result.suppressed)
+        ((finding, how, reason),) = (
+            (suppression.finding, suppression.how, suppression.reason) for suppression in result.suppressed
+        )
         assert told([finding]) == [("menu", NO_GATEWAY, ("east", "west"))]
         assert (how, reason) == ("annotation", "later")
         assert result.every == (*result.findings, finding)
@@ -127,7 +131,7 @@ class TestSuppressed:
     def test_the_others_are_known_by_the_same_as_before(self) -> None:
         """Of two with all in common by which findings are known, the second one stays the second one."""
         twice = CART.replace("parentRefs: [{", "parentRefs: [{name: public, namespace: infra}, {")
-        first, second = found(world(twice)).findings
+        first, second = findings_of(world(twice)).findings
         assert len({first.fingerprint, second.fingerprint, ""}) == 3
 
         def comments(source: str) -> list[Comment]:
@@ -138,20 +142,20 @@ class TestSuppressed:
 
         settings = LintSettings(selected=("GWP4001",))
         result = lint_worlds([world(twice, settings=settings, comments_of=comments)], settings, line_of)
-        assert [each.finding.fingerprint for each in result.suppressed] == [first.fingerprint]
-        assert [each.fingerprint for each in result.findings] == [second.fingerprint]
+        assert [suppression.finding.fingerprint for suppression in result.suppressed] == [first.fingerprint]
+        assert [finding.fingerprint for finding in result.findings] == [second.fingerprint]
         assert lint_worlds([world(twice, settings=settings)], settings, line_of).suppressed == ()
 
     def test_what_suppresses_nothing_in_any_world(self) -> None:
         """It is found; what one of them needs is not."""
         fine = world(ACCEPTED, gateway(), name="fine")
-        (finding,) = found(fine).findings
+        (finding,) = findings_of(fine).findings
         assert (finding.rule, finding.message) == (
             "GWP0007",
             "GWP4001 is not found here, so that nothing is suppressed",
         )
         assert finding.fingerprint
-        assert found(fine, world(ACCEPTED, name="bare")).findings == ()
+        assert findings_of(fine, world(ACCEPTED, name="bare")).findings == ()
 
 
 class TestLines:
@@ -169,7 +173,7 @@ class TestLines:
         ).findings
         target = "spec.targetRefs[0]"
         assert finding.origin == Origin(target, 28)
-        assert [(each.object.name, each.origin) for each in finding.related] == [("one", Origin(target, 23))]
+        assert [(related.object.name, related.origin) for related in finding.related] == [("one", Origin(target, 23))]
 
     def test_of_what_is_not_certain_they_are_those_of_objects(self) -> None:
         """Of these there may be very many."""
@@ -186,15 +190,15 @@ def test_findings_are_known_by_the_names_of_items() -> None:
     two = world(MENU, CART.replace("infra}]", f"infra}}, {other}]"), name="two")
     fingerprints = [
         {
-            each.message: each.fingerprint
-            for each in found(each).findings
-            if each.subject and each.subject.name == "cart"
+            finding.message: finding.fingerprint
+            for finding in findings_of(world_).findings
+            if finding.subject and finding.subject.name == "cart"
         }
-        for each in (one, two)
+        for world_ in (one, two)
     ]
     assert len(fingerprints[0]) == 2
     assert fingerprints[0] == fingerprints[1]
-    assert {each.fingerprint for each in found(one, two).findings} >= {*fingerprints[0].values()}
+    assert {finding.fingerprint for finding in findings_of(one, two).findings} >= {*fingerprints[0].values()}
 
 
 PATCHED: Final = "overlays/prod/patch.yaml patches it"
@@ -204,9 +208,9 @@ ELSEWHERE: Final = Origin("overlays/prod/patch.yaml", 1)
 def _found(manifests: str, rule: str, gaps: Sequence[Gap] = (), *, complete: bool = True) -> Finding:
     """The one thing that a rule finds."""
     snapshot = replace(snapshot_of(manifests, complete=complete), gaps=tuple(gaps))
-    found = [each for each in lint(analyze(snapshot), LintSettings()) if each.rule == rule]
-    assert len(found) == 1
-    return found[0]
+    findings = [finding for finding in lint(analyze(snapshot), LintSettings()) if finding.rule == rule]
+    assert len(findings) == 1
+    return findings[0]
 
 
 class TestDoubt:
@@ -228,7 +232,7 @@ class TestDoubt:
 
     def test_versions(self) -> None:
         """The one that was read is wrong; what is said of it for another object may be so of that one alone."""
-        here = {each.ref.kind: each.origin for each in snapshot_of(self.WRONG).resources}
+        here = {resource.ref.kind: resource.origin for resource in snapshot_of(self.WRONG).resources}
         of_route, of_gateway = (
             Gap(kind, namespace, "it is different in b.yaml", here[kind], name=name)
             for kind, namespace, name in (("HTTPRoute", "shop", "cart"), ("Gateway", "infra", "public"))
@@ -240,9 +244,9 @@ class TestDoubt:
     def test_what_matters(self, kind: str, name: str) -> None:
         """The object, and another one that it is about."""
         namespace, _, own = name.partition("/")
-        found = _found(self.WRONG, "GWP4002", [Gap(kind, namespace, PATCHED, ELSEWHERE, name=own)])
-        assert not found.certain
-        assert found.message.endswith(f"; {kind} {name} may be otherwise: {PATCHED}")
+        findings = _found(self.WRONG, "GWP4002", [Gap(kind, namespace, PATCHED, ELSEWHERE, name=own)])
+        assert not findings.certain
+        assert findings.message.endswith(f"; {kind} {name} may be otherwise: {PATCHED}")
 
     def test_what_is_about_no_object(self) -> None:
         """One of several that say it is enough."""
@@ -266,9 +270,9 @@ class TestSuggestions:
     )
     def test_names(self, listener: str, section: str, words: str) -> None:
         """Of few letters, two that are swapped are much."""
-        found = _found(gateway(listeners=[listener]) + route(section=section), "GWP4002")
-        assert found.fix
-        assert (found.fix.words, found.fix.value) == (words, listener)
+        findings = _found(gateway(listeners=[listener]) + route(section=section), "GWP4002")
+        assert findings.fix
+        assert (findings.fix.words, findings.fix.value) == (words, listener)
 
     def test_nothing_like_it(self) -> None:
         """Then none is suggested."""
@@ -276,6 +280,6 @@ class TestSuggestions:
 
     def test_another_namespace(self) -> None:
         """Where nothing near has such a name."""
-        found = _found(gateway() + route() + service(namespace="checkout"), "GWP5001")
-        assert found.fix
-        assert (found.fix.words, found.fix.value) == ("there is Service checkout/cart", "")
+        findings = _found(gateway() + route() + service(namespace="checkout"), "GWP5001")
+        assert findings.fix
+        assert (findings.fix.words, findings.fix.value) == ("there is Service checkout/cart", "")

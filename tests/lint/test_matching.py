@@ -11,7 +11,7 @@ from kubectl_policy.lint.rules.routes.matching import (
     trailing_slash_trap,
 )
 from tests.lint.front import HTTP, HTTPS, gateway, listener_set, path, route, rule
-from tests.lint.shop import found, said
+from tests.lint.shop import findings_of, said
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ from tests.lint.shop import found, said
 )
 def test_names_that_differ(match: str) -> None:
     """Those of query parameters also by upper and lower case; what is malformed is not looked at."""
-    assert found(header_name_duplicate, route("one", rule(match))) == []
+    assert findings_of(header_name_duplicate, route("one", rule(match))) == []
 
 
 def test_a_name_that_is_there_already() -> None:
     """Of headers without regard to case, also in routes of gRPC."""
     match = "{headers: [{name: X-User, value: a}, {name: x, value: a}, {name: x-user, value: b}], queryParams: [QUERY]}"
     query = "{name: q, value: a}, {name: q, value: b}"
-    findings = found(header_name_duplicate, route("one", rule(path("/"), match.replace("QUERY", query))))
+    findings = findings_of(header_name_duplicate, route("one", rule(path("/"), match.replace("QUERY", query))))
     assert [(finding.field, finding.message) for finding in findings] == [
         (
             "spec.rules[0].matches[1].headers[2]",
@@ -46,7 +46,9 @@ def test_a_name_that_is_there_already() -> None:
         ),
     ]
     grpc = route("one", rule(match.replace(", queryParams: [QUERY]", "")), kind="GRPCRoute")
-    assert [finding.field for finding in found(header_name_duplicate, grpc)] == ["spec.rules[0].matches[0].headers[2]"]
+    assert [finding.field for finding in findings_of(header_name_duplicate, grpc)] == [
+        "spec.rules[0].matches[0].headers[2]"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -64,35 +66,37 @@ def test_a_name_that_is_there_already() -> None:
 )
 def test_paths_that_are_what_they_seem(rules: tuple[str, ...]) -> None:
     """Or of which nobody can tell what they should be."""
-    assert found(trailing_slash_trap, route("one", *rules)) == []
+    assert findings_of(trailing_slash_trap, route("one", *rules)) == []
 
 
 def test_an_exact_path_and_a_slash() -> None:
     """It is not the one with the slash, which other rules show to be in use, nor the other way round."""
-    (finding,) = found(trailing_slash_trap, route("one", rule(path("/cart", "Exact"), path("/cart/items"))))
+    (finding,) = findings_of(trailing_slash_trap, route("one", rule(path("/cart", "Exact"), path("/cart/items"))))
     assert said([finding]) == ["HTTPRoute shop/one: it takes /cart alone, and no match of the route takes /cart/"]
     assert finding.field == "spec.rules[0].matches[0].path.value"
-    (finding,) = found(trailing_slash_trap, route("one", rule(path("/cart/", "Exact"))))
+    (finding,) = findings_of(trailing_slash_trap, route("one", rule(path("/cart/", "Exact"))))
     assert finding.message == "it takes /cart/ alone, and no match of the route takes /cart"
 
 
 def test_a_prefix_that_ends_in_the_middle_of_a_word() -> None:
     """It is for whole elements of a path."""
-    (finding,) = found(trailing_slash_trap, route("one", rule(path("/img-"))))
+    (finding,) = findings_of(trailing_slash_trap, route("one", rule(path("/img-"))))
     assert finding.message == "it takes /img- and what is below /img-/, and not /img-a"
 
 
 def test_more_matches_than_the_api_allows_are_not_compared() -> None:
     """Each with each would take too long."""
     many = [path(f"/{number}/", "Exact") for number in range(600)]
-    assert found(trailing_slash_trap, route("one", rule(*many))) == []
+    assert findings_of(trailing_slash_trap, route("one", rule(*many))) == []
 
 
 def test_an_asterisk_in_a_path() -> None:
     """Expressions may have one; where a prefix is meant, it is given."""
-    assert found(path_asterisk_literal, route("one", rule(path("/api/.*", "RegularExpression"), path("/api")))) == []
+    assert (
+        findings_of(path_asterisk_literal, route("one", rule(path("/api/.*", "RegularExpression"), path("/api")))) == []
+    )
     rules = rule(path("/api/*")), rule(path("/*")), rule(path("/a*")), rule(path("/*/b")), rule(path("/a/*", "Exact"))
-    findings = found(path_asterisk_literal, route("one", *rules))
+    findings = findings_of(path_asterisk_literal, route("one", *rules))
     assert [finding.fix.value if finding.fix else None for finding in findings] == ["/api", "/", None, None, None]
     assert findings[0].message == "the asterisk stands for itself: only paths with an asterisk are matched"
     assert findings[0].field == "spec.rules[0].matches[0].path.value"
@@ -124,18 +128,20 @@ def test_an_asterisk_in_a_path() -> None:
 )
 def test_listeners_that_have_routes(world: str) -> None:
     """Or for which there is another reason."""
-    assert found(no_rule_for_listener_host, world) == []
+    assert findings_of(no_rule_for_listener_host, world) == []
 
 
 def test_a_listener_without_routes() -> None:
     """Unless there may be some elsewhere, or one may be attached to it."""
     both = gateway("{name: blog, port: 80, protocol: HTTP, hostname: blog.example.com}", HTTPS)
     shop = route("shop", parent="name: public, sectionName: https")
-    (finding,) = found(no_rule_for_listener_host, both, shop)
+    (finding,) = findings_of(no_rule_for_listener_host, both, shop)
     assert said([finding]) == ["Gateway shop/public: no route is attached to it: requests for blog.example.com get 404"]
     assert finding.field == "spec.listeners[0]"
-    assert [each.certain for each in found(no_rule_for_listener_host, both, shop, complete=False)] == [False]
-    (finding,) = found(no_rule_for_listener_host, gateway("{name: tcp, port: 9000, protocol: TCP}"))
+    assert [finding.certain for finding in findings_of(no_rule_for_listener_host, both, shop, complete=False)] == [
+        False
+    ]
+    (finding,) = findings_of(no_rule_for_listener_host, gateway("{name: tcp, port: 9000, protocol: TCP}"))
     assert finding.message == "no route is attached to it: connections are closed"
     perhaps = route("blog", parent="name: public, sectionName: '${LISTENER}'")
-    assert [each.certain for each in found(no_rule_for_listener_host, both, shop, perhaps)] == [False]
+    assert [finding.certain for finding in findings_of(no_rule_for_listener_host, both, shop, perhaps)] == [False]

@@ -20,7 +20,7 @@ from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from tests.lint.examples import snapshot_of
-from tests.lint.shop import CORS, JWT, definition, found, gateway, kuadrant, limits, policy, route, said, service
+from tests.lint.shop import CORS, JWT, definition, findings_of, gateway, kuadrant, limits, policy, route, said, service
 
 WORLD: Final = gateway() + route() + service()
 ISTIO: Final = gateway(controller="istio.io/gateway-controller") + route() + service()
@@ -57,13 +57,13 @@ def security(target: str, spec: str, section: str = "", name: str = "") -> str:
 )
 def test_there_is_something_to_merge_with(manifests: list[str]) -> None:
     """Or nothing that asks for it: nothing is found."""
-    assert found(nothing_to_merge_with, *manifests) == []
+    assert findings_of(nothing_to_merge_with, *manifests) == []
 
 
 def test_nothing_is_there_to_merge_with() -> None:
     """A policy on the same route is nothing for one on a rule to merge with; and one may be elsewhere."""
     manifests = [WORLD, security(ON_ROUTE, JWT), security(ON_ROUTE, MERGING, section="all", name="all")]
-    (finding,) = found(nothing_to_merge_with, *manifests)
+    (finding,) = findings_of(nothing_to_merge_with, *manifests)
     assert said([finding]) == [
         (
             "SecurityPolicy shop/all: no SecurityPolicy is attached to a Gateway, ListenerSet or XListenerSet further"
@@ -71,7 +71,7 @@ def test_nothing_is_there_to_merge_with() -> None:
         )
     ]
     assert finding.field == "spec.mergeType"
-    assert said(found(nothing_to_merge_with, *manifests, complete=False)) == []
+    assert said(findings_of(nothing_to_merge_with, *manifests, complete=False)) == []
 
 
 @pytest.mark.parametrize(("kind", "certain"), [("SecurityPolicy", False), ("", False), ("Secret", True)])
@@ -94,7 +94,7 @@ def test_it_may_be_any_target_further_up() -> None:
         chooser="challenger",
     )
     alone = policy("QuotaPolicy", ON_ROUTE, "merge: Patch, quota: 1", group="example.io/v1")
-    (finding,) = found(nothing_to_merge_with, WORLD, alone, profiles=[profile])
+    (finding,) = findings_of(nothing_to_merge_with, WORLD, alone, profiles=[profile])
     assert finding.message == "no QuotaPolicy is attached to a target further up to merge with: it applies alone"
 
 
@@ -106,14 +106,14 @@ LIMITS: Final = f"{{{limits('all', 1)}}}"
 )
 def test_one_strategy_is_right(spec: str) -> None:
     """Whichever it is, and what is of no such shape says none."""
-    assert found(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec)) == []
+    assert findings_of(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec)) == []
 
 
 def test_the_experimental_text_has_two_strategies() -> None:
     """Of Azure's kinds, with `default` and `override`."""
     both = "default: {timeouts: {routeTimeout: 1s}}, override: {timeouts: {routeTimeout: 2s}}"
     manifests = policy("RoutePolicy", ON_ROUTE, both, group="alb.networking.azure.io/v1")
-    assert found(multiple_strategies, manifests) == []
+    assert findings_of(multiple_strategies, manifests) == []
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_the_experimental_text_has_two_strategies() -> None:
 )
 def test_several_strategies_are_told(spec: str, parts: str, field: str) -> None:
     """With the parts that are in each other's way."""
-    (finding,) = found(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec), complete=False)
+    (finding,) = findings_of(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec), complete=False)
     assert said([finding]) == [f"RateLimitPolicy shop/cart: has {parts}, where a policy has one strategy"]
     assert finding.field == field
 
@@ -134,7 +134,7 @@ def test_several_strategies_are_told(spec: str, parts: str, field: str) -> None:
 def test_of_a_kind_without_a_schema_it_is_a_guess() -> None:
     """Fields of these names may be settings."""
     both = policy("QuotaPolicy", ON_ROUTE, "defaults: {a: 1}, overrides: {a: 2}", group="example.io/v1")
-    (finding,) = found(multiple_strategies, definition("QuotaPolicy", "inherited"), both)
+    (finding,) = findings_of(multiple_strategies, definition("QuotaPolicy", "inherited"), both)
     assert not finding.certain
 
 
@@ -191,13 +191,13 @@ SHARED: Final = gateway(listeners=("http", "other")) + route("one") + route("two
 )
 def test_a_backend_is_protected_alike(manifests: list[str]) -> None:
     """Nothing is found."""
-    assert found(context_dependent_backend, *manifests) == []
+    assert findings_of(context_dependent_backend, *manifests) == []
 
 
 def test_a_backend_is_protected_on_one_way_alone() -> None:
     """The routes by way of which it is not are told."""
     manifests = [SHARED, security("HTTPRoute/one", f"{JWT}, {CORS}"), security("HTTPRoute/two", CORS)]
-    (finding,) = found(context_dependent_backend, *manifests, complete=False)
+    (finding,) = findings_of(context_dependent_backend, *manifests, complete=False)
     assert said([finding]) == [
         (
             "Service shop/cart: SecurityPolicy sets jwt for requests by way of HTTPRoute shop/one, and not by way of"
@@ -226,7 +226,7 @@ spec: {waf: {enable: true}}
         "  listeners:",
         "  infrastructure: {parametersRef: {group: gateway.nginx.org, kind: NginxProxy, name: waf}}\n  listeners:",
     )
-    (finding,) = found(context_dependent_backend, world, proxy, guard)
+    (finding,) = findings_of(context_dependent_backend, world, proxy, guard)
     assert finding.message.startswith("WAFPolicy sets policySource, type for requests by way of HTTPRoute shop/one,")
 
 
@@ -267,12 +267,12 @@ THREE: Final = gateway() + "".join(route(name, backend=name) for name in ("a", "
 )
 def test_nothing_is_said_too_often(manifests: list[str]) -> None:
     """Nothing is found."""
-    assert found(duplicate_spec, *manifests) == []
+    assert findings_of(duplicate_spec, *manifests) == []
 
 
 def test_what_is_said_too_often_is_told_once() -> None:
     """Of the first policy, with the others."""
-    (finding,) = found(duplicate_spec, THREE, on_routes("a", "b", "c"), complete=False)
+    (finding,) = findings_of(duplicate_spec, THREE, on_routes("a", "b", "c"), complete=False)
     assert said([finding]) == [
         (
             "BackendTrafficPolicy shop/a: says the same as BackendTrafficPolicy shop/b, BackendTrafficPolicy shop/c:"
@@ -320,33 +320,33 @@ def test_what_is_said_too_often_is_told_once() -> None:
 )
 def test_what_is_needed_is_not_found(manifests: list[str]) -> None:
     """Nothing is found."""
-    assert found(redundant_policy, *manifests) == []
+    assert findings_of(redundant_policy, *manifests) == []
 
 
 def test_what_others_say_already_is_found() -> None:
     """Where all is known, since what is elsewhere may say something between the two."""
     manifests = [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, SLOW)]
-    (finding,) = found(redundant_policy, *manifests)
+    (finding,) = findings_of(redundant_policy, *manifests)
     assert said([finding]) == [
         (
             "BackendTrafficPolicy shop/cart: sets nothing that is not in force without it: BackendTrafficPolicy"
             " infra/public says the same"
         )
     ]
-    assert said(found(redundant_policy, *manifests, complete=False)) == []
+    assert said(findings_of(redundant_policy, *manifests, complete=False)) == []
 
 
 def test_of_two_on_one_target_that_say_the_same_one_is_found() -> None:
     """The one that is not in force."""
     two = [kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 1), name=name) for name in ("one", "two")]
-    assert said(found(redundant_policy, ISTIO, *two)) == [
+    assert said(findings_of(redundant_policy, ISTIO, *two)) == [
         (
             "RateLimitPolicy shop/one: sets nothing that is not in force without it: RateLimitPolicy shop/two says the"
             " same"
         )
     ]
     other = kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 2), name="two")
-    assert found(redundant_policy, ISTIO, two[0], other) == []
+    assert findings_of(redundant_policy, ISTIO, two[0], other) == []
 
 
 def test_what_is_merged_from_several_may_be_needed_all_the_same() -> None:
@@ -360,4 +360,4 @@ def test_what_is_merged_from_several_may_be_needed_all_the_same() -> None:
         policy("QuotaPolicy", ON_GATEWAY, "b: 2", group="example.io/v1", section="http", name="http"),
         policy("QuotaPolicy", ON_ROUTE, "a: 1, b: 2", group="example.io/v1"),
     ]
-    assert found(redundant_policy, *manifests, profiles=[profile]) == []
+    assert findings_of(redundant_policy, *manifests, profiles=[profile]) == []

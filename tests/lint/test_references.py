@@ -284,8 +284,8 @@ class TestSettings:
     def test_what_may_exist(self) -> None:
         """Where not all is known."""
         policy, profile = self.policy(keyRef={"name": "x"}), known(needs=(need(),))
-        found = checked(policy_side_ref_missing, *SERVED, policy, profiles=[profile], complete=False)
-        assert said(found) == [("spec.keyRef.name", "? Secret default/x is not in the input")]
+        findings = checked(policy_side_ref_missing, *SERVED, policy, profiles=[profile], complete=False)
+        assert said(findings) == [("spec.keyRef.name", "? Secret default/x is not in the input")]
 
     def test_what_does_not_exist(self) -> None:
         """A name like it is offered."""
@@ -317,18 +317,18 @@ class TestSettings:
 
     def test_a_name_alone(self) -> None:
         """It is the field itself that is wrong."""
-        found = self.missing(self.policy(key="x"), needs=[need("spec.key", by="name")])
-        assert [finding.field for finding in found] == ["spec.key"]
+        findings = self.missing(self.policy(key="x"), needs=[need("spec.key", by="name")])
+        assert [finding.field for finding in findings] == ["spec.key"]
 
     def test_a_backend_that_the_policy_asks(self) -> None:
         """It is said once, also where it is a need."""
         policy = self.policy(auth={"backendRef": {"name": "x", "port": 80}})
         calls = ("spec.auth.backendRef",)
         message = "Service default/x does not exist; {}"
-        found = self.missing(policy, needs=[], backend_fields=calls)
-        assert said(found) == [("spec.auth.backendRef.name", message.format("what the policy asks there fails"))]
-        found = self.missing(policy, needs=[need("spec.auth.backendRef", "Service")], backend_fields=calls)
-        assert said(found) == [("spec.auth.backendRef.name", message.format("without it, the policy is not valid"))]
+        findings = self.missing(policy, needs=[], backend_fields=calls)
+        assert said(findings) == [("spec.auth.backendRef.name", message.format("what the policy asks there fails"))]
+        findings = self.missing(policy, needs=[need("spec.auth.backendRef", "Service")], backend_fields=calls)
+        assert said(findings) == [("spec.auth.backendRef.name", message.format("without it, the policy is not valid"))]
 
     @pytest.mark.parametrize("linted", [True, False])
     def test_what_an_object_that_it_needs_needs_itself(self, *, linted: bool) -> None:
@@ -380,9 +380,9 @@ class TestSettings:
     def test_where_a_grant_may_be_elsewhere(self) -> None:
         """It is said once that it is not known."""
         policy, profile = self.policy(keyRef={"name": "key", "namespace": "b"}), known(needs=(need(),))
-        found = checked(policy_side_ref_needs_grant, *SERVED, policy, profiles=[profile], complete=False)
+        findings = checked(policy_side_ref_needs_grant, *SERVED, policy, profiles=[profile], complete=False)
         message = "? whether Secret b/key may be referred to is unknown: no ReferenceGrant in the input says so"
-        assert said(found) == [("spec.keyRef.namespace", message)]
+        assert said(findings) == [("spec.keyRef.namespace", message)]
         assert checked(policy_side_ref_missing, *SERVED, policy, profiles=[profile], complete=False) == []
 
 
@@ -401,8 +401,8 @@ class TestGrants:
     def test_one_that_is_used(self, target: tuple[str, str]) -> None:
         """By a route that names what it opens."""
         grant = build.grant(namespace="b", targets=[("", "Secret", "x"), target])
-        found = checked(refgrant_unused, self.TO_STOCK, self.STOCK, grant)
-        assert [each for each in found if each.certain] == []
+        findings = checked(refgrant_unused, self.TO_STOCK, self.STOCK, grant)
+        assert [finding for finding in findings if finding.certain] == []
 
     def test_for_what_is_selected(self) -> None:
         """Policies need not name their targets, nor routes those to which they delegate; others do not count."""
@@ -435,9 +435,9 @@ class TestGrants:
 
     def test_where_not_all_is_known(self) -> None:
         """Something else may use it."""
-        found = checked(refgrant_unused, self.STOCK, build.grant(namespace="b"), complete=False)
+        findings = checked(refgrant_unused, self.STOCK, build.grant(namespace="b"), complete=False)
         why = "there may be HTTPRoutes in namespace default that were not read"
-        assert said(found) == [("", f"? whether anything uses it is not known: {why}")]
+        assert said(findings) == [("", f"? whether anything uses it is not known: {why}")]
 
     def test_one_that_is_not_used(self) -> None:
         """Nothing that it lets in refers to what it opens."""

@@ -11,7 +11,7 @@ from kubectl_policy.lint.rules.requirements import cross_team_influence, owner_l
 from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.profiles.reading import problems as problems_of
 from tests.lint.examples import lint, requiring, snapshot_of
-from tests.lint.shop import found, gateway, kuadrant, limits, policy, retrying, route, said, service
+from tests.lint.shop import findings_of, gateway, kuadrant, limits, policy, retrying, route, said, service
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding
@@ -124,7 +124,7 @@ def test_a_policy_without_the_field_does_not_suffice() -> None:
         "ours: no SecurityPolicy with jwt is in force, for requests through listener http of Gateway shop/public, "
         "listener other of Gateway shop/public"
     )
-    assert [str(each.object) for each in finding.related] == ["Gateway shop/public"]
+    assert [str(related.object) for related in finding.related] == ["Gateway shop/public"]
 
 
 def test_a_policy_for_one_listener_leaves_the_other_one() -> None:
@@ -217,7 +217,7 @@ def test_a_policy_further_up_that_is_in_force_as_well_is_named() -> None:
     far = envoy_policy("BackendTrafficPolicy", "retry: {numRetries: 2}")
     (finding,) = broken_requirements(HEAD + near + far, bounded(LIMIT))
     assert str(finding.subject) == "BackendTrafficPolicy shop/httproute-cart"
-    assert [(str(each.object), each.words) for each in finding.related] == [
+    assert [(str(related.object), related.words) for related in finding.related] == [
         ("BackendTrafficPolicy shop/gateway-public", "in force as well"),
         ("HTTPRoute shop/cart", "affected"),
     ]
@@ -248,7 +248,9 @@ def test_what_is_around_is_not_linted() -> None:
     """Whatever a rule says of it."""
     analysis = analyze(snapshot_of(TIMED, complete=True))
     assert [
-        each.rule for each in lint(analysis, bounded(LIMIT), lambda each: each.ref.kind == "HTTPRoute") if each.certain
+        finding.rule
+        for finding in lint(analysis, bounded(LIMIT), lambda finding: finding.ref.kind == "HTTPRoute")
+        if finding.certain
     ] == []
 
 
@@ -260,16 +262,16 @@ TWO_TEAMS: Final = gateway() + service() + route() + route("search", namespace="
 def test_nothing_is_asked_for_without_settings() -> None:
     """These rules do nothing by themselves."""
     manifests = [TWO_TEAMS, retrying("Gateway/public", 1)]
-    assert found(wide_blast_radius, *manifests) == []
-    assert found(cross_team_influence, *manifests) == []
-    assert found(owner_label_missing, *manifests) == []
+    assert findings_of(wide_blast_radius, *manifests) == []
+    assert findings_of(cross_team_influence, *manifests) == []
+    assert findings_of(owner_label_missing, *manifests) == []
 
 
 def test_a_policy_may_affect_many_routes() -> None:
     """Those that nothing else keeps from it count."""
-    assert found(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/cart", 1), settings=WIDE) == []
-    assert found(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/missing", 1), settings=WIDE) == []
-    assert said(found(wide_blast_radius, TWO_TEAMS, retrying("Gateway/public", 1), settings=WIDE)) == [
+    assert findings_of(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/cart", 1), settings=WIDE) == []
+    assert findings_of(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/missing", 1), settings=WIDE) == []
+    assert said(findings_of(wide_blast_radius, TWO_TEAMS, retrying("Gateway/public", 1), settings=WIDE)) == [
         (
             "BackendTrafficPolicy infra/public: affects 2 routes in 2 namespaces: HTTPRoute find/search, HTTPRoute"
             " shop/cart"
@@ -281,7 +283,7 @@ def test_routes_behind_listeners_count() -> None:
     """What holds at a listener holds for all requests that come by it."""
     world = gateway() + route("a") + route("b")
     listeners = policy("ClientTrafficPolicy", "Gateway/public", "tls: {minVersion: '1.3'}")
-    assert said(found(wide_blast_radius, world, listeners, settings=WIDE)) == [
+    assert said(findings_of(wide_blast_radius, world, listeners, settings=WIDE)) == [
         "ClientTrafficPolicy infra/public: affects 2 routes in namespace shop: HTTPRoute shop/a, HTTPRoute shop/b"
     ]
 
@@ -296,7 +298,7 @@ def test_a_team_may_affect_its_own_routes() -> None:
     manifests = [gateway(), route(labels="team: shop"), route("search")]
     for team in ("shop", ""):
         assert (
-            found(
+            findings_of(
                 cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", team), settings=OWNED
             )
             == []
@@ -307,7 +309,7 @@ def test_what_others_own_is_told() -> None:
     """With whose it is; Namespaces may say it."""
     home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: find, annotations: {team: search}}\n"
     manifests = [gateway(), home, route(labels="team: shop"), route("search", namespace="find")]
-    (finding,) = found(
+    (finding,) = findings_of(
         cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", "edge"), settings=OWNED
     )
     assert said([finding]) == [
@@ -323,7 +325,9 @@ def test_an_owner_is_looked_up_once() -> None:
     """Of a route that several policies affect."""
     both = [owned("BackendTrafficPolicy", target, "edge") for target in ("Gateway/public", "HTTPRoute/cart")]
     jwt = policy("SecurityPolicy", "Gateway/public", "cors: {maxAge: 1s}", labels="team: edge")
-    assert len(found(cross_team_influence, gateway(), route(labels="team: shop"), *both, jwt, settings=OWNED)) == 2
+    assert (
+        len(findings_of(cross_team_influence, gateway(), route(labels="team: shop"), *both, jwt, settings=OWNED)) == 2
+    )
 
 
 def test_somebody_should_own_a_policy() -> None:
@@ -331,13 +335,13 @@ def test_somebody_should_own_a_policy() -> None:
     mine = owned("BackendTrafficPolicy", "HTTPRoute/cart", "shop")
     home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {%s}}\n"
     nobodys = kuadrant("RateLimitPolicy", "HTTPRoute/cart", limits("all", 1))
-    assert found(owner_label_missing, mine, settings=OWNED) == []
-    assert found(owner_label_missing, home % "team: shop", nobodys, settings=OWNED) == []
-    (finding,) = found(owner_label_missing, home % "", nobodys, settings=OWNED, complete=False)
+    assert findings_of(owner_label_missing, mine, settings=OWNED) == []
+    assert findings_of(owner_label_missing, home % "team: shop", nobodys, settings=OWNED) == []
+    (finding,) = findings_of(owner_label_missing, home % "", nobodys, settings=OWNED, complete=False)
     assert said([finding]) == ["RateLimitPolicy shop/cart: has no label or annotation team"]
     assert finding.fix
     assert finding.fix.words == "add the label team"
-    (finding,) = found(owner_label_missing, nobodys, settings=OWNED, complete=False)
+    (finding,) = findings_of(owner_label_missing, nobodys, settings=OWNED, complete=False)
     assert (finding.certain, finding.message) == (
         False,
         "has no label or annotation team, and Namespace shop was not read",

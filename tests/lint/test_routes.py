@@ -46,7 +46,7 @@ G: Final = build.ref("Gateway", "g")
 FROM_ALL: Final = {"allowedRoutes": build.allow()}
 
 
-def found(*resources: Resource, complete: bool = True) -> list[str]:
+def findings_of(*resources: Resource, complete: bool = True) -> list[str]:
     """The ids of the rules that find something for certain, each as often as it does; not what is only said."""
     return [
         rule.id
@@ -80,7 +80,7 @@ class TestWhatIsAttached:
     def test_as_it_is_named(self, reference: Json, *, complete: bool) -> None:
         """By the whole parent, or by a part of it."""
         world = (CLASS, build.gateway(), build.service(), in_gateways_namespace(reference))
-        assert found(*world, complete=complete) == []
+        assert findings_of(*world, complete=complete) == []
 
     def test_by_one_of_several_listeners(self) -> None:
         """What the others do not take does not matter."""
@@ -89,18 +89,18 @@ class TestWhatIsAttached:
             build.listener("elsewhere", port=81, hostname="other.example"),
             build.listener(),
         ]
-        assert found(CLASS, build.gateway("g", *listeners), build.route("r", hostnames=["shop.example"])) == []
+        assert findings_of(CLASS, build.gateway("g", *listeners), build.route("r", hostnames=["shop.example"])) == []
 
     def test_by_a_listener_set(self) -> None:
         """Of either group."""
         gateway = build.gateway(allowedListeners={"namespaces": {"from": "Same"}})
         standard = build.listener_set("ls", build.listener("extra", port=81))
         named = build.parent("ls", kind="ListenerSet")
-        assert found(CLASS, gateway, standard, in_gateways_namespace(named)) == []
+        assert findings_of(CLASS, gateway, standard, in_gateways_namespace(named)) == []
         group = GATEWAY_API_EXPERIMENTAL
         experimental = build.listener_set("ls", build.listener("extra", port=81), group=group)
         named = build.parent("ls", kind="XListenerSet", group=group)
-        assert found(CLASS, gateway, experimental, in_gateways_namespace(named)) == []
+        assert findings_of(CLASS, gateway, experimental, in_gateways_namespace(named)) == []
 
     def test_by_another_route(self) -> None:
         """One that is delegated to needs no parent of its own."""
@@ -111,16 +111,16 @@ class TestWhatIsAttached:
             build.gateway_class(controller=delegation.CONTROLLER),
             build.service("menu"),
         )
-        assert found(*world) == []
+        assert findings_of(*world) == []
 
     def test_by_default_gateways(self) -> None:
         """Which are not looked at."""
-        assert found(build.resource("HTTPRoute", "r", {"useDefaultGateways": "All"})) == []
+        assert findings_of(build.resource("HTTPRoute", "r", {"useDefaultGateways": "All"})) == []
 
     def test_where_the_listener_is_refused_itself(self) -> None:
         """What is wrong is found there."""
         twice = [build.listener("one"), build.listener("two")]
-        assert found(CLASS, build.gateway("g", *twice), ROUTE) == []
+        assert findings_of(CLASS, build.gateway("g", *twice), ROUTE) == []
 
     def test_where_somebody_says_that_the_gateway_is_there(self) -> None:
         """Nothing more is known of it."""
@@ -140,7 +140,7 @@ class TestWhatIsAttached:
     )
     def test_what_is_to_be_filled_in(self, reference: Json) -> None:
         """It may be any name."""
-        assert found(CLASS, build.gateway(), in_gateways_namespace(reference)) == []
+        assert findings_of(CLASS, build.gateway(), in_gateways_namespace(reference)) == []
 
 
 def linted(snapshot: Snapshot, *only: ObjectRef) -> Linted:
@@ -173,13 +173,13 @@ class TestWhatIsInDoubt:
             "whether listener http of Gateway infra/g selects it is unknown: Namespace default is not in the input"
         )
         assert said(checked(not_allowed_namespace, *world)) == [("spec.parentRefs[0]", f"? {message}")]
-        assert found(CLASS, *world) == []
+        assert findings_of(CLASS, *world) == []
 
     def test_a_protocol_of_an_implementations_own(self) -> None:
         """What it serves is not known."""
         world = (build.gateway("g", build.listener("mesh", "HBONE", 15008)), ROUTE)
         assert verdicts(checked(not_allowed_kind, *world)) == [False]
-        assert found(CLASS, *world) == []
+        assert findings_of(CLASS, *world) == []
 
     def test_whether_any_route_delegates(self) -> None:
         """One that was not read may; what is no HTTPRoute is delegated to by none."""
@@ -220,14 +220,14 @@ class TestParents:
     def test_a_route_that_does_not_exist(self) -> None:
         """As any parent."""
         route = delegation.http_route("menu", parents=[delegation.below("site")])
-        assert found(route) == ["GWP4001"]
+        assert findings_of(route) == ["GWP4001"]
 
     def test_the_gateway_of_a_listener_set(self) -> None:
         """It is found there, and not at the routes that name the ListenerSet."""
         route = in_gateways_namespace(build.parent("ls", kind="ListenerSet"))
         findings = checked(parent_not_found, build.listener_set("ls"), route)
         assert said(findings) == [("spec.parentRef.name", "Gateway default/g does not exist")]
-        assert found(build.listener_set("ls"), route) == ["GWP4001"]
+        assert findings_of(build.listener_set("ls"), route) == ["GWP4001"]
 
     def test_a_listener_set_without_a_gateway(self) -> None:
         """It can only name a Gateway."""
@@ -282,7 +282,7 @@ class TestParents:
         """The port is to blame, if there is such a section."""
         world = (CLASS, build.gateway(), build.service(), in_gateways_namespace(reference))
         assert said(checked(parent_port_no_listener, *world)) == [("spec.parentRefs[0].port", message)]
-        assert found(*world) == ["GWP4003"]
+        assert findings_of(*world) == ["GWP4003"]
 
     def test_the_same_parent_twice(self) -> None:
         """As a whole, or as the same section."""
@@ -371,7 +371,7 @@ class TestListeners:
         [finding] = checked(not_allowed_namespace, *world)
         assert finding.message.startswith("listener a of Gateway infra/g accepts routes only")
         assert finding.message.endswith("; so it is at listener b")
-        assert found(*world) == ["GWP4004"]
+        assert findings_of(*world) == ["GWP4004"]
 
     def test_of_another_kind(self) -> None:
         """A TLSRoute is told of by a rule of its own."""
@@ -388,9 +388,9 @@ class TestListeners:
         message = "protocol HTTP cannot serve TLSRoute; it serves HTTPRoute, GRPCRoute"
         field = "spec.listeners[0].allowedRoutes.kinds[0]"
         assert said(checked(listener_kind_impossible, wrong)) == [(field, message)]
-        assert found(CLASS, wrong, ROUTE) == ["GWP4019"]
+        assert findings_of(CLASS, wrong, ROUTE) == ["GWP4019"]
         mixed = build.gateway("g", build.listener(allowedRoutes=build.allow(kinds=["TLSRoute", "GRPCRoute"])))
-        assert found(CLASS, mixed, ROUTE) == ["GWP4005", "GWP4019"]
+        assert findings_of(CLASS, mixed, ROUTE) == ["GWP4005", "GWP4019"]
 
     @pytest.mark.parametrize(
         "listener",
@@ -436,7 +436,7 @@ class TestListenerSets:
             )
         ]
         route = build.route("r", parents=[build.parent("ls", kind="ListenerSet")], namespace="shop")
-        assert found(CLASS, build.gateway(), listener_set, route) == ["GWP4009"]
+        assert findings_of(CLASS, build.gateway(), listener_set, route) == ["GWP4009"]
 
     def test_where_the_listener_set_is_not_linted(self) -> None:
         """Then the route is where it is told."""
@@ -514,7 +514,7 @@ class TestUnreached:
         assert finding.message.endswith(f"{why}; no request reaches it")
         [above] = checked(backend_not_found, *world)
         assert above.message == "HTTPRoute default/menu takes none of its requests"
-        assert [each.words.endswith(why) for each in above.related] == [True]
+        assert [related.words.endswith(why) for related in above.related] == [True]
 
     def test_below_one_that_no_request_reaches(self) -> None:
         """The one above is where it is told."""
@@ -570,7 +570,7 @@ class TestUnreached:
                 related=(Related(object=menu, words="on the circle", origin=build.ORIGIN),),
             )
         ]
-        assert found(*world) == ["GWP4018"]
+        assert findings_of(*world) == ["GWP4018"]
         only_menu = linted(build.snapshot(*world, complete=True), menu)
         assert [(each.subject, each.field) for each in route_cycle(only_menu)] == [(menu, "")]
 
@@ -582,4 +582,4 @@ class TestUnreached:
             build.gateway(),
             build.gateway_class(controller=delegation.CONTROLLER),
         )
-        assert found(*world) == ["GWP4018"]
+        assert findings_of(*world) == ["GWP4018"]

@@ -35,9 +35,9 @@ def test_finds_nothing_where_all_is_right(rule: Rule) -> None:
 @every_rule
 def test_finds_what_is_wrong(rule: Rule) -> None:
     """With a message, and with a place to look at."""
-    found = [finding for finding in found_by(rule, wrong_world(rule)) if finding.certain]
-    assert found
-    for finding in found:
+    findings = [finding for finding in found_by(rule, wrong_world(rule)) if finding.certain]
+    assert findings
+    for finding in findings:
         assert finding.message
         assert finding.origin
 
@@ -45,12 +45,12 @@ def test_finds_what_is_wrong(rule: Rule) -> None:
 @every_rule
 def test_is_not_certain_where_something_may_be_elsewhere(rule: Rule) -> None:
     """Open worlds give unknowns; what needs no more than the objects at hand is found in any."""
-    found = found_by(rule, wrong_world(rule), complete=False)
+    findings = found_by(rule, wrong_world(rule), complete=False)
     if "closed world" in rule.needs:
-        assert found
-        assert [finding.message for finding in found if finding.certain] == []
+        assert findings
+        assert [finding.message for finding in findings if finding.certain] == []
     else:
-        assert [finding for finding in found if finding.certain]
+        assert [finding for finding in findings if finding.certain]
 
 
 @every_rule
@@ -179,8 +179,8 @@ def report(*findings: Finding, fail_on: Threshold = "error") -> Report:
 
 def test_findings_are_counted_by_severity() -> None:
     """The worst first, also those of which there is none."""
-    found = report(WARNING, replace(WARNING, field="x"), replace(WARNING, severity="info"))
-    assert list(found.counts.items()) == [("error", 0), ("warning", 2), ("info", 1)]
+    findings = report(WARNING, replace(WARNING, field="x"), replace(WARNING, severity="info"))
+    assert list(findings.counts.items()) == [("error", 0), ("warning", 2), ("info", 1)]
 
 
 @pytest.mark.parametrize(("fail_on", "fails"), [("error", False), ("warning", True), ("info", True), ("never", False)])

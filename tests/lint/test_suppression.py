@@ -64,14 +64,16 @@ class World:
         """What is left, and what is not."""
         return suppress(self.linted, findings_in(self.linted), self.locate)
 
-    def found(self) -> list[tuple[str, str]]:
+    def findings_of(self) -> list[tuple[str, str]]:
         """What is left, with what is unused: rules and messages."""
         judged = self.judged()
-        return [(each.rule, each.message) for each in (*judged.findings, *unused_in([judged], self.settings))]
+        return [(finding.rule, finding.message) for finding in (*judged.findings, *unused_in([judged], self.settings))]
 
     def suppressed(self) -> list[tuple[str, str, str]]:
         """What is suppressed: rules, how, and why."""
-        return [(each.finding.rule, each.how, each.reason) for each in self.judged().suppressed]
+        return [
+            (suppression.finding.rule, suppression.how, suppression.reason) for suppression in self.judged().suppressed
+        ]
 
 
 def annotated(annotations: str = "", comment: str = "", line: int = 0, **settings: Any) -> World:  # noqa: ANN401 (of any type)
@@ -87,9 +89,9 @@ UNSUPPRESSED: Final = [("GWP4001", "Gateway shop/public does not exist")]
 
 def test_nothing_is_suppressed() -> None:
     """Where nobody says so."""
-    assert annotated().found() == UNSUPPRESSED
-    assert annotated("policy.kubectl.dev/ignore-reason: why, example.com/ignore: GWP4001").found() == UNSUPPRESSED
-    assert annotated(comment="disregard GWP4001", line=10).found() == UNSUPPRESSED
+    assert annotated().findings_of() == UNSUPPRESSED
+    assert annotated("policy.kubectl.dev/ignore-reason: why, example.com/ignore: GWP4001").findings_of() == UNSUPPRESSED
+    assert annotated(comment="disregard GWP4001", line=10).findings_of() == UNSUPPRESSED
 
 
 class TestAnnotations:
@@ -110,20 +112,20 @@ class TestAnnotations:
         """A list with its reason, or one for each rule."""
         world = annotated(annotations)
         assert world.suppressed() == [("GWP4001", "annotation", reason)]
-        assert world.found() == []
+        assert world.findings_of() == []
 
     def test_of_another_rule_or_object(self) -> None:
         """It suppresses nothing here."""
         other = (ROUTE % "ignore.policy.kubectl.dev/GWP4001: why").replace("name: menu", "name: other")
-        found = World(f"{ROUTE % ''}---\n{other}").judged().findings
-        assert [str(each.subject) for each in found] == ["HTTPRoute shop/menu"]
-        assert annotated("ignore.policy.kubectl.dev/GWP4002: why").found() == UNSUPPRESSED
+        findings = World(f"{ROUTE % ''}---\n{other}").judged().findings
+        assert [str(finding.subject) for finding in findings] == ["HTTPRoute shop/menu"]
+        assert annotated("ignore.policy.kubectl.dev/GWP4002: why").findings_of() == UNSUPPRESSED
 
     @pytest.mark.parametrize("annotations", ["policy.kubectl.dev/ignore: [GWP4001]", "policy.kubectl.dev/ignore: {}"])
     def test_of_another_type(self, annotations: str) -> None:
         """It names nothing."""
         said = ("GWP0008", "the suppression names no rule")
-        assert sorted(annotated(annotations, selected=("GWP4001",), require_reason=True).found()) == [
+        assert sorted(annotated(annotations, selected=("GWP4001",), require_reason=True).findings_of()) == [
             said,
             *UNSUPPRESSED,
         ]
@@ -160,15 +162,15 @@ class TestComments:
         lines[line - 1] += " # kubectl-policy: ignore GWP4001 not yet there"
         world = World("\n".join(lines))
         assert world.suppressed() == [("GWP4001", "comment", "not yet there")]
-        assert world.found() == []
+        assert world.findings_of() == []
 
     def test_above_a_document(self) -> None:
         """All of that is meant, and nothing else."""
         comment = "# kubectl-policy: ignore GWP4001 not yet there\n"
         route = ROUTE % ""
-        found = World(f"{route}---\n{comment}{route.replace('menu', 'other')}").judged()
-        assert [str(each.subject) for each in found.findings] == ["HTTPRoute shop/menu"]
-        assert [str(each.finding.subject) for each in found.suppressed] == ["HTTPRoute shop/other"]
+        findings = World(f"{route}---\n{comment}{route.replace('menu', 'other')}").judged()
+        assert [str(finding.subject) for finding in findings.findings] == ["HTTPRoute shop/menu"]
+        assert [str(suppression.finding.subject) for suppression in findings.suppressed] == ["HTTPRoute shop/other"]
 
     def test_elsewhere(self) -> None:
         """The comment is unused, and it is said where it belongs."""
@@ -208,8 +210,10 @@ class TestComments:
     def test_where_no_path_says_the_field(self) -> None:
         """The object has a line at least."""
         world = annotated(comment="ignore GWP4001", line=1)
-        found = [replace(each, field='spec["a"b"]') for each in findings_in(world.linted)]
-        assert [each.how for each in suppress(world.linted, found, world.locate).suppressed] == ["comment"]
+        findings = [replace(finding, field='spec["a"b"]') for finding in findings_in(world.linted)]
+        assert [suppression.how for suppression in suppress(world.linted, findings, world.locate).suppressed] == [
+            "comment"
+        ]
 
     def test_about_what_is_said_of_no_object(self) -> None:
         """What cannot be read has a line as well."""
@@ -239,16 +243,16 @@ class TestExpiry:
     def test_it_is_over(self, annotations: str) -> None:
         """What was suppressed is found again, and that it is over."""
         said = "the suppression of GWP4001 was until 2026-12-30, and counts no more"
-        assert sorted(annotated(annotations, now=self.NOW).found()) == [("GWP0007", said), *UNSUPPRESSED]
+        assert sorted(annotated(annotations, now=self.NOW).findings_of()) == [("GWP0007", said), *UNSUPPRESSED]
         for now in (None, datetime(2026, 12, 30, 23, tzinfo=UTC)):
-            assert annotated(annotations, now=now).found() == []
+            assert annotated(annotations, now=now).findings_of() == []
 
     @pytest.mark.parametrize("until", ["2026-13-01", "20261231", "tomorrow", ""])
     def test_it_is_no_date(self, until: str) -> None:
         """It suppresses nothing, as nobody can tell for how long."""
         world = annotated(comment=f"ignore GWP4001 until={until}", line=10)
         said = f"the suppression of GWP4001 has no date in until={until}, and counts no more"
-        assert sorted(world.found()) == [("GWP0007", said), *UNSUPPRESSED]
+        assert sorted(world.findings_of()) == [("GWP0007", said), *UNSUPPRESSED]
 
     @pytest.mark.parametrize(
         ("comment", "reason"),
@@ -275,14 +279,14 @@ class TestUnused:
         world = annotated(
             'policy.kubectl.dev/ignore: "GWP4001,GWP4004"', selected=("GWP4", "GWP0007"), ignored=("GWP4013",)
         )
-        assert world.found() == [("GWP0007", "GWP4004 is not found here, so that nothing is suppressed")]
+        assert world.findings_of() == [("GWP0007", "GWP4004 is not found here, so that nothing is suppressed")]
 
     @pytest.mark.parametrize("name", ["GWP1001", "GWP9001", "GWP3003", "GWP9101", "GWP0007", "GWP0", "GWP", "no-rule"])
     def test_of_what_is_not_checked(self, name: str) -> None:
         """Or not in every run, or of suppressions themselves, or of no rule at all: nothing is known of that."""
         everything = tuple({rule.id for rule in RULES} - {"GWP1001", "GWP0008"})
         world = annotated(f"ignore.policy.kubectl.dev/{name}: why", selected=everything, ignored=("GWP0008",))
-        assert [rule for rule, _ in world.found() if rule == "GWP0007"] == []
+        assert [rule for rule, _ in world.findings_of() if rule == "GWP0007"] == []
 
     def test_what_nobody_wants_to_hear_of(self) -> None:
         """If it is not checked, or suppressed itself."""
@@ -297,12 +301,12 @@ class TestUnused:
         """Which has no comments, and where what controllers report is known."""
         annotations = 'policy.kubectl.dev/ignore: "GWP3003,GWP4001"'
         snapshot = annotated(annotations).linted.snapshot
-        resources = tuple(replace(each, origin=Origin("kind:dev")) for each in snapshot.resources)
+        resources = tuple(replace(resource, origin=Origin("kind:dev")) for resource in snapshot.resources)
         analysis = analyze(replace(snapshot, resources=resources, source="the cluster"))
         world = Linted(analysis, LintSettings(), lambda _: True, None, pytest.fail)
         judged = suppress(world, findings_in(world))
         assert [use.name for use in judged.unused] == ["GWP3003"]
-        assert [each.finding.rule for each in judged.suppressed] == ["GWP4001"]
+        assert [suppression.finding.rule for suppression in judged.suppressed] == ["GWP4001"]
 
     def test_of_several_worlds(self) -> None:
         """What one of them needs is used."""
@@ -329,7 +333,7 @@ class TestReasons:
     )
     def test_there_is_none(self, annotations: str, remedy: str) -> None:
         """It is an error if there has to be one; what is suppressed stays so."""
-        assert annotated(annotations).found() == []
+        assert annotated(annotations).findings_of() == []
         (finding,) = annotated(annotations, require_reason=True).judged().findings
         assert (finding.rule, finding.severity) == ("GWP0012", "error")
         assert finding.message == "GWP4001 is suppressed without a reason"
@@ -338,17 +342,17 @@ class TestReasons:
 
     def test_there_is_one(self) -> None:
         """All is well."""
-        assert annotated("ignore.policy.kubectl.dev/GWP4001: why", require_reason=True).found() == []
-        assert annotated(comment="ignore GWP4001 why", line=10, require_reason=True).found() == []
+        assert annotated("ignore.policy.kubectl.dev/GWP4001: why", require_reason=True).findings_of() == []
+        assert annotated(comment="ignore GWP4001 why", line=10, require_reason=True).findings_of() == []
 
 
 class TestUnknownRules:
     """Names that no rule has."""
 
     @staticmethod
-    def found(world: World) -> list[Finding]:
+    def findings_of(world: World) -> list[Finding]:
         """What is said of them."""
-        return [each for each in world.judged().findings if each.rule == "GWP0008"]
+        return [finding for finding in world.judged().findings if finding.rule == "GWP0008"]
 
     @pytest.mark.parametrize(
         ("name", "remedy"),
@@ -362,19 +366,19 @@ class TestUnknownRules:
     )
     def test_in_a_suppression(self, name: str, remedy: str) -> None:
         """It is said which one may be meant."""
-        (finding,) = self.found(annotated(f"policy.kubectl.dev/ignore: {name}"))
+        (finding,) = self.findings_of(annotated(f"policy.kubectl.dev/ignore: {name}"))
         assert finding.message == f'there is no rule "{name}"'
         assert finding.field == 'metadata.annotations["policy.kubectl.dev/ignore"]'
         assert finding.fix
         assert finding.fix.words == remedy
-        (finding,) = self.found(annotated(comment=f"ignore {name}", line=10))
+        (finding,) = self.findings_of(annotated(comment=f"ignore {name}", line=10))
         assert (finding.origin, finding.subject) == (Origin("<stdin>", 10), None)
 
     def test_in_settings(self) -> None:
         """What would be selected by it is not checked: that is an error."""
         written = {"GWP9999": Origin("config.yaml", 3)}
         world = annotated(selected=("GWP9999", "no-rule"), ignored=("no-rule", "neither"), written=written)
-        assert [(each.severity, each.message, each.origin) for each in self.found(world)] == [
+        assert [(finding.severity, finding.message, finding.origin) for finding in self.findings_of(world)] == [
             ("error", 'there is no rule "no-rule"', None),
             ("warning", 'there is no rule "neither"', None),
             ("error", 'there is no rule "GWP9999"', Origin("config.yaml", 3)),
@@ -382,5 +386,5 @@ class TestUnknownRules:
 
     def test_a_long_one(self) -> None:
         """It is cut."""
-        (finding,) = self.found(annotated(f"policy.kubectl.dev/ignore: {'x' * 1000}"))
+        (finding,) = self.findings_of(annotated(f"policy.kubectl.dev/ignore: {'x' * 1000}"))
         assert finding.message == f'there is no rule "{"x" * 40}…"'

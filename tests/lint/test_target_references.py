@@ -57,10 +57,10 @@ def test_a_selector_that_selects_something(policy: Resource) -> None:
 @pytest.mark.parametrize("label", ["${TIER}", "go{{ .ld }}"])
 def test_a_label_to_be_filled_in_may_be_the_one(label: str) -> None:
     """In the object, or in the selector."""
-    found = checked(
+    findings = checked(
         selector_matches_nothing, build.route(labels={"tier": label}), selecting(matchLabels={"tier": "gold"})
     )
-    assert verdicts(found) == [False]
+    assert verdicts(findings) == [False]
     assert verdicts(checked(selector_matches_nothing, GOLD, selecting(matchLabels={"tier": label}))) == [False]
 
 
@@ -92,15 +92,15 @@ def test_a_selector_that_selects_nothing() -> None:
 )
 def test_a_label_that_is_misspelt(policy: Resource, words: str) -> None:
     """The one that is meant is offered: its value, or its key."""
-    (found,) = checked(selector_matches_nothing, GOLD, policy)
-    assert found.fix == Fix(words=words)
+    (finding,) = checked(selector_matches_nothing, GOLD, policy)
+    assert finding.fix == Fix(words=words)
 
 
 @pytest.mark.parametrize("labels", [{"tier": 1}, {"tier": None}, "x", ["tier"]], ids=str)
 def test_labels_of_any_shape(labels: Json) -> None:
     """They select nothing, or everything."""
-    for found in checked(selector_matches_nothing, GOLD, selecting(matchLabels=labels)):
-        assert found.fix is None
+    for finding in checked(selector_matches_nothing, GOLD, selecting(matchLabels=labels)):
+        assert finding.fix is None
 
 
 def test_a_namespace_for_policies_of_all_namespaces() -> None:
@@ -128,10 +128,10 @@ def test_a_selector_that_asks_for_something(policy: Resource) -> None:
 def test_a_selector_that_asks_for_nothing() -> None:
     """It is certain in any world, and said once, whatever is selected."""
     for complete in (False, True):
-        found = checked(
+        findings = checked(
             selector_matches_all, GOLD, ROUTE, build.route("s"), selecting(matchLabels={}), complete=complete
         )
-        assert said(found) == [
+        assert said(findings) == [
             (
                 "spec.targetSelectors[0]",
                 "selects every HTTPRoute in namespace default, also those to come: it asks for no label",
@@ -141,8 +141,8 @@ def test_a_selector_that_asks_for_nothing() -> None:
 
 def test_a_selector_that_asks_for_nothing_anywhere() -> None:
     """Then there is no namespace to be named."""
-    (found,) = checked(selector_matches_all, GOLD, selecting(matchLabels={}, namespaces={"from": "All"}))
-    assert found.message == "selects every HTTPRoute, also those to come: it asks for no label"
+    (finding,) = checked(selector_matches_all, GOLD, selecting(matchLabels={}, namespaces={"from": "All"}))
+    assert finding.message == "selects every HTTPRoute, also those to come: it asks for no label"
 
 
 def test_an_empty_selector_that_selects_nothing() -> None:
@@ -224,8 +224,8 @@ def test_one_target_of_a_backend_tls_policy() -> None:
 
 def test_several_targets_of_a_backend_tls_policy() -> None:
     """It is information: some implementations support it."""
-    found = checked(multiple_targetrefs_unsupported, tls(port(), build.target("t", "Service", group="")))
-    assert said(found) == [
+    findings = checked(multiple_targetrefs_unsupported, tls(port(), build.target("t", "Service", group="")))
+    assert said(findings) == [
         ("spec.targetRefs", "has 2 targets, of which not every implementation supports more than one")
     ]
 
@@ -280,8 +280,8 @@ def test_a_reference_that_names_something(reference: dict[str, Json]) -> None:
 def test_a_reference_that_names_nothing(reference: dict[str, Json], message: str) -> None:
     """It is certain in any world."""
     for complete in (False, True):
-        found = checked(target_unnamed, GOLD, build.policy("p", TO_ROUTE, reference), complete=complete)
-        assert said(found) == [("spec.targetRefs[1]", message)]
+        findings = checked(target_unnamed, GOLD, build.policy("p", TO_ROUTE, reference), complete=complete)
+        assert said(findings) == [("spec.targetRefs[1]", message)]
 
 
 def test_a_field_that_a_kind_may_have() -> None:
@@ -296,9 +296,9 @@ def test_a_field_that_a_kind_may_have() -> None:
 def test_a_field_that_is_misspelt() -> None:
     """Also where the reference fails."""
     policy = build.policy("p", build.target("g", sectioName="http"), build.target("x", nmespace="infra"))
-    found = checked(target_field_misspelt, *SERVED, policy, profiles=[known()])
-    assert [(each.field, each.fix) for each in found] == [
+    findings = checked(target_field_misspelt, *SERVED, policy, profiles=[known()])
+    assert [(finding.field, finding.fix) for finding in findings] == [
         ("spec.targetRefs[0].sectioName", Fix(words="did you mean sectionName?")),
         ("spec.targetRefs[1].nmespace", Fix(words="did you mean namespace?")),
     ]
-    assert {each.message for each in found} == {"is no field of a target reference, so that it has no effect"}
+    assert {finding.message for finding in findings} == {"is no field of a target reference, so that it has no effect"}

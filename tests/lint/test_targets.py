@@ -46,29 +46,29 @@ def test_what_exists_is_found(reference: dict[str, Json]) -> None:
 @pytest.mark.parametrize("name", ["${ROUTE}", "{{ .name }}", "ROUTE_NAME"])
 def test_a_name_to_be_filled_in_may_be_that_of_anything(name: str) -> None:
     """It is unknown, even where nothing else exists."""
-    found = checked(target_not_found, *SERVED, build.policy("p", build.target(name, "HTTPRoute")))
-    assert verdicts(found) == [False]
+    findings = checked(target_not_found, *SERVED, build.policy("p", build.target(name, "HTTPRoute")))
+    assert verdicts(findings) == [False]
 
 
 def test_a_kind_to_be_filled_in_may_be_any() -> None:
     """Then nothing is known of the target."""
-    found = checked(target_not_found, *SERVED, build.policy("p", build.target("r", "${KIND}")))
-    assert verdicts(found) == [False]
+    findings = checked(target_not_found, *SERVED, build.policy("p", build.target("r", "${KIND}")))
+    assert verdicts(findings) == [False]
 
 
 def test_what_could_not_be_read_may_exist() -> None:
     """A gap in the input leaves room for it."""
     gap = Gap("HTTPRoute", "default", "forbidden")
-    found = checked(target_not_found, *SERVED, build.policy("p", build.target("x", "HTTPRoute")), gaps=[gap])
-    assert verdicts(found) == [False]
+    findings = checked(target_not_found, *SERVED, build.policy("p", build.target("x", "HTTPRoute")), gaps=[gap])
+    assert verdicts(findings) == [False]
 
 
 def test_what_does_not_exist() -> None:
     """The name is what is wrong, and one that is like it is offered."""
-    found = checked(
+    findings = checked(
         target_not_found, *SERVED, build.route("cart"), build.policy("p", build.target("crat", "HTTPRoute"))
     )
-    assert found == [
+    assert findings == [
         Finding(
             subject=P,
             field="spec.targetRefs[0].name",
@@ -159,20 +159,20 @@ def test_a_section_that_is_not_there() -> None:
 def test_one_of_several_sections_is_not_there() -> None:
     """It is found in its place in the list."""
     policy = build.policy("p", build.target("g", sectionNames=["http", "x"]))
-    found = checked(target_section_not_found, *SERVED, policy)
-    assert [(each.field, each.fix) for each in found] == [("spec.targetRefs[0].sectionNames[1]", None)]
+    findings = checked(target_section_not_found, *SERVED, policy)
+    assert [(finding.field, finding.fix) for finding in findings] == [("spec.targetRefs[0].sectionNames[1]", None)]
 
 
 def test_a_rule_without_a_name_is_not_offered() -> None:
     """Nobody can name it."""
-    (found,) = checked(target_section_not_found, *SERVED, on("rule0", "HTTPRoute", "r"))
-    assert found.fix is None
+    (finding,) = checked(target_section_not_found, *SERVED, on("rule0", "HTTPRoute", "r"))
+    assert finding.fix is None
 
 
 def test_a_listener_of_a_listener_set() -> None:
     """It is none of the Gateway, whose ListenerSet is offered."""
-    (found,) = checked(target_section_not_found, CLASS, OPEN, SETS, on("extra"))
-    assert found.fix == Fix(words="extra is a listener of ListenerSet default/ls, which can be targeted itself")
+    (finding,) = checked(target_section_not_found, CLASS, OPEN, SETS, on("extra"))
+    assert finding.fix == Fix(words="extra is a listener of ListenerSet default/ls, which can be targeted itself")
     assert verdicts(checked(target_section_not_found, CLASS, GATEWAY, SETS, on("extra"))) == [True]
 
 
@@ -204,8 +204,8 @@ def test_a_number_of_nothing(policy: Resource) -> None:
 
 def test_a_number_where_the_kind_is_known() -> None:
     """Its profile would say how it calls rules without a name."""
-    found = checked(target_section_not_found, *SERVED, on("rule-1", "HTTPRoute", "r"), profiles=[known()])
-    assert verdicts(found) == [True]
+    findings = checked(target_section_not_found, *SERVED, on("rule-1", "HTTPRoute", "r"), profiles=[known()])
+    assert verdicts(findings) == [True]
 
 
 FOR_ROUTES: Final = known(declared_targets=kinds("HTTPRoute"))
@@ -232,8 +232,8 @@ def test_a_kind_that_cannot_be_targeted() -> None:
 
 def test_a_kind_that_is_misspelt() -> None:
     """The one that is meant is offered."""
-    (found,) = checked(target_kind_unsupported, *SERVED, on("", "HTTPRoutes", "r"), profiles=[FOR_ROUTES])
-    assert found.fix == Fix(words="did you mean HTTPRoute?", value="HTTPRoute")
+    (finding,) = checked(target_kind_unsupported, *SERVED, on("", "HTTPRoutes", "r"), profiles=[FOR_ROUTES])
+    assert finding.fix == Fix(words="did you mean HTTPRoute?", value="HTTPRoute")
 
 
 def of_group(group: str | None, kind: str = "HTTPRoute", name: str = "r") -> Resource:
@@ -290,24 +290,24 @@ def test_a_group_that_has_not_the_kind() -> None:
 def test_other_groups_that_have_not_the_kind(policy: Resource, message: str) -> None:
     """Those of Kubernetes itself, versions, and a group with a version."""
     for complete in (False, True):
-        found = checked(target_group_wrong, *SERVED, policy, complete=complete)
-        assert said(found) == [("spec.targetRefs[0].group", message)]
+        findings = checked(target_group_wrong, *SERVED, policy, complete=complete)
+        assert said(findings) == [("spec.targetRefs[0].group", message)]
 
 
 def test_a_group_that_is_misspelt() -> None:
     """In a closed world, in which nothing else has it."""
     policy = of_group("gateway.networking.k8.io")
-    (found,) = checked(target_group_wrong, *SERVED, policy)
-    assert found.fix == Fix(words="HTTPRoute is in group gateway.networking.k8s.io", value=GATEWAY_API)
+    (finding,) = checked(target_group_wrong, *SERVED, policy)
+    assert finding.fix == Fix(words="HTTPRoute is in group gateway.networking.k8s.io", value=GATEWAY_API)
     assert checked(target_group_wrong, *SERVED, policy, complete=False) == []
     assert checked(target_group_wrong, *SERVED, of_group("example.org")) == []
 
 
 def test_the_wrong_group_for_a_kind_with_a_profile() -> None:
     """That other group may well have the kind, and policies cannot target it."""
-    found = checked(target_group_wrong, *SERVED, PEARS, of_group("pears.example.com"), profiles=[FOR_ROUTES])
+    findings = checked(target_group_wrong, *SERVED, PEARS, of_group("pears.example.com"), profiles=[FOR_ROUTES])
     message = "a ColorPolicy cannot target an HTTPRoute of group pears.example.com, so that the reference is to nothing"
-    assert said(found) == [("spec.targetRefs[0].group", message)]
+    assert said(findings) == [("spec.targetRefs[0].group", message)]
 
 
 def test_a_group_that_is_left_out() -> None:
@@ -340,14 +340,14 @@ def test_a_reference_that_may_leave_its_namespace() -> None:
 
 def test_a_reference_that_needs_a_grant() -> None:
     """That is what to add."""
-    (found,) = checked(target_cross_namespace, INFRA, AWAY)
-    assert (found.field, found.certain) == ("spec.targetRefs[0].namespace", True)
-    assert found.message == (
+    (finding,) = checked(target_cross_namespace, INFRA, AWAY)
+    assert (finding.field, finding.certain) == ("spec.targetRefs[0].namespace", True)
+    assert finding.message == (
         "no ReferenceGrant in namespace infra lets ColorPolicy of default target HTTPRoute infra/r"
     )
-    assert found.fix
-    assert found.fix.manifest
-    assert found.fix.manifest["spec"] == {
+    assert finding.fix
+    assert finding.fix.manifest
+    assert finding.fix.manifest["spec"] == {
         "from": [{"group": "example.com", "kind": "ColorPolicy", "namespace": "default"}],
         "to": [{"group": GATEWAY_API, "kind": "HTTPRoute", "name": "r"}],
     }
@@ -357,11 +357,11 @@ def test_a_reference_that_needs_a_grant() -> None:
 def test_a_kind_that_never_reaches_another_namespace() -> None:
     """The policy has to be where its target is, unless what is meant is in its own namespace."""
     closed = [known(cross_namespace=False)]
-    (found,) = checked(target_cross_namespace, INFRA, LET_IN, AWAY, profiles=closed)
-    assert found.message == "ColorPolicy can only target its own namespace default, not infra"
-    assert found.fix == Fix(words="a ColorPolicy for it has to be in namespace infra")
-    (found,) = checked(target_cross_namespace, INFRA, ROUTE, AWAY, profiles=closed)
-    assert found.fix == Fix(words="there is HTTPRoute default/r", value="default")
+    (finding,) = checked(target_cross_namespace, INFRA, LET_IN, AWAY, profiles=closed)
+    assert finding.message == "ColorPolicy can only target its own namespace default, not infra"
+    assert finding.fix == Fix(words="a ColorPolicy for it has to be in namespace infra")
+    (finding,) = checked(target_cross_namespace, INFRA, ROUTE, AWAY, profiles=closed)
+    assert finding.fix == Fix(words="there is HTTPRoute default/r", value="default")
     assert verdicts(checked(target_cross_namespace, INFRA, AWAY, profiles=closed, complete=False)) == [True]
 
 
@@ -384,12 +384,12 @@ GOLD: Final = [
 
 def test_what_a_selector_reaches_in_namespaces_that_do_not_let_it_in() -> None:
     """It is said once for each namespace; a grant has to be for all that is selected there."""
-    found = checked(target_cross_namespace, *GOLD, selecting())
-    assert [(each.severity, [str(it.object) for it in each.related]) for each in found] == [
+    findings = checked(target_cross_namespace, *GOLD, selecting())
+    assert [(finding.severity, [str(it.object) for it in finding.related]) for finding in findings] == [
         ("warning", ["HTTPRoute one/a"]),
         ("warning", ["HTTPRoute two/a"]),
     ]
-    (fix, _) = (each.fix for each in found)
+    (fix, _) = (finding.fix for finding in findings)
     assert fix
     assert fix.manifest
     assert fix.manifest["spec"] == {
@@ -403,5 +403,5 @@ def test_what_a_selector_reaches_besides() -> None:
     grant = build.grant(
         namespace="one", sources=[("example.com", "ColorPolicy", "default")], targets=[(GATEWAY_API, "HTTPRoute")]
     )
-    (found,) = checked(target_cross_namespace, *GOLD, grant, selecting())
-    assert (found.severity, found.field) == ("info", "spec.targetSelectors[0]")
+    (finding,) = checked(target_cross_namespace, *GOLD, grant, selecting())
+    assert (finding.severity, finding.field) == ("info", "spec.targetSelectors[0]")

@@ -80,10 +80,10 @@ def test_a_route_that_is_attached_to_nothing() -> None:
 def test_a_route_that_may_be_attached_to_something_elsewhere() -> None:
     """In an open world, its Gateway may exist."""
     route = build.route("r", parents=[build.parent("x")])
-    found = checked(target_unattached, CLASS, GATEWAY, route, ON_ROUTE, complete=False)
+    findings = checked(target_unattached, CLASS, GATEWAY, route, ON_ROUTE, complete=False)
     why = "Gateway default/x is not in the input"
     expected = f"? HTTPRoute default/r gets no requests, so that this has no effect there: {why}"
-    assert said(found) == [("spec.targetRefs[0]", expected)]
+    assert said(findings) == [("spec.targetRefs[0]", expected)]
 
 
 def test_a_route_that_every_listener_refuses() -> None:
@@ -92,16 +92,16 @@ def test_a_route_that_every_listener_refuses() -> None:
     route = build.route("r", parents=[build.parent(namespace="infra")])
     world = [CLASS, build.gateway("g", *listeners, namespace="infra"), route, ON_ROUTE]
     for complete in (False, True):
-        (found,) = checked(target_unattached, *world, complete=complete)
-        assert found.certain
-        assert [part.split()[1] for part in found.message.partition(": ")[2].split("; ")] == ["a", "b"]
+        (finding,) = checked(target_unattached, *world, complete=complete)
+        assert finding.certain
+        assert [part.split()[1] for part in finding.message.partition(": ")[2].split("; ")] == ["a", "b"]
 
 
 def test_a_route_without_any_parent() -> None:
     """Some implementation may know a way to it, unless everything is known."""
     route = build.route("r", parents=[])
-    (found,) = checked(target_unattached, CLASS, GATEWAY, route, ON_ROUTE)
-    assert (found.certain, found.message.partition(": ")[2]) == (
+    (finding,) = checked(target_unattached, CLASS, GATEWAY, route, ON_ROUTE)
+    assert (finding.certain, finding.message.partition(": ")[2]) == (
         True,
         "it names no parent, and no route delegates to it",
     )
@@ -123,16 +123,16 @@ def test_a_gateway_on_which_nobody_acts(world: list[Resource], why: str) -> None
     """Whether or not it is known who would act on it."""
     expected = f"Gateway default/g gets no requests, so that this has no effect there: {why}"
     for profile in (known(), known(controllers=frozenset({OURS}))):
-        found = checked(target_unattached, *world, ON_GATEWAY, profiles=[profile])
-        assert said(found) == [("spec.targetRefs[0]", expected)]
+        findings = checked(target_unattached, *world, ON_GATEWAY, profiles=[profile])
+        assert said(findings) == [("spec.targetRefs[0]", expected)]
     assert checked(target_unattached, GATEWAY, ON_GATEWAY, complete=False) == []
 
 
 def test_a_route_on_a_gateway_on_which_nobody_acts() -> None:
     """It is attached, and gets no requests all the same."""
     for profile in (known(), known(controllers=frozenset({OURS}))):
-        (found,) = checked(target_unattached, GATEWAY, ROUTE, ON_ROUTE, profiles=[profile])
-        assert found.message.endswith(": GatewayClass public does not exist")
+        (finding,) = checked(target_unattached, GATEWAY, ROUTE, ON_ROUTE, profiles=[profile])
+        assert finding.message.endswith(": GatewayClass public does not exist")
 
 
 @pytest.mark.parametrize(
@@ -145,27 +145,27 @@ def test_a_route_on_a_gateway_on_which_nobody_acts() -> None:
 )
 def test_a_listener_set_that_is_not_served(gateways: list[Resource], why: str) -> None:
     """By way of its Gateway."""
-    (found,) = checked(target_unattached, *gateways, build.listener_set(), ON_SET)
-    assert found.message.endswith(f": {why}")
+    (finding,) = checked(target_unattached, *gateways, build.listener_set(), ON_SET)
+    assert finding.message.endswith(f": {why}")
 
 
 def test_a_listener_set_without_a_gateway() -> None:
     """It names something else, or nothing."""
     listener_set = build.resource("ListenerSet", "ls", {"listeners": [build.listener()]})
-    (found,) = checked(target_unattached, listener_set, ON_SET)
-    assert found.message.endswith(": it names no Gateway")
+    (finding,) = checked(target_unattached, listener_set, ON_SET)
+    assert finding.message.endswith(": it names no Gateway")
 
 
 def test_many_targets_with_one_reason() -> None:
     """They are one finding, as one reference selects them."""
     routes = [build.route(name, parents=[build.parent("x")], labels={"a": "b"}) for name in "qrstu"]
     selector: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}
-    (found,) = checked(target_unattached, *routes, build.policy("p", targetSelectors=[selector]))
-    assert found.message == (
+    (finding,) = checked(target_unattached, *routes, build.policy("p", targetSelectors=[selector]))
+    assert finding.message == (
         "HTTPRoute default/q, HTTPRoute default/r, HTTPRoute default/s and 2 more get no requests, "
         "so that this has no effect there: Gateway default/x does not exist"
     )
-    assert len(found.related) == 5
+    assert len(finding.related) == 5
 
 
 def test_parameters_of_a_gateway_on_which_nobody_acts() -> None:
@@ -173,8 +173,8 @@ def test_parameters_of_a_gateway_on_which_nobody_acts() -> None:
     profile = known("Settings", attachment="parameters", controllers=frozenset({OURS}))
     parameters: Json = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "p"}}
     settings = build.resource("Settings", "p", {}, group="example.com")
-    (found,) = checked(target_unattached, build.gateway(infrastructure=parameters), settings, profiles=[profile])
-    assert (str(found.subject), found.field) == ("Settings default/p", "")
+    (finding,) = checked(target_unattached, build.gateway(infrastructure=parameters), settings, profiles=[profile])
+    assert (str(finding.subject), finding.field) == ("Settings default/p", "")
 
 
 @pytest.mark.parametrize(
@@ -259,8 +259,8 @@ def test_many_gateways_without_routes() -> None:
     ]
     selector: Json = {"group": GATEWAY_API, "kind": "Gateway", "matchLabels": {"a": "b"}}
     policies = [build.policy("q", targetSelectors=[selector]), ON_GATEWAY]
-    found = checked(target_gateway_no_routes, CLASS, *gateways, *policies)
-    assert [(str(each.subject), len(each.related)) for each in found] == [
+    findings = checked(target_gateway_no_routes, CLASS, *gateways, *policies)
+    assert [(str(finding.subject), len(finding.related)) for finding in findings] == [
         ("ColorPolicy default/p", 1),
         ("ColorPolicy default/q", 2),
     ]
@@ -310,34 +310,34 @@ def test_a_backend_that_nobody_asks_for() -> None:
     assert checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[TLS]) == [
         Finding(subject=P, field="spec.targetRefs[0]", message=NOBODY_ASKS, related=related("Service", "s", ""))
     ]
-    found = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[TLS], complete=False)
-    assert verdicts(found) == [False]
+    findings = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[TLS], complete=False)
+    assert verdicts(findings) == [False]
 
 
 def test_a_backend_that_a_route_may_mean() -> None:
     """Its name is to be filled in."""
     route = build.route("r", rules=[build.rule(build.backend("${BACKEND}"))])
-    found = checked(backend_policy_unreferenced, CLASS, GATEWAY, route, build.service(), ON_SERVICE, profiles=[TLS])
-    assert verdicts(found) == [False]
+    findings = checked(backend_policy_unreferenced, CLASS, GATEWAY, route, build.service(), ON_SERVICE, profiles=[TLS])
+    assert verdicts(findings) == [False]
 
 
 def test_a_backend_of_another_kind() -> None:
     """Of which it is known that it has ports."""
     target = build.target("b", "Backend", group="gateway.envoyproxy.io")
     backend = build.resource("Backend", "b", {"endpoints": []}, group="gateway.envoyproxy.io")
-    found = checked(backend_policy_unreferenced, *ALONE, backend, build.policy("p", target), profiles=[TLS])
-    assert [each.message for each in found] == [NOBODY_ASKS.replace("Service default/s", "Backend default/b")]
+    findings = checked(backend_policy_unreferenced, *ALONE, backend, build.policy("p", target), profiles=[TLS])
+    assert [finding.message for finding in findings] == [NOBODY_ASKS.replace("Service default/s", "Backend default/b")]
 
 
 def test_a_backend_that_exists_if_routes_refer_to_it() -> None:
     """Then the policy is not attached at all, and says so in its own words."""
     profile = known(direct=True, controllers=frozenset({OURS}), targets_exist="whenReferred")
-    found = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[profile])
-    assert said(found) == [
+    findings = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[profile])
+    assert said(findings) == [
         ("spec.targetRefs[0]", "no route that example.com/gateway acts on sends requests to Service default/s")
     ]
-    found = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[profile], complete=False)
-    assert verdicts(found) == [False]
+    findings = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[profile], complete=False)
+    assert verdicts(findings) == [False]
 
 
 THEIRS: Final = build.gateway_class("public", "other.example/controller")
@@ -360,8 +360,8 @@ def test_a_target_of_another_controller() -> None:
     """It is certain in any world."""
     ours = known(controllers=frozenset({OURS}))
     for complete in (False, True):
-        found = checked(foreign_controller, THEIRS, GATEWAY, ON_GATEWAY, profiles=[ours], complete=complete)
-        assert found == [
+        findings = checked(foreign_controller, THEIRS, GATEWAY, ON_GATEWAY, profiles=[ours], complete=complete)
+        assert findings == [
             Finding(
                 subject=P,
                 field="spec.targetRefs[0]",
@@ -376,8 +376,8 @@ def test_a_route_of_the_mesh_for_a_policy_of_gateways() -> None:
     """Nobody is known to act on it who reads the policy."""
     route = build.route("r", parents=[build.service_parent()])
     ours = known(controllers=frozenset({OURS}))
-    (found,) = checked(foreign_controller, route, build.service(), ON_ROUTE, profiles=[ours])
-    assert found.message.endswith("and no parent of HTTPRoute default/r is")
+    (finding,) = checked(foreign_controller, route, build.service(), ON_ROUTE, profiles=[ours])
+    assert finding.message.endswith("and no parent of HTTPRoute default/r is")
     assert checked(target_unattached, route, build.service(), ON_ROUTE, profiles=[ours]) == []
 
 
@@ -387,8 +387,8 @@ def test_several_routes_of_another_controller() -> None:
     selector: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}
     ours = known(controllers=frozenset({OURS}))
     policy = build.policy("p", targetSelectors=[selector])
-    (found,) = checked(foreign_controller, THEIRS, GATEWAY, *routes, policy, profiles=[ours])
-    assert found.message.endswith("no parent of HTTPRoute default/r is, nor HTTPRoute default/s, HTTPRoute default/t")
+    (finding,) = checked(foreign_controller, THEIRS, GATEWAY, *routes, policy, profiles=[ours])
+    assert finding.message.endswith("no parent of HTTPRoute default/r is, nor HTTPRoute default/s, HTTPRoute default/t")
 
 
 def test_parameters_of_another_controller() -> None:
@@ -397,6 +397,8 @@ def test_parameters_of_another_controller() -> None:
     parameters: Json = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "p"}}
     settings = build.resource("Settings", "p", {}, group="example.com")
     gateway = build.gateway(infrastructure=parameters)
-    (found,) = checked(foreign_controller, THEIRS, gateway, settings, profiles=[profile])
-    assert (str(found.subject), found.field) == ("Gateway default/g", "spec.infrastructure.parametersRef")
-    assert [(str(each.object), each.words) for each in found.related] == [("Settings default/p", "what it names")]
+    (finding,) = checked(foreign_controller, THEIRS, gateway, settings, profiles=[profile])
+    assert (str(finding.subject), finding.field) == ("Gateway default/g", "spec.infrastructure.parametersRef")
+    assert [(str(related.object), related.words) for related in finding.related] == [
+        ("Settings default/p", "what it names")
+    ]

@@ -68,16 +68,16 @@ def test_a_policy_without_a_target(references: Json) -> None:
     """It is certain in any world; what is no reference names nothing."""
     for complete in (False, True):
         policy = build.policy("p", targetRefs=references)
-        found = checked(no_target, *SERVED, policy, profiles=[known()], complete=complete)
-        assert said(found) == [("spec", "has no target reference, so it has no effect")]
+        findings = checked(no_target, *SERVED, policy, profiles=[known()], complete=complete)
+        assert said(findings) == [("spec", "has no target reference, so it has no effect")]
 
 
 def test_targets_in_a_field_that_is_misspelt() -> None:
     """The field that is meant is offered."""
-    (found,) = checked(no_target, *SERVED, build.policy("p", targetrefs=[TO_ROUTE]), profiles=[known()])
-    assert found.fix == Fix(words="did you mean targetRefs, not targetrefs?")
-    (found,) = checked(no_target, *SERVED, build.policy("p", color="red"), profiles=[known()])
-    assert found.fix is None
+    (finding,) = checked(no_target, *SERVED, build.policy("p", targetrefs=[TO_ROUTE]), profiles=[known()])
+    assert finding.fix == Fix(words="did you mean targetRefs, not targetrefs?")
+    (finding,) = checked(no_target, *SERVED, build.policy("p", color="red"), profiles=[known()])
+    assert finding.fix is None
 
 
 BOTH: Final = known(filter_routes=FILTERS)
@@ -86,8 +86,8 @@ BOTH: Final = known(filter_routes=FILTERS)
 def test_a_policy_that_filters_may_name() -> None:
     """In an open world, routes elsewhere may do so."""
     assert checked(no_target, CLASS, GATEWAY, naming(), NOTHING, profiles=[BOTH]) == []
-    (found,) = checked(no_target, *SERVED, NOTHING, profiles=[BOTH])
-    assert found.message == "has no target reference and is named by no filter of any route, so it has no effect"
+    (finding,) = checked(no_target, *SERVED, NOTHING, profiles=[BOTH])
+    assert finding.message == "has no target reference and is named by no filter of any route, so it has no effect"
     assert verdicts(checked(no_target, *SERVED, NOTHING, profiles=[BOTH], complete=False)) == [False]
 
 
@@ -211,8 +211,8 @@ def test_a_policy_that_is_invalid(policy: Resource, profile: Any, field: str, me
 def test_an_invalid_policy_with_several_targets() -> None:
     """It is one finding."""
     policy = build.policy("p", TO_ROUTE, build.target("g"), busy="4k", single="8k")
-    (found,) = checked(policy_invalid, *SERVED, policy, profiles=[SIZED])
-    assert found.message.endswith("it has no effect on HTTPRoute default/r, Gateway default/g")
+    (finding,) = checked(policy_invalid, *SERVED, policy, profiles=[SIZED])
+    assert finding.message.endswith("it has no effect on HTTPRoute default/r, Gateway default/g")
 
 
 INVALID: Final = build.gateway(addresses=[{"type": "pears.example/Tree", "value": "x"}])
@@ -234,8 +234,8 @@ def test_a_gateway_that_is_valid() -> None:
 def test_a_gateway_that_is_not_valid() -> None:
     """It is ignored, with the policies on it, and on the routes of which it is the only parent."""
     message = "Gateway default/g is not valid: address type pears.example/Tree is not supported"
-    found = checked(target_invalid, STRICT, INVALID, settings("g", "Gateway"))
-    assert said(found) == [("spec.targetRef", message)]
+    findings = checked(target_invalid, STRICT, INVALID, settings("g", "Gateway"))
+    assert said(findings) == [("spec.targetRef", message)]
     (found_on_route,) = checked(target_invalid, STRICT, INVALID, ROUTE, settings("r", "HTTPRoute"))
     assert found_on_route.message.endswith(f"and no parent of HTTPRoute default/r counts: {message}")
 
@@ -294,8 +294,8 @@ def test_a_filter_that_can_name_a_policy() -> None:
 )
 def test_a_filter_that_cannot_name_a_policy(route: Resource, field: str, message: str) -> None:
     """What is wrong is the filter, in its route."""
-    found = checked(filter_unsupported, CLASS, GATEWAY, route, NOTHING, profiles=[FILTER])
-    assert found == [
+    findings = checked(filter_unsupported, CLASS, GATEWAY, route, NOTHING, profiles=[FILTER])
+    assert findings == [
         Finding(
             subject=route.ref,
             field=field,
@@ -324,7 +324,7 @@ def test_routes_that_share_no_requests() -> None:
 
 def test_routes_that_share_requests() -> None:
     """The policy is for one of them."""
-    found = checked(
+    findings = checked(
         policy_overlap_same_host_path,
         CLASS,
         GATEWAY,
@@ -335,16 +335,16 @@ def test_routes_that_share_requests() -> None:
     )
     requests = "requests for a.example/a on port 80 of Gateway default/g"
     message = f"HTTPRoute default/r and HTTPRoute default/s, which the policy does not target, both take {requests}"
-    assert said(found) == [("spec.targetRefs[0]", message)]
+    assert said(findings) == [("spec.targetRefs[0]", message)]
 
 
 def test_routes_that_may_share_requests() -> None:
     """A hostname is to be filled in."""
     other = build.route("s", hostnames=["${HOST}"], rules=sharing("s", "/a").raw["spec"]["rules"])  # type: ignore[index,call-overload,arg-type]
-    found = checked(
+    findings = checked(
         policy_overlap_same_host_path, CLASS, GATEWAY, sharing("r", "/a"), other, ON_ROUTE, profiles=[ALONE]
     )
-    assert verdicts(found) == [False]
+    assert verdicts(findings) == [False]
 
 
 ON_SERVICE: Final = build.policy("p", build.target("s", "Service", group=""))
@@ -374,9 +374,9 @@ def test_few_ancestors(policy: Resource) -> None:
 @pytest.mark.parametrize("policy", EVERY_WAY)
 def test_nearly_too_many_ancestors(policy: Resource) -> None:
     """It is a warning."""
-    (found,) = checked(ancestor_limit, *gateways(13), policy, profiles=[known()])
-    assert found.severity == "warning"
-    assert found.message == (
+    (finding,) = checked(ancestor_limit, *gateways(13), policy, profiles=[known()])
+    assert finding.severity == "warning"
+    assert finding.message == (
         "has 13 ancestors (Gateway default/g00, Gateway default/g01, Gateway default/g02 and 10 more), "
         "and a status has room for 16"
     )
@@ -384,8 +384,8 @@ def test_nearly_too_many_ancestors(policy: Resource) -> None:
 
 def test_too_many_ancestors() -> None:
     """What is reported in the policy itself has no such limit, and without a profile nobody knows where it is."""
-    (found,) = checked(ancestor_limit, *gateways(17), ON_ROUTE, profiles=[known()])
-    assert (found.severity, found.message.split()[1]) == ("error", "17")
+    (finding,) = checked(ancestor_limit, *gateways(17), ON_ROUTE, profiles=[known()])
+    assert (finding.severity, finding.message.split()[1]) == ("error", "17")
     assert checked(ancestor_limit, *gateways(17), ON_ROUTE) == []
     in_policy = known(status=StatusProfile(placement="policy"))
     assert checked(ancestor_limit, *gateways(17), ON_ROUTE, profiles=[in_policy]) == []
@@ -429,9 +429,11 @@ def test_what_is_said_once(route: Resource, policy: Resource) -> None:
 
 def test_what_is_said_twice() -> None:
     """By the policy, and by the rule, which wins."""
-    found = checked(filter_and_policy_double, CLASS, GATEWAY, OWN, build.service(), timing(TO_ROUTE), profiles=[TIMED])
+    findings = checked(
+        filter_and_policy_double, CLASS, GATEWAY, OWN, build.service(), timing(TO_ROUTE), profiles=[TIMED]
+    )
     place = "spec.rules[0].timeouts.request"
-    assert found == [
+    assert findings == [
         Finding(
             subject=P,
             field="spec.timeout",
@@ -448,22 +450,22 @@ def test_what_several_rules_say() -> None:
     """It is one finding, at the first of them."""
     rules = [build.rule(build.backend(), name=name, timeouts={"request": "2s"}) for name in ("a", "b")]
     route = build.route("r", rules=[build.rule(build.backend()), *rules])
-    (found,) = checked(
+    (finding,) = checked(
         filter_and_policy_double, CLASS, GATEWAY, route, build.service(), timing(TO_ROUTE), profiles=[TIMED]
     )
-    assert found.message.startswith(
+    assert finding.message.startswith(
         "has no effect on rule a of HTTPRoute default/r, rule b of HTTPRoute default/r, which"
     )
-    assert [each.field for each in found.related] == ["spec.rules[1].timeouts.request"]
+    assert [related.field for related in finding.related] == ["spec.rules[1].timeouts.request"]
 
 
 def test_what_the_route_says_as_a_whole() -> None:
     """It need not be a field of the rule."""
     route = build.route("r", labels={"team": "a"})
     policy = build.policy("p", TO_ROUTE, owner={"team": "b"})
-    (found,) = checked(filter_and_policy_double, CLASS, GATEWAY, route, build.service(), policy, profiles=[TIMED])
-    assert found.message.endswith("which says metadata.labels itself")
-    assert [each.field for each in found.related] == ["metadata.labels"]
+    (finding,) = checked(filter_and_policy_double, CLASS, GATEWAY, route, build.service(), policy, profiles=[TIMED])
+    assert finding.message.endswith("which says metadata.labels itself")
+    assert [related.field for related in finding.related] == ["metadata.labels"]
 
 
 def tls(name: str, secret: str, port: int = 443) -> dict[str, Json]:
@@ -492,11 +494,11 @@ def test_listeners_with_their_own_certificates() -> None:
 def test_listeners_that_share_a_certificate() -> None:
     """Each pair of them is told once."""
     policy = build.policy("p", build.target("g"))
-    found = checked(
+    findings = checked(
         target_contended, CLASS, build.gateway("g", tls("a", "x"), tls("b", "x")), policy, profiles=[SHARING]
     )
     message = "listener b of Gateway default/g uses Secret default/x like listener a of Gateway default/g"
-    assert said(found) == [("", f"{message}; each needs its own")]
+    assert said(findings) == [("", f"{message}; each needs its own")]
 
 
 @pytest.mark.parametrize(
@@ -509,9 +511,9 @@ def test_listeners_of_two_policies_that_share_a_certificate(ages: tuple[int | No
         build.policy(name, build.target("g", section=name), age=age) for name, age in zip(("a", "b"), ages, strict=True)
     ]
     gateway = build.gateway("g", tls("a", "x"), tls("b", "x"))
-    (found,) = checked(target_contended, CLASS, gateway, *policies, profiles=[SHARING])
-    assert str(found.subject) == "ColorPolicy default/b"
-    assert f", for which ColorPolicy default/a {why}; each needs its own" in found.message
+    (finding,) = checked(target_contended, CLASS, gateway, *policies, profiles=[SHARING])
+    assert str(finding.subject) == "ColorPolicy default/b"
+    assert f", for which ColorPolicy default/a {why}; each needs its own" in finding.message
 
 
 WAITING: Final = known(target_status="status.addresses")
@@ -533,7 +535,7 @@ def test_a_target_that_has_what_a_policy_waits_for() -> None:
 def test_a_target_that_has_not_what_a_policy_waits_for() -> None:
     """Manifests seldom have a status; then it is unknown."""
     policy = build.policy("p", build.target("g"))
-    found = checked(target_status_missing, CLASS, with_status({"addresses": []}), policy, profiles=[WAITING])
+    findings = checked(target_status_missing, CLASS, with_status({"addresses": []}), policy, profiles=[WAITING])
     message = "Gateway default/g has no status.addresses; without that, the policy does nothing"
-    assert said(found) == [("spec.targetRefs[0]", message)]
+    assert said(findings) == [("spec.targetRefs[0]", message)]
     assert verdicts(checked(target_status_missing, *SERVED, policy, profiles=[WAITING])) == [False]

@@ -45,8 +45,11 @@ class Linted(NamedTuple):
 
     def said(self, part: str = "findings") -> list[str]:
         """What is in a part of the report."""
-        found = [each.get("finding", each) for each in self.document[part]]
-        return [" ".join(filter(None, (_place(each), each["severity"], each["rule"], _object(each)))) for each in found]
+        findings = [each.get("finding", each) for each in self.document[part]]
+        return [
+            " ".join(filter(None, (_place(finding), finding["severity"], finding["rule"], _object(finding))))
+            for finding in findings
+        ]
 
     @property
     def findings(self) -> list[str]:
@@ -60,8 +63,8 @@ def _place(finding: dict[str, Any]) -> str:
 
 
 def _object(finding: dict[str, Any]) -> str:
-    found = finding["object"]
-    return f"{found['kind']} {'/'.join(filter(None, (found['namespace'], found['name'])))}" if found else ""
+    findings = finding["object"]
+    return f"{findings['kind']} {'/'.join(filter(None, (findings['namespace'], findings['name'])))}" if findings else ""
 
 
 class Lint(Protocol):

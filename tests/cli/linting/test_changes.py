@@ -87,11 +87,11 @@ def test_a_revision(lint: Lint, monkeypatch: pytest.MonkeyPatch, folder: str, pa
 
 def test_a_security_setting_is_lost(lint: Lint) -> None:
     """Every object is in order by itself; where the setting was, is told."""
-    found = lint("apps/shop", "--diff-base", "base", "--select", "GWP9101").document["findings"]
-    assert [each["message"] for each in found] == [
+    findings = lint("apps/shop", "--diff-base", "base", "--select", "GWP9101").document["findings"]
+    assert [finding["message"] for finding in findings] == [
         "jwt.providers of SecurityPolicy is lost for rule all of HTTPRoute shop/cart"
     ]
-    ((before,),) = (each["related"] for each in found)
+    ((before,),) = (finding["related"] for finding in findings)
     assert (before["object"]["name"], before["words"]) == ("public", "set it before")
     assert before["origin"]["source"] == "apps/shop/platform.yaml"
     assert lint("apps/shop", "--select", "GWP9101").findings == []
@@ -263,7 +263,7 @@ class TestOverlays:
         write(Path("two"), {"overlays/prod/more.yaml": OWN, "overlays/prod/kustomization.yaml": MORE})
         result = lint("two", "--diff-base", "one", CHECKED)
         assert result.findings[0] == "two/base/all.yaml:28 error GWP9101 HTTPRoute shop/list"
-        assert {tuple(each["worlds"]) for each in result.document["findings"]} == {("prod",)}
+        assert {tuple(finding["worlds"]) for finding in result.document["findings"]} == {("prod",)}
 
 
 def test_a_folder_that_is_called_as_the_revision_is_not_meant(lint: Lint, repository: Path) -> None:

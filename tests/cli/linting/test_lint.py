@@ -393,8 +393,8 @@ class TestClusters:
         code, out, err = command("lint", *flags, "--all-contexts")
         assert (code, err) == (1, "")
         lost = "ColorPolicy app/lost, spec.targetRef.name: HTTPRoute app/nowhere does not exist [TargetNotFound]"
-        found = f"blue: error GWP1001 target-not-found: {lost}\n\n1 error in 11 objects.\n"
-        assert out == f"Context red\nNo problems in 10 objects.\n\nContext blue\n{found}"
+        findings = f"blue: error GWP1001 target-not-found: {lost}\n\n1 error in 11 objects.\n"
+        assert out == f"Context red\nNo problems in 10 objects.\n\nContext blue\n{findings}"
 
     @pytest.mark.usefixtures("here")
     def test_formats_of_several(self, lint: Lint, command: Command, flags: tuple[str, ...]) -> None:

@@ -54,7 +54,7 @@ def test_a_format_in_a_file(command: Command, here: Path, output: str) -> None:
 def test_several_files(command: Command, here: Path) -> None:
     """And a format on standard output beside them; they are there even if the run fails."""
     files = ("sarif=lint.sarif", "junit=lint.xml", "gitlab=lint.json")
-    code, out, _ = command("lint", "wrong.yaml", *(f"--format={each}" for each in files), "--format", "summary")
+    code, out, _ = command("lint", "wrong.yaml", *(f"--format={path}" for path in files), "--format", "summary")
     assert (code, out) == (1, "1 error in 4 objects of 1 file; 1 check could not be made.\n")
     assert json.loads((here / "lint.sarif").read_text())["version"] == "2.1.0"
     assert ET.fromstring((here / "lint.xml").read_text()).attrib["failures"] == "1"  # noqa: S314 (our own)

@@ -60,9 +60,9 @@ def in_each_world(linted: Linted) -> set[tuple[str, str]]:
     """What counts, by world: the rule, the object and its field, and the file in which it is found."""
     everywhere: Sequence[str] = linted.document["worlds"] or [""]
     return {
-        (world, f"{each['rule']} {each['object']} {each['field']} {each['origin']['source']}")
-        for each in linted.document["findings"]
-        for world in each["worlds"] or everywhere
+        (world, f"{finding['rule']} {finding['object']} {finding['field']} {finding['origin']['source']}")
+        for finding in linted.document["findings"]
+        for world in finding["worlds"] or everywhere
     }
 
 
@@ -571,15 +571,15 @@ class TestPipes:
     def test_helm(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lint: Lint) -> None:
         """From wherever the chart is below, with the rest of the world beside it or around it."""
         monkeypatch.chdir(planted("helm", tmp_path, [self.WRONG]))
-        found = "{}templates/route.yaml:8 error GWP4001 HTTPRoute default/parcels-tracking"
+        findings = "{}templates/route.yaml:8 error GWP4001 HTTPRoute default/parcels-tracking"
         text = _printed("helm", "template", "parcels", "chart")
         assert said(lint("-", stdin=text), "error") == []
-        assert said(lint("-", "gateway.yaml", "--complete", stdin=text), "error") == [found.format("chart/")]
+        assert said(lint("-", "gateway.yaml", "--complete", stdin=text), "error") == [findings.format("chart/")]
         both = text + "---\n" + (tmp_path / "helm" / "gateway.yaml").read_text("utf-8")
-        assert said(lint("-", "--complete", stdin=both), "error") == [found.format("chart/")]
+        assert said(lint("-", "--complete", stdin=both), "error") == [findings.format("chart/")]
         monkeypatch.chdir(tmp_path / "helm" / "chart")
         around = ("--context-from", "../gateway.yaml")
-        assert said(lint("-", "--complete", *around, stdin=text), "error") == [found.format("")]
+        assert said(lint("-", "--complete", *around, stdin=text), "error") == [findings.format("")]
 
     @helm
     def test_a_folder_of_what_was_rendered(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lint: Lint) -> None:
@@ -587,19 +587,19 @@ class TestPipes:
         folder = planted("helm", tmp_path, [self.WRONG])
         monkeypatch.chdir(folder)
         _printed("helm", "template", "parcels", "chart", "--output-dir", "out")
-        found = "chart/templates/route.yaml:8 error GWP4001 HTTPRoute default/parcels-tracking"
+        findings = "chart/templates/route.yaml:8 error GWP4001 HTTPRoute default/parcels-tracking"
         words = ("out", "gateway.yaml", "--complete")
-        assert said(lint(*words), "error") == [found]
+        assert said(lint(*words), "error") == [findings]
         # Beside a chart of the same name, it is not known which one is meant.
         shutil.copytree(folder / "chart", folder / "old")
         assert said(lint(*words), "error") == [
             "parcels/templates/route.yaml:1 error GWP4001 HTTPRoute default/parcels-tracking"
         ]
-        assert said(lint(*words, "--path-map", "parcels/=chart/"), "error") == [found]
+        assert said(lint(*words, "--path-map", "parcels/=chart/"), "error") == [findings]
         # Without a word of Helm's.
         for path in (folder / "out").rglob("*.yaml"):
             path.write_text(path.read_text("utf-8").replace("# Source: ", "# "), "utf-8")
-        assert said(lint(*words, "--path-map", "out/parcels/=chart/"), "error") == [found]
+        assert said(lint(*words, "--path-map", "out/parcels/=chart/"), "error") == [findings]
 
     @kubectl
     def test_kustomize(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lint: Lint) -> None:
@@ -614,8 +614,8 @@ class TestPipes:
         )
         monkeypatch.chdir(folder)
         objects = ("PacePolicy bikes/night", "HTTPRoute bikes/booking")
-        found = lint("-", stdin=_printed("kubectl", "kustomize", "overlays/prod"))
-        assert sorted(line.partition(":")[0] for line in said(found, "error")) == ["<stdin>", "<stdin>"]
+        findings = lint("-", stdin=_printed("kubectl", "kustomize", "overlays/prod"))
+        assert sorted(line.partition(":")[0] for line in said(findings, "error")) == ["<stdin>", "<stdin>"]
         overlay = folder / "overlays" / "prod"
         with (overlay / "kustomization.yaml").open("a", encoding="utf-8") as file:
             file.write("buildMetadata: [originAnnotations]\n")

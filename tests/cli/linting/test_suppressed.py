@@ -52,7 +52,7 @@ def test_what_is_suppressed(lint: Lint, here: Path, path: str, text: str, why: t
     (here / "all.yaml").write_text(text)
     result = lint(path, "--select", "GWP4", stdin=text)
     assert (result.code, result.findings) == (0, [])
-    assert [(each["how"], each["reason"]) for each in result.document["suppressed"]] == [why]
+    assert [(suppression["how"], suppression["reason"]) for suppression in result.document["suppressed"]] == [why]
     assert result.said("suppressed")[0].endswith(SECTION)
 
 
@@ -102,6 +102,6 @@ def test_a_reason_may_be_required(lint: Lint, here: Path, words: list[str]) -> N
     """By an option, or for all who work on it."""
     (here / "strict.yaml").write_text("require-reason: true\n")
     text = commented("ignore GWP4002")
-    assert [each.split()[2] for each in lint("-", *words, stdin=text).findings] == ["GWP0012"]
+    assert [finding.split()[2] for finding in lint("-", *words, stdin=text).findings] == ["GWP0012"]
     assert lint("-", stdin=text).findings == []
     assert lint("-", *words, stdin=commented("ignore GWP4002 soon")).findings == []

@@ -47,7 +47,7 @@ class TestContext:
     def test_what_is_around(self, lint: Lint, here: Path, words: list[str]) -> None:
         """Files, folders and snapshots: what is wrong there is none of our business."""
         (here / "around.yaml").write_text("context-from: [around, services.yaml]\n")
-        assert {each.split()[2] for each in lint("route.yaml").findings} == {"GWP0001"}
+        assert {finding.split()[2] for finding in lint("route.yaml").findings} == {"GWP0001"}
         result = lint("route.yaml", *words, "--complete")
         assert (result.code, result.findings) == (1, [WRONG])
         assert (result.document["objects"], result.document["files"]) == (1, 1)
@@ -90,9 +90,9 @@ def test_a_revision_around(lint: Lint, tmp_path: Path, monkeypatch: pytest.Monke
     repository.write("shop/route.yaml", ROUTE + service())
     monkeypatch.chdir(repository.folder / "shop")
     for words in (["--context-from", "HEAD:platform"], ["--context-from", "HEAD:../platform", "--diff-base", "HEAD"]):
-        found = lint("route.yaml", *words, "--select", "GWP4").document["findings"]
-        assert [(each["rule"], each["origin"]["line"]) for each in found] == [("GWP4002", 6)]
-        assert found[0]["related"][0]["origin"]["source"] in {
+        findings = lint("route.yaml", *words, "--select", "GWP4").document["findings"]
+        assert [(finding["rule"], finding["origin"]["line"]) for finding in findings] == [("GWP4002", 6)]
+        assert findings[0]["related"][0]["origin"]["source"] in {
             "HEAD:platform/platform.yaml",
             "../platform/platform.yaml",
         }
@@ -162,8 +162,8 @@ class TestConfigFiles:
         repository.write("lint.yaml", "owner: team\n")
         monkeypatch.chdir(repository.folder / "apps")
         for words in ([], ["--config", "../lint.yaml"]):
-            found = json.loads(command("lint", "shop", "--select", "GWP4", "-o", "gitlab", *words).out)
-            assert [each["location"]["path"] for each in found] == ["apps/shop/wrong.yaml"]
+            findings = json.loads(command("lint", "shop", "--select", "GWP4", "-o", "gitlab", *words).out)
+            assert [finding["location"]["path"] for finding in findings] == ["apps/shop/wrong.yaml"]
 
     def test_rules_of_a_team(self, lint: Lint, here: Path) -> None:
         """They are checked on what is in force, and told by their names."""

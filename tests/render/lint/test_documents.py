@@ -32,7 +32,7 @@ def test_nothing() -> None:
 def test_a_finding_has_the_name_of_its_rule_and_the_severity_of_this_run() -> None:
     """As has the rule."""
     document = cast("dict[str, Any]", document_of(EVERYTHING))
-    assert [(each["rule"], each["name"], each["severity"]) for each in document["findings"][:2]] == [
+    assert [(finding["rule"], finding["name"], finding["severity"]) for finding in document["findings"][:2]] == [
         ("GWP0004", "", "error"),
         ("GWP7001", "name-odd", "info"),
     ]

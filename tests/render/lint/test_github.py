@@ -64,9 +64,9 @@ def test_files_are_told_from_the_root_of_the_repository() -> None:
 def test_a_step_has_ten_annotations_of_each_severity() -> None:
     """The last notice says how many more there are; the log has all of them."""
     several = [replace(each, field=f"f{number}") for each in (LIVE, LOST, MISSING) for number in range(12)]
-    found = commands(replace(CLEAN, findings=tuple(several)))
-    assert [line.partition(" ")[0] for line in found] == [*["::error"] * 10, *["::warning"] * 10, *["::notice"] * 10]
-    assert found[-1] == "::notice title=kubectl policy lint::7 more findings in the log and the summary of this step"
+    findings = commands(replace(CLEAN, findings=tuple(several)))
+    assert [line.partition(" ")[0] for line in findings] == [*["::error"] * 10, *["::warning"] * 10, *["::notice"] * 10]
+    assert findings[-1] == "::notice title=kubectl policy lint::7 more findings in the log and the summary of this step"
     text = lint_github(replace(CLEAN, findings=tuple(several)))
     assert text.count("warning GWP2001") == 12
     exactly = commands(replace(CLEAN, findings=tuple(each for each in several if each.field in {"f1", "f2"})))

@@ -51,10 +51,10 @@ def test_gitlab_has_severities_of_its_own(severity: Severity, *, guards: bool, w
 def test_gitlab_takes_no_two_entries_with_the_same_fingerprint() -> None:
     """Each has its own, and keeps it where lines move."""
     several = (MISSING, replace(MISSING, message="another"), LOST, replace(MISSING, field="spec.x"), LIVE)
-    found = [entry["fingerprint"] for entry in gitlab(*fingerprinted(several))]
-    assert len({*found}) == len(several)
+    findings = [entry["fingerprint"] for entry in gitlab(*fingerprinted(several))]
+    assert len({*findings}) == len(several)
     moved = (replace(each, origin=Origin("shop.yaml", 90)) for each in several)
-    assert [entry["fingerprint"] for entry in gitlab(*fingerprinted(moved))] == found
+    assert [entry["fingerprint"] for entry in gitlab(*fingerprinted(moved))] == findings
 
 
 def test_gitlab_knows_files_from_the_root_on() -> None:

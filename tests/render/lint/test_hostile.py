@@ -127,9 +127,9 @@ def test_no_name_is_a_command(name: str) -> None:
 
 def _log(name: str) -> None:
     text = shown(hostile(name), "github")
-    found = [COMMAND.fullmatch(line) for line in text.splitlines()]
-    assert [each[1] for each in found if each] == ["error", "warning", "group", "endgroup"]
-    for line, command in zip(text.splitlines(), found, strict=True):
+    findings = [COMMAND.fullmatch(line) for line in text.splitlines()]
+    assert [finding[1] for finding in findings if finding] == ["error", "warning", "group", "endgroup"]
+    for line, command in zip(text.splitlines(), findings, strict=True):
         assert command or not commands(line)
         properties = command[2] or "" if command else ""
         for each in filter(None, properties.strip().split(",")):

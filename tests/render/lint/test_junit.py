@@ -35,8 +35,8 @@ def suite(report: Report) -> ET.Element:
     """The only suite of a report that is valid."""
     text = shown(report, "junit")
     schema().validate(text)
-    (found,) = ET.fromstring(text)  # noqa: S314 (our own text)
-    return found
+    (finding,) = ET.fromstring(text)  # noqa: S314 (our own text)
+    return finding
 
 
 def test_small(snapshot: SnapshotAssertion) -> None:
@@ -47,11 +47,11 @@ def test_small(snapshot: SnapshotAssertion) -> None:
 @pytest.mark.parametrize("report", [CLEAN, SMALL, EVERYTHING, *map(hostile, HOSTILE)])
 def test_it_is_as_its_schema_says(report: Report) -> None:
     """With as many tests as it says, no two of the same name."""
-    found = suite(report)
-    tests = found.findall("testcase")
-    assert int(found.attrib["tests"]) == len(tests)
-    assert int(found.attrib["failures"]) == len(found.findall("testcase/failure"))
-    assert int(found.attrib["skipped"]) == len(found.findall("testcase/skipped"))
+    findings = suite(report)
+    tests = findings.findall("testcase")
+    assert int(findings.attrib["tests"]) == len(tests)
+    assert int(findings.attrib["failures"]) == len(findings.findall("testcase/failure"))
+    assert int(findings.attrib["skipped"]) == len(findings.findall("testcase/skipped"))
     names = [(test.attrib["classname"], test.attrib["name"]) for test in tests]
     assert len({*names}) == len(names)
     assert all(name for _, name in names)
@@ -69,9 +69,9 @@ def test_a_rule_that_finds_nothing_is_a_test_that_passed() -> None:
 @pytest.mark.parametrize(("fail_on", "failures"), [("never", 0), ("error", 2), ("warning", 3)])
 def test_a_test_fails_of_what_lets_the_run_fail(fail_on: str, failures: int) -> None:
     """What is less bad is told by a test that passed."""
-    found = suite(replace(SMALL, settings=LintSettings(fail_on=fail_on)))  # type: ignore[arg-type]  # one of these
-    assert len(found.findall("testcase/failure")) == failures
-    assert len(found.findall("testcase/system-out")) == 3 - failures
+    findings = suite(replace(SMALL, settings=LintSettings(fail_on=fail_on)))  # type: ignore[arg-type]  # one of these
+    assert len(findings.findall("testcase/failure")) == failures
+    assert len(findings.findall("testcase/system-out")) == 3 - failures
 
 
 def test_a_test_is_called_by_what_stays_when_lines_move() -> None:

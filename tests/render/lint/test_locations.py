@@ -52,11 +52,11 @@ def test_what_is_in_no_file_has_a_place_that_no_file_has() -> None:
 
 def test_a_region_is_within_one_line() -> None:
     """What it holds, if that is known."""
-    found = region_of(LINE, replace(CLEAN, checkout=Checkout(texts={LINE: "  - name: a \n"})))
-    assert (found.line, found.start, found.end) == (14, 3, 12)
+    findings = region_of(LINE, replace(CLEAN, checkout=Checkout(texts={LINE: "  - name: a \n"})))
+    assert (findings.line, findings.start, findings.end) == (14, 3, 12)
     for report in (CLEAN, replace(CLEAN, checkout=Checkout(texts={LINE: "   "}))):
-        found = region_of(LINE, report)
-        assert (found.line, found.start, found.end) == (14, 1, 2)
+        findings = region_of(LINE, report)
+        assert (findings.line, findings.start, findings.end) == (14, 1, 2)
     assert region_of(None, CLEAN).line == 1
 
 
@@ -87,8 +87,8 @@ def test_a_region_is_within_one_line() -> None:
 def test_a_value_is_replaced_where_it_stands_once(text: str, field: str, value: str, wanted: str | None) -> None:
     """On one line, as it is, by what means the same text there."""
     finding = replace(MISSING, field=field, fix=Fix(words="w", value=value))
-    found = replaced_region(finding, replace(CLEAN, checkout=Checkout(texts={LINE: text})))
-    assert (found and text[found.start - 1 : found.end - 1]) == wanted
+    findings = replaced_region(finding, replace(CLEAN, checkout=Checkout(texts={LINE: text})))
+    assert (findings and text[findings.start - 1 : findings.end - 1]) == wanted
 
 
 def test_nothing_is_replaced_elsewhere() -> None:

@@ -46,8 +46,8 @@ def run(report: Report) -> dict[str, Any]:
     """The only run of a document that is valid."""
     document = cast("dict[str, Any]", lint_sarif(report))
     SARIF.validate(document)
-    (found,) = document["runs"]
-    return cast("dict[str, Any]", found)
+    (finding,) = document["runs"]
+    return cast("dict[str, Any]", finding)
 
 
 def result(finding: Finding, report: Report = CLEAN) -> dict[str, Any]:
@@ -67,8 +67,8 @@ def test_it_has_what_github_requires(report: Report) -> None:
     document = cast("dict[str, Any]", lint_sarif(report))
     assert document["$schema"] == "https://json.schemastore.org/sarif-2.1.0.json"
     assert document["version"] == "2.1.0"
-    found = run(report)
-    driver = found["tool"]["driver"]
+    findings = run(report)
+    driver = findings["tool"]["driver"]
     assert driver["name"] == "kubectl-policy"
     assert driver["semanticVersion"] == kubectl_policy.__version__
     for rule in driver["rules"]:
@@ -80,17 +80,17 @@ def test_it_has_what_github_requires(report: Report) -> None:
         assert rule["properties"]["problem.severity"] in {"error", "warning", "recommendation"}
         assert 0 < len(rule["properties"]["tags"]) <= 10
         assert ("security-severity" in rule["properties"]) is ("security" in rule["properties"]["tags"])
-    assert len(found["results"]) == len(report.findings)
-    for each in found["results"]:
-        (location,) = each["locations"]
+    assert len(findings["results"]) == len(report.findings)
+    for result in findings["results"]:
+        (location,) = result["locations"]
         region = location["physicalLocation"]["region"]
-        assert each["message"]["text"]
-        assert each["partialFingerprints"]
+        assert result["message"]["text"]
+        assert result["partialFingerprints"]
         assert location["physicalLocation"]["artifactLocation"]["uri"]
         assert region["startLine"] == region["endLine"] > 0
         assert 0 < region["startColumn"] < region["endColumn"]
-        if "ruleIndex" in each:
-            assert driver["rules"][each["ruleIndex"]]["id"] == each["ruleId"]
+        if "ruleIndex" in result:
+            assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
 
 
 def test_nothing_is_an_empty_list() -> None:
@@ -129,13 +129,13 @@ def test_a_rule_of_another_kind_has_no_subject() -> None:
 
 def test_the_message_begins_with_a_title_and_links_what_was_read() -> None:
     """The first sentence is the title; `[words](1)` is a link to the location with that id."""
-    found = result(LOST)
-    assert found["message"]["text"] == (
+    findings = result(LOST)
+    assert findings["message"]["text"] == (
         "HTTPRoute shop/storefront: jwt.providers is lost for rule api. "
         "See [Gateway infra/public](1), spec.listeners[0]: the listener. "
         "See SecurityPolicy infra/jwt: set it before."
     )
-    first, second = found["relatedLocations"]
+    first, second = findings["relatedLocations"]
     assert (first["id"], first["physicalLocation"]["artifactLocation"]["uri"]) == (1, "infra/gw.yaml")
     assert "physicalLocation" not in second
     assert second["logicalLocations"][0]["fullyQualifiedName"].endswith("/infra/jwt")
@@ -156,9 +156,9 @@ def test_no_name_is_a_link() -> None:
 
 def test_what_is_in_no_file_has_a_place_all_the_same() -> None:
     """Without one GitHub shows nothing; and the fingerprint that it makes of files by itself."""
-    found = result(LIVE)
-    assert found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "kind-dev/infra/Gateway/public"
-    assert found["partialFingerprints"].keys() == {"finding/v1", "primaryLocationLineHash"}
+    findings = result(LIVE)
+    assert findings["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "kind-dev/infra/Gateway/public"
+    assert findings["partialFingerprints"].keys() == {"finding/v1", "primaryLocationLineHash"}
     assert result(MISSING)["partialFingerprints"].keys() == {"finding/v1"}
     assert "logicalLocations" not in result(UNREADABLE)["locations"][0]
 
@@ -195,10 +195,10 @@ def test_more_than_github_takes_is_left_out() -> None:
     """The least bad results, and it is said how many; of long texts and lists of locations, the rest."""
     many = tuple(replace(LOST, related=(), field=f"f{number}") for number in range(MOST_RESULTS))
     document = cast("dict[str, Any]", lint_sarif(replace(CLEAN, findings=(*many, MISSING))))
-    found = document["runs"][0]
-    assert len(found["results"]) == MOST_RESULTS
-    assert found["results"][0]["level"] == "error"
-    (said,) = found["invocations"][0]["toolExecutionNotifications"]
+    findings = document["runs"][0]
+    assert len(findings["results"]) == MOST_RESULTS
+    assert findings["results"][0]["level"] == "error"
+    (said,) = findings["invocations"][0]["toolExecutionNotifications"]
     assert said["message"]["text"] == "Left out, as GitHub takes 25,000 results: 1 finding"
     others = tuple(Related(object=build.ref("Service", f"s{number}"), origin=LINE) for number in range(200))
     long = result(replace(LOST, message="m" * 9_999, related=others))
@@ -215,8 +215,8 @@ def test_more_than_github_takes_is_left_out() -> None:
 
 def test_what_could_not_be_checked_is_a_notification() -> None:
     """Which is no alert; what was suppressed, was known or is fixed is none either."""
-    found = run(EVERYTHING)["invocations"][0]["toolExecutionNotifications"]
-    assert [each["level"] for each in found] == ["warning", "note"]
-    assert found[1]["associatedRule"] == {"id": "GWP1001"}
-    assert found[1]["locations"][0]["physicalLocation"]["region"]["startLine"] == 22
+    findings = run(EVERYTHING)["invocations"][0]["toolExecutionNotifications"]
+    assert [finding["level"] for finding in findings] == ["warning", "note"]
+    assert findings[1]["associatedRule"] == {"id": "GWP1001"}
+    assert findings[1]["locations"][0]["physicalLocation"]["region"]["startLine"] == 22
     assert len(run(EVERYTHING)["results"]) == len(EVERYTHING.findings)

@@ -83,20 +83,20 @@ def test_a_line_says_where_how_bad_and_what() -> None:
 
 def test_what_is_in_no_file_is_told_by_its_field() -> None:
     """What is in a cluster, and what is no object, too."""
-    found = lines(with_findings(LIVE, UNREADABLE, replace(MISSING, origin=None)), View())
-    assert found[0] == "broken.yaml:3: error GWP0004: a tab; YAML indents with spaces"
-    assert found[1].startswith(
+    findings = lines(with_findings(LIVE, UNREADABLE, replace(MISSING, origin=None)), View())
+    assert findings[0] == "broken.yaml:3: error GWP0004: a tab; YAML indents with spaces"
+    assert findings[1].startswith(
         "error GWP1001 target-not-found: BackendTLSPolicy shop/checkout, spec.targetRefs[0].name: Service"
     )
-    assert found[3] == (
+    assert findings[3] == (
         "kind-dev: info GWP7001 name-odd: Gateway infra/public, spec.listeners[0].name: https is an odd name"
     )
 
 
 def test_the_worst_comes_first() -> None:
     """And what is as bad, by file and line."""
-    found = lines(with_findings(LIVE, LOST, UNGRANTED, MISSING), View())
-    severities = [line.split(": ")[1].split(" ")[0] for line in found if line[:1] not in {" ", ""} and ": " in line]
+    findings = lines(with_findings(LIVE, LOST, UNGRANTED, MISSING), View())
+    severities = [line.split(": ")[1].split(" ")[0] for line in findings if line[:1] not in {" ", ""} and ": " in line]
     assert severities == ["error", "error", "warning", "info"]
 
 
@@ -137,26 +137,26 @@ class TestTerminal:
     def test_many_are_cut(self) -> None:
         """The least bad ones, and the line says how many."""
         many = tuple(replace(LOST, message=f"m{place}", related=()) for place in range(40))
-        found = lines(with_findings(*many, MISSING), TERMINAL)
-        assert found[-3:] == [
+        findings = lines(with_findings(*many, MISSING), TERMINAL)
+        assert findings[-3:] == [
             "and 11 more findings: --show-all shows them",
             "",
             "1 error and 40 warnings in 14 objects of 5 files.",
         ]
-        assert found[0].startswith("shop.yaml:14: error")
+        assert findings[0].startswith("shop.yaml:14: error")
         assert len(lines(with_findings(*many), replace(TERMINAL, everything=True))) == 42
 
 
 def test_what_is_to_be_added_is_shown_once() -> None:
     """Ready to be taken, below what needs it first."""
     again = replace(UNGRANTED, subject=POLICY, origin=Origin("shop.yaml", 40))
-    found = lines(with_findings(UNGRANTED, again), View())
-    assert found[1:4] == [
+    findings = lines(with_findings(UNGRANTED, again), View())
+    assert findings[1:4] == [
         "    fix: add a ReferenceGrant in namespace infra",
         "      apiVersion: gateway.networking.k8s.io/v1",
         "      kind: ReferenceGrant",
     ]
-    assert found.count("      kind: ReferenceGrant") == 1
+    assert findings.count("      kind: ReferenceGrant") == 1
 
 
 def test_nothing_is_one_line() -> None:
