@@ -31,7 +31,7 @@ _MOST: Final = 8
 
 
 def history_headline(answer: History) -> str:
-    """The answer in a sentence."""
+    """Return the answer in a sentence."""
     name, changed = node_phrase(answer.subject), sum(change.commit is not None for change in answer.changes)
     on_disk = len(answer.changes) > changed
     if answer.more and not answer.shallow:
@@ -45,7 +45,7 @@ def history_headline(answer: History) -> str:
 
 
 def history_tree(answer: History, view: View) -> Document:
-    """The changes, newest first."""
+    """Return the changes, newest first."""
     lines = [headline_line(history_headline(answer))]
     for change in answer.changes:
         lines += [

@@ -39,12 +39,12 @@ UNKNOWN: Final = Number(-1, "<unknown>")
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """Each of the words once, in their order."""
+    """Return each of the texts once, in their order."""
     return tuple(dict.fromkeys(texts))
 
 
 def _reported(conditions: Iterable[ReportedCondition]) -> tuple[str, ...]:
-    """Each type of condition with its status; where several are reported that differ, how many are True."""
+    """Return each type of condition with its status; where several differ, the number of those that are True."""
     by_type: dict[str, list[str]] = {}
     for condition in conditions:
         by_type.setdefault(condition.type, []).append(condition.status)
@@ -57,7 +57,7 @@ def _reported(conditions: Iterable[ReportedCondition]) -> tuple[str, ...]:
 
 
 def columns_of(listing: Listing[AnyRow]) -> tuple[Column[Any], ...]:
-    """The columns of a list; the first one is the namespace, if its objects have one."""
+    """Return the columns of a list; the first one is the namespace, if its objects have one."""
     sort, rows = listing.type.rows, cast("Sequence[Any]", listing.rows)
     kinds = _KIND_COLUMNS if sort == "policy kinds" else ()
     columns = _policy_columns(rows) if sort == "policies" else kinds or _object_columns(listing.type, rows)
@@ -68,7 +68,7 @@ def columns_of(listing: Listing[AnyRow]) -> tuple[Column[Any], ...]:
 
 
 def _policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
-    """The columns of a list of policies.
+    """Return the columns of a list of policies.
 
     A kind stands with its group only next to another one of its name, reasons in the table only where there is one.
     """
@@ -109,7 +109,7 @@ _MORE: Final[tuple[Column[PolicyRow], ...]] = (
 
 
 def _kind_strategy(row: KindRow) -> str:
-    """The strategy of every policy of a kind, or what chooses it; unknown where it is not computed at all."""
+    """Return the strategy of every policy of a kind, or what chooses it; unknown where it is not computed at all."""
     profile = row.profile
     if not profile.attaches_as_known:
         return UNKNOWN.text
@@ -140,7 +140,7 @@ _KIND_COLUMNS: Final[tuple[Column[KindRow], ...]] = (
 
 
 def _code(row: PolicyRow) -> str:
-    """The API's own word for the reason, as other answers write it."""
+    """Return the API's own word for the reason, as other answers write it."""
     return f" [{row.reasons[0].reason}]" if row.reasons and row.reasons[0].reason else ""
 
 
@@ -179,7 +179,7 @@ _BRIEF: Final[Mapping[str, str]] = {
 
 
 def _brief(row: PolicyRow) -> str:
-    """The reason in a few words; where there are none for it, its first clause."""
+    """Return the reason in a few words; where there are none for it, its first clause."""
     undecided, by = row.enforcement.undecided_with, [ref.qualified_name for ref in row.enforcement.by]
     if undecided:
         return f"depends on {undecided[0].qualified_name}"
@@ -284,7 +284,7 @@ _NAMESPACE: Final[tuple[Column[NamespaceRow], ...]] = (
 
 
 def _targeted_by(row: ObjectRow) -> tuple[str, ...]:
-    """The policies that name the object, with what is wrong with the reference if it fails."""
+    """Return the policies that name the object, with what is wrong with the reference if it fails."""
     states = ((str(it.policy), "" if it.state == "attached" else f" ({it.state})") for it in row.listed.targeted_by)
     return _distinct(policy + state for policy, state in states)
 
@@ -323,7 +323,7 @@ _SERVICES: Final = _object(*_SERVICE)
 
 
 def _object_columns(type_: ListType, rows: Sequence[ObjectRow]) -> tuple[Column[Any], ...]:
-    """The columns of objects of a type; what only Services have is left out for other backends.
+    """Return the columns of objects of a type; what only Services have is left out for other backends.
 
     What is reported is for the wide table alone where nothing is reported of any of the rows.
     """
@@ -341,7 +341,7 @@ _KINDS: Final = 4
 
 
 def list_tables(lists: Lists, view: View) -> list[Table[Any]]:
-    """A table for each type; a namespace only if the view shows them, and kinds where there are several types."""
+    """Return a table for each type; namespaces only if the view shows them, and kinds if there are several types."""
     tables: list[Table[Any]] = []
     for listing in cast("Sequence[Listing[AnyRow]]", lists.lists):
         columns = columns_of(listing)
@@ -351,7 +351,7 @@ def list_tables(lists: Lists, view: View) -> list[Table[Any]]:
 
 
 def _with_kind(column: Column[ObjectRow]) -> Column[ObjectRow]:
-    """Names with their kind, as kubectl shows them next to others."""
+    """Return a column of names with their kinds, as kubectl shows them for several types."""
     if column.title != "NAME":
         return column
 
@@ -389,7 +389,7 @@ def _left_out_phrases(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
 
 
 def list_remarks(lists: Lists, *, empty: bool) -> list[str]:
-    """Next to tables: what kubectl says of empty lists, where else there is something, and what cannot be known.
+    """Return remarks next to tables: kubectl's words for empty lists, hints, and what cannot be known.
 
     Of an empty list next to others nothing is said.
     """

@@ -29,7 +29,7 @@ _IDLE: Final = "no traffic"
 
 
 def matrix_table(matrix: Matrix, view: View) -> Table[MatrixRow]:
-    """A row for each rule or object; at a terminal that is too narrow, the last columns are left out first."""
+    """Return a row for each rule or object; at a terminal that is too narrow, the last columns are left out first."""
     kinds = {row.subject.object.group_kind for row in matrix.items}
     shown: list[Column[MatrixRow]] = (
         [Column("NAMESPACE", lambda row: row.subject.object.namespace)] if view.namespaces else []
@@ -68,7 +68,7 @@ def _scope(which: PathPhrases, row: MatrixRow, positions: tuple[int, ...]) -> st
 
 
 def _words(part: CellPart) -> str:
-    """A value, or phrases; `set` for what has no words."""
+    """Return a value, or phrases; `set` for what has no words."""
     if part.summary:
         phrase = ", ".join(part.summary)
     elif len(part.settings) == 1:
@@ -83,7 +83,7 @@ def _words(part: CellPart) -> str:
 
 
 def _from(row: MatrixRow, index: int) -> tuple[str, ...]:
-    """Who sets it, on what, and on which lines that is written."""
+    """Return the sources of a cell: policies with their targets and lines."""
     lines: dict[tuple[Source, str], dict[int, None]] = {}
     for part in row.cells[index].parts:
         for by in part.settings or part.sources:
@@ -134,7 +134,7 @@ def matrix_headline(matrix: Matrix) -> str:
 
 
 def matrix_remarks(matrix: Matrix, *, empty: bool) -> list[str]:
-    """Next to a table: what it lacks, and what may make it another one."""
+    """Return remarks next to a table: what it lacks, and how to get another one."""
     remarks: list[str] = []
     if matrix.asked.missing or matrix.unseen:
         remarks.append(matrix_headline(matrix))

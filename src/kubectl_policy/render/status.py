@@ -84,7 +84,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
 
 
 def status_tree(report: StatusReport, view: View) -> Document:
-    """The report, disagreements first; if everything is asked for, also what agrees, and nothing is cut."""
+    """Return the report, disagreements first; if everything is asked for, also what agrees, and nothing is cut."""
     whole = not view.cuts
     disagreeing = (_block(status, report.place, lambda comparison: comparison.disagrees) for status in report.items)
     undecided = (
@@ -124,7 +124,7 @@ def status_tree(report: StatusReport, view: View) -> Document:
 
 
 def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]:
-    """The lines of each object that has any; unless `whole`, of the first ones, and how many more there are."""
+    """Return the lines of each object that has any; unless `whole`, of the first ones, and how many more there are."""
     shown = [block for block in blocks if block]
     if whole or len(shown) <= _SHOWN:
         return chain(*shown)
@@ -133,7 +133,7 @@ def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]
 
 
 def _block(status: ObjectStatus, world: SnapshotSource, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
-    """An object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
+    """Return an object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
     chosen = [comparison for comparison in status.conditions if wanted(comparison)]
     if not chosen:
         return ()
@@ -150,7 +150,7 @@ def _where(comparison: Comparison) -> str:
 
 
 def _compared(status: ObjectStatus, comparison: Comparison, world: SnapshotSource) -> Iterator[Line]:
-    """Both sides of a comparison, what was not seen, and what would explain a disagreement."""
+    """Return both sides of a comparison, its blind spots, and the explanation of a disagreement."""
     claims = {"reported": comparison.reported, "computed": comparison.computed}
     sides = [(label, claim_phrase(claim), claim.message if claim else "") for label, claim in claims.items()]
     yield Line((Segment(_where(comparison)),), 4, 6)
@@ -170,7 +170,7 @@ def _name(status: ObjectStatus) -> Line:
 
 
 def _listed(status: ObjectStatus, texts: Iterable[str]) -> tuple[Line, ...]:
-    """An object with a line for each text; nothing if there is none."""
+    """Return an object with a line for each text; nothing if there is none."""
     lines = tuple(Line((Segment(text, prose=True),), 4, 6) for text in texts)
     return (_name(status), *lines) if lines else ()
 
@@ -252,5 +252,5 @@ _COLUMNS: Final[tuple[Column[_Row], ...]] = (
 
 
 def status_table(report: StatusReport, view: View) -> Table[_Row]:
-    """A row for each comparison that disagrees; if everything is asked for, also those that agree or are undecided."""
+    """Return a row for each comparison that disagrees; if everything is asked for, for all of them."""
     return Table(_COLUMNS, [row for row in report.comparisons if view.everything or row[1].disagrees])

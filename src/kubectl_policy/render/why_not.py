@@ -38,7 +38,7 @@ _MOST_NAMED: Final = 3
 
 
 def why_not_tree(answer: WhyNot, view: View) -> Document:
-    """The answer in the order of thought that every command keeps."""
+    """Return the answer in the order of thought that every command keeps."""
     which = PathPhrases(answer.effect.paths)
     if answer.effect.in_force:
         reasons = _elsewhere(answer, which, view)
@@ -58,7 +58,7 @@ def why_not_tree(answer: WhyNot, view: View) -> Document:
 
 
 def _elsewhere(answer: WhyNot, which: PathPhrases, view: View) -> tuple[Line, ...]:
-    """The paths, if there is one without effect, and why there is none on it."""
+    """Return the paths, if there is one without effect, and why there is none on it."""
     if not answer.reasons:
         return ()
     numbered = any(which.phrase(reason.positions).numbered for reason in answer.reasons)
@@ -136,7 +136,7 @@ def _told(sentence: str, indent: int, style: Style = "aside") -> Line:
 
 
 def _objects(refs: Collection[ObjectRef]) -> str:
-    """A few objects by name, or how many there are and where."""
+    """Return a few objects by name, or how many there are and where."""
     if len(refs) <= _MOST_NAMED:
         return names(refs)
     return kind_counts(ref.group_kind for ref in refs) + namespaces_phrase(ref.namespace for ref in refs)
@@ -162,7 +162,7 @@ def _marked(mark: str, text: str, indent: int) -> Line:
 
 
 def _written(path: FieldPath, value: Json, view: View, indent: int) -> list[str]:
-    """A field or an item in one line of YAML, or in several where it would be too long."""
+    """Return a field or an item in one line of YAML, or in several where it would be too long."""
     last = path.steps[-1]
     is_item = isinstance(last, int)
     short = as_item(value, unicode=view.unicode) if is_item else as_field(str(last), value, unicode=view.unicode)

@@ -239,7 +239,7 @@ def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
 
 
 def _left_with_nothing(answer: BlastRadius) -> str:
-    """On how many of those that a policy affects no other of its kind is left; empty if on none."""
+    """Count the affected objects on which no other policy of the kind is left; empty if there is none."""
     kind, affected = answer.subject.group_kind, {node.object for node in answer.affected}
     kept = [change for change in answer.difference.effects if change.policy_kind == kind and change.where == "kept"]
     emptied = [change for change in kept if change.to_nothing and not change.from_nothing]
@@ -295,7 +295,7 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
 
 
 def _referred_to(answer: BlastRadius) -> str:
-    """Who refers to what is deleted, and by which field if only one does."""
+    """Name the policies that refer to the deleted object, with the field if all use the same."""
     policies, fields = (
         {reference.policy for reference in answer.referred_to_by},
         {reference.field for reference in answer.referred_to_by},
@@ -366,6 +366,6 @@ def _security_phrase(summary: ChangeSummary) -> str:
 
 
 def _agree(template: str, subject: str, number: int) -> str:
-    """A template with its subject, and with verbs that agree with it."""
+    """Return a template with its subject, and with verbs that agree with it."""
     verbs = {verb: verb if number == 1 else plural for verb, plural in _PLURAL.items()}
     return template.format(who=subject, **verbs)

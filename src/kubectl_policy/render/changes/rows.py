@@ -85,7 +85,7 @@ def diff_table(difference: StateDiff, _: View) -> Table[ChangeRow]:
 
 
 def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
-    """The objects for which something differs, each once: of traffic, of settings, then of relations."""
+    """Return the objects for which something differs, each once: of traffic, of settings, then of relations."""
     refs = [
         *(traffic.route for traffic in difference.traffic.routes),
         *(changed.node.object for change in difference.effects for changed in change.objects),
@@ -97,7 +97,7 @@ def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
 
 
 def _traffic_rows(traffic: TrafficChanges) -> Iterator[ChangeRow]:
-    """A row for each route, with its hostnames for a field."""
+    """Return a row for each route, with its hostnames for a field."""
     parts = (
         ("ended", traffic.lost.all),
         ("reduced", traffic.lost.some),
@@ -120,7 +120,7 @@ def _traffic_rows(traffic: TrafficChanges) -> Iterator[ChangeRow]:
 
 
 def _setting_rows(change: EffectChange) -> Iterator[ChangeRow]:
-    """A row for each field that differs; its change ends with `!` if that is relevant to security."""
+    """Return a row for each field that differs; its change ends with `!` if that is relevant to security."""
     nodes = [changed.node for changed in change.objects]
     for changed in change.fields:
         setter = changed.after or changed.before
@@ -173,7 +173,7 @@ def _beaten(by: Collection[ObjectRef]) -> str:
 
 
 def _problem_row(problem: Diagnostic, change: str) -> ChangeRow:
-    """A problem that is introduced or fixed, with its rule for a field."""
+    """Return a problem that is introduced or fixed, with its rule for a field."""
     subject, message = problem.subject, problem.message
     return ChangeRow(
         change=change,
@@ -230,7 +230,7 @@ class _Part:
         return len(self.text()) - sum(map(len, self.shown)) + len(str(self.total))
 
     def text(self) -> str:
-        """The lines in their frame, with how many of all they are."""
+        """Return the lines in their frame, with how many of all they are."""
         body = "".join(self.shown)
         if not self.columns:
             return f"{self.title}{body}"
@@ -291,7 +291,7 @@ def _unseen(unseen: BlindSpot) -> str:
 
 
 def _tables(difference: StateDiff) -> list[_Part]:
-    """The tables, the most important ones first."""
+    """Return the tables, the most important ones first."""
     rows, states, problem = rows_of(difference), ("Before", "After", "Why"), ("Severity", "Rule", "Object", "Problem")
     setting = ("Change", "Kind", "Field", "Before", "After", "Set by", "Objects", "Paths")
     traffic = ("Traffic", "Route", "Hostnames", "Owner", "What")

@@ -70,7 +70,7 @@ class ChangeSummary(Struct, frozen=True, kw_only=True):
     """The policies that are not valid any more, so that requests get an error response; they lose no target."""
 
     def of_sort(self, *sorts: ChangeSort) -> frozenset[ObjectRef]:
-        """The objects of which the worst that happens to them is one of these."""
+        """Return the objects of which the worst that happens to them is one of these."""
         return frozenset(ref for ref, sort in self.sorts.items() if sort in sorts)
 
     @property

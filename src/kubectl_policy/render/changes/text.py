@@ -169,7 +169,7 @@ def enforcement_section(changes: Iterable[EnforcementChange], view: View) -> tup
 
 
 def changed_problems_section(title: str, problems: Iterable[Diagnostic], view: View) -> tuple[Line, ...]:
-    """Problems under a title of their own."""
+    """Return problems below a title of their own."""
     return section(title, first_lines(tuple(problems), problem_line, "problem", view))
 
 

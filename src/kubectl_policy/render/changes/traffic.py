@@ -184,7 +184,7 @@ def passing_clauses(difference: StateDiff) -> Iterator[str]:
 
 
 def traffic_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
-    """The routes that lose traffic, what nothing reaches any more, and the routes that get traffic."""
+    """Return the routes that lose traffic, what nothing reaches any more, and the routes that get traffic."""
     traffic = difference.traffic
     lost, gained, key = traffic.lost, traffic.gained, traffic.owner_key
     # That a parent is gone is reason enough.
@@ -205,7 +205,7 @@ def traffic_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
 
 
 def behind_section(routes: Sequence[RouteBehind], owner_key: str, view: View) -> tuple[Line, ...]:
-    """The routes whose requests come through the listeners that a policy affects."""
+    """Return the routes whose requests come through the listeners that a policy affects."""
     return section("Through these listeners", _table([(route, []) for route in routes], owner_key, view))
 
 
@@ -217,7 +217,7 @@ def _rows(
     *,
     gained: bool = False,
 ) -> list[Line]:
-    """A line for each route and, where it is not all of its traffic or not clear why, what of it and why."""
+    """Return a line for each route and, where it is not all of its traffic or not clear why, what of it and why."""
     rows: list[tuple[RouteTraffic, list[str]]] = []
     for traffic in routes:
         reason = reasons.get(traffic.route, "") if traffic.lost else ""

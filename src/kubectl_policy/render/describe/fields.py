@@ -77,7 +77,7 @@ class _Section:
         yield from basis_lines(self.kind.groups)
 
     def _all_placed(self) -> list[dict[str, list[FieldRow]]]:
-        """The rows of each policy by place, with the column of names as wide as they need it.
+        """Return the rows of each policy by place, with the column of names as wide as they need it.
 
         The fields of one thing have its name, which is shorter than theirs; the less room is left for values, the fewer
         of them share a row.
@@ -102,7 +102,7 @@ class _Section:
             self.field = needed
 
     def _by_place(self, source: OfSource) -> dict[str, list[FieldRow]]:
-        """The rows of a policy by where they are in force, in words; of what goes without saying first."""
+        """Return the rows of a policy by where they are in force, in words; of what goes without saying first."""
         positions = self.scopes.below(source.targets)
         by_place: dict[str, list[FieldRow]] = {}
         for row in source.rows.values():
@@ -155,7 +155,7 @@ class _Section:
         return cells(self._heading(source, by_place)) + _GAP + cells(self.names.origin(source.source.object))
 
     def _heading_line(self, source: OfSource, by_place: Mapping[str, list[FieldRow]], margin: int) -> Line:
-        """The heading, where the policy was read, and what its controller says to the contrary."""
+        """Return the heading, where the policy was read, and what its controller says to the contrary."""
         policy, heading = source.source.object, self._heading(source, by_place)
         spans = [Segment(heading, "heading")]
         origin = self.names.origin(policy)
@@ -170,7 +170,7 @@ class _Section:
         return Line(tuple(spans), 0, _ROW + _INDENT)
 
     def _row(self, row: FieldRow, margin: int) -> Iterator[Line]:
-        """A field, its value, what it beat beside it or below, and at the right the line that it is written on.
+        """Return a field, its value, what it beat beside it or below, and at the right the line that it is written on.
 
         At a terminal this line is left out where what was beaten leaves no room for it: the heading says which file.
         """
@@ -197,7 +197,7 @@ class _Section:
         return _ROW + _width(self.shown[id(row)][0]) + _GAP + cells(self.lines_of[id(row)])
 
     def _beside(self, row: FieldRow) -> tuple[list[Segment], list[list[Segment]]]:
-        """A field and its value with what there is room for beside them, in columns; and what is left to be below."""
+        """Return a field, its value and the remarks that fit beside them; and the remarks that stand below."""
         setting, text = row.setting, self.texts[id(row)]
         spans = [Segment(pad(setting.field, self.field) + " " * _GAP), Segment(text, "value")]
         notes = [f"({DEFAULT})"] if setting.defaulted else []
@@ -222,13 +222,13 @@ class _Section:
         return [*spans, *first_line], remarks[1:] if first_line else remarks
 
     def _at(self, column: int, spans: Sequence[Segment], addition: Sequence[Segment], kept: int = 0) -> list[Segment]:
-        """More in a column of a row, or nearer if it needs the room; none if there is none beside what is kept."""
+        """Return an addition in a column of a row, or nearer if it needs the room; nothing if it does not fit."""
         used = _ROW + _width(spans)
         room = self.view.width - kept - used - _width(addition)
         return [Segment(" " * min(max(column - used, _GAP), room)), *addition] if room >= _GAP else []
 
     def _value(self, row: FieldRow) -> str:
-        """A value in the room that there is, beside the line that it is written on; who wrote it may stand below."""
+        """Return a value in the room that is left beside its line in the file."""
         setting, line = row.setting, self.lines_of[id(row)]
         if setting.removed:
             return "removed"
@@ -249,7 +249,7 @@ class _Section:
         ]
 
     def _loser(self, source: Source) -> str:
-        """A policy that was beaten: its target is said, unless it has a heading of its own."""
+        """Return a policy that was beaten: its target is said, unless it has a heading of its own."""
         kind = self.kind.groups[0].kind
         if source.object in self.heads and source.object != source.target.object:
             return self.names.policy(source, kind)
@@ -283,7 +283,7 @@ class _Section:
         return Line((Segment(phrase, "beaten", prose=True),), 0, _ROW)
 
     def _fields(self, fates: Sequence[Fate]) -> str:
-        """The fields by name; with their values, where these stand nowhere else and there is room."""
+        """Return the fields by name; with their values, where these stand nowhere else and there is room."""
         if in_force_elsewhere(self.kind, fates) or self.view.cuts:
             return _names(fates)
         return ", ".join(
@@ -296,7 +296,7 @@ def _width(spans: Iterable[Segment]) -> int:
 
 
 def _names(fates: Sequence[Fate]) -> str:
-    """The fields by name; of many, what they are in."""
+    """Return the fields by name; of many, what they are in."""
     names = list(dict.fromkeys(fate.field for fate in fates))
     tops = list(dict.fromkeys(name.partition(".")[0].partition("[")[0] for name in names))
     return listed(tops if len(names) > max(len(tops), _FEW_NAMES) else names)

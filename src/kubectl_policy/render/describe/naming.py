@@ -145,7 +145,7 @@ class PathScopes:
         return f"behind {scope or 'it'}" if behind else scope
 
     def _some(self, positions: frozenset[int]) -> str:
-        """The words for some of the paths; at a backend, the route that they lead through."""
+        """Return the words for some of the paths; at a backend, the route that they lead through."""
         if self._answer.subject.object.group_kind in PORT_HOLDERS and positions in self._by_route:
             return f"through {self._by_route[positions]} only"
         return self._which.words(positions)
@@ -173,7 +173,7 @@ class PathScopes:
         return "" if set(positions) >= set(possible) else self._some(frozenset(positions))
 
     def below(self, targets: Collection[NodeRef]) -> frozenset[int]:
-        """The paths that lead through any of some targets, which goes without saying of their policy."""
+        """Return the paths that lead through any of some targets, which goes without saying of their policy."""
         return frozenset[int]().union(*(self._on.get(target, ()) for target in targets))
 
     def numbered(self, positions: Collection[int]) -> bool:

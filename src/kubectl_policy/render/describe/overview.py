@@ -195,7 +195,7 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
 
 
 def _shortened(summary: str, room: int) -> str:
-    """The phrases that there is room for, and how many more there are; the fields below say all."""
+    """Return the phrases that there is room for, and how many more there are; the fields below say all."""
     phrases = summary.split(", ")
     for number in range(len(phrases), 0, -1):
         rest = len(phrases) - number

@@ -125,7 +125,7 @@ class _Fields:
         return ", ".join([*certain, *maybe]) + target
 
     def beaten_by(self, outcome: _Outcome) -> Iterator[tuple[Segment, ...]]:
-        """A line of words for where controllers ignore the field, and for each group of policies that beats it."""
+        """Return a line for paths where controllers ignore the field, and one for each group of winners."""
         field = outcome.field
         yield from self._ignored(field)
         for (beaters, is_partly), positions in outcome.defeats.items():
@@ -143,14 +143,14 @@ class _Fields:
             )
 
     def _beater(self, beater: Source, lead: str, positions: Iterable[int]) -> tuple[Segment, ...]:
-        """Who beats a field; of objects that say something themselves, one stands for all."""
+        """Name the winner over a field; of objects with settings of their own, one stands for all."""
         ends = {self.answer.paths[position][-1] for position in positions}
         if _is_itself(beater) and len(ends) > 1:
             return (Segment(f"{lead}what these {plural(beater.object.kind)} say themselves", "beaten"),)
         return source_spans(beater, lead, "beaten")
 
     def _ignored(self, field: FieldOutcome) -> Iterator[tuple[Segment, ...]]:
-        """The lines for where controllers do not look at a field, or look at what is said of the port instead."""
+        """Return the lines for paths on which controllers ignore a field, or prefer the entry of a port."""
         port_field = self.answer.profile.port_field
         entry = port_field is not None and field.field.startswith(f"{port_field.field}[")
         why = "is for another port" if entry and field.effective_on else "controllers ignore it"
@@ -180,7 +180,7 @@ class _Fields:
         return "overridden by" if any(beater.overrides for beater in beaters) else "replaced by"
 
     def lines(self, view: View) -> Iterator[Line]:
-        """The fields by what became of them, each with its value and line; then what is not certain."""
+        """Return the fields by what became of them, each with its value and line; then what is not certain."""
         names = [outcome.field.field for outcome in self.outcomes]
         field = max(map(cells, names), default=0)
         room = view.width - 2 * INDENT - field - GAP
@@ -208,7 +208,7 @@ class _Fields:
         yield from note_lines(self.answer.profile)
 
     def _row(self, field: FieldOutcome, value: str, widths: tuple[int, int], *, nowhere: bool) -> Line:
-        """A field, its value, the line of the file that it is written on, and who wrote it, if that was asked."""
+        """Return a field with its value, its line in the file, and its author if that was asked for."""
         name, wide = widths
         spans = [Segment(pad(field.field, name) + " " * GAP), Segment(value, "" if nowhere else "value")]
         spans += default_spans(field)
@@ -219,7 +219,7 @@ class _Fields:
         return Line(tuple(spans), 2 * INDENT, 2 * INDENT + name + GAP)
 
     def displaced(self) -> Iterator[str]:
-        """A phrase for the paths on which the policy has no say, because policies of sections apply there instead."""
+        """Return phrases for paths without the policy, because policies of sections apply there instead."""
         groups = grouped(
             (tuple(sorted(outcome.resolution.policies_in_force)), position)
             for position, outcome in enumerate(self.answer.enforcement.outcomes)
@@ -242,7 +242,7 @@ _WIDEST_VALUE: Final = 24
 
 
 def policy_tree(answer: PolicyDescription, view: View) -> Document:
-    """The answer about a policy in the order of thought that every command keeps."""
+    """Return the answer about a policy in the order of thought that every command keeps."""
     fields = _Fields(answer)
     # Without a subject among them, paths matter here only to say which of them a phrase means.
     numbered = fields.needs_numbers and answer.affected
@@ -324,7 +324,7 @@ _TARGETS: Final[tuple[Column[_TargetRow], ...]] = (
 
 
 def targets_of(answers: Iterable[PolicyDescription]) -> Table[_TargetRow]:
-    """A row for each target of policies; `wide` also has what they affect, and why they are not enforced."""
+    """Return a row for each target of policies; `wide` also has what they affect, and why they are not enforced."""
     rows: list[_TargetRow] = []
     for answer in answers:
         objects = len({node.object for node in answer.affected})

@@ -48,7 +48,7 @@ def draft(answer: Explanation, *, unicode: bool) -> str:
 
 
 def draft_fields(answer: Explanation) -> dict[str, Json]:
-    """The fields that a person is most likely to edit, then the others that are not as they are by default."""
+    """Return the fields that a person is most likely to edit, then the others that are not as they are by default."""
     profile = answer.profile
     fields: dict[str, Json] = {}
     if profile.attaches_as_known:
@@ -65,7 +65,7 @@ def draft_fields(answer: Explanation) -> dict[str, Json]:
 
 
 def _comments(answer: Explanation) -> dict[str, list[str]]:
-    """The comments above fields: what may be written there, what is assumed and how to find out."""
+    """Return the comments above fields: what may be written there, what is assumed and how to find out."""
     profile = answer.profile
     comments = {
         "class": ["direct: a policy changes its target alone. inherited: also what is below it."],
@@ -84,7 +84,7 @@ def _comments(answer: Explanation) -> dict[str, list[str]]:
 
 
 def _with_comments(text: str, comments: Mapping[str, list[str]]) -> list[str]:
-    """The lines of a draft with comments above the fields of its kind."""
+    """Return the lines of a draft with comments above the fields of its kind."""
     import yaml  # noqa: PLC0415 (the other answers do without)
 
     tree: Any = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -97,7 +97,7 @@ def _with_comments(text: str, comments: Mapping[str, list[str]]) -> list[str]:
 
 
 def _commented(sentences: Iterable[str], indent: int = 0) -> list[str]:
-    """Sentences as comments, one below the other; whatever they quote, each of their lines is a comment."""
+    """Return sentences as comments, one below the other; every line that they quote is a comment as well."""
     from textwrap import wrap  # noqa: PLC0415 (see _with_comments)
 
     return [" " * indent + f"# {line}" for sentence in sentences for line in wrap(visible(sentence), _WIDTH - indent)]

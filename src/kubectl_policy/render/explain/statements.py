@@ -56,7 +56,7 @@ class Statement(Struct, frozen=True, kw_only=True):
 
 
 def statements(explanation: Explanation) -> Iterator[Statement]:
-    """Everything that is known of a policy kind or taken to be so, in the order in which people ask.
+    """List all statements about a policy kind, known or assumed, in the order in which people ask.
 
     Of a kind whose way of attaching is not computed only what somebody has said: the defaults claim nothing about it.
     """
@@ -260,7 +260,7 @@ _WHAT: Final[Mapping[Role, str]] = {
 
 
 def explanation_headline(answer: Explanation) -> str:
-    """The answer in one sentence; if it rests on assumptions or is incomplete, the same sentence says so."""
+    """Return the answer in one sentence; if it rests on assumptions or is incomplete, the same sentence says so."""
     profile = answer.profile
     verb = "looks like" if "being a policy" in profile.assumed else "is"
     noun = _WHAT.get(profile.role) or profile.class_phrase.replace("policy", "policy kind", 1)
@@ -286,7 +286,7 @@ def _gist(answer: Explanation) -> str:
 
 
 def explanation_tree(answer: Explanation, view: View) -> Document:
-    """The answer about a policy kind in the order of thought that every command keeps."""
+    """Return the answer about a policy kind in the order of thought that every command keeps."""
     profile, all_statements = answer.profile, list(statements(answer))
     nearer = " (the nearer one is the one nearer to the backend)" if profile.policy_class == "inherited" else ""
     remedies = {**REMEDIES, **({"class": _BELIED} if profile.policy_class == "direct" else {})}
@@ -307,7 +307,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
 
 
 def _next(answer: Explanation) -> Iterator[Command]:
-    """A profile of the kind, if there is none, and the kind's policies."""
+    """Return a profile of the kind, if there is none, and the kind's policies."""
     name = str(answer.profile.group_kind).lower()
     if answer.profile.known_by != "profile":
         yield "explain", name, "--draft-profile"
@@ -316,7 +316,7 @@ def _next(answer: Explanation) -> Iterator[Command]:
 
 
 def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tuple[str, str, str]]:
-    """Rows of a label, words and a mark; what several rows share is written once."""
+    """Return rows of a label, a text and a mark; a mark that several rows share is written once."""
     last = ""
     for statement in together:
         again = statement.label == last
@@ -351,7 +351,7 @@ def _known(answer: Explanation, all_statements: Iterable[Statement]) -> Iterator
 
 
 def _rows(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:
-    """Lines with their labels in one column."""
+    """Return lines with their labels in one column."""
     aligned = list(rows)
     width = max((cells(label) for label, _, _ in aligned), default=0)
     for label, text, mark in aligned:

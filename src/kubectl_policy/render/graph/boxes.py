@@ -95,7 +95,7 @@ class Folding(Struct, frozen=True, kw_only=True):
         return not self.sections or drawn.ref.group_kind in LISTENER_HOLDERS
 
     def group_of(self, drawn: Drawn) -> Group | None:
-        """The group that stands for an object; None if it is drawn itself."""
+        """Return the group that stands for an object; None if it is drawn itself."""
         namespace, kind = drawn.group
         return next((group for group in ((namespace, None), (namespace, kind)) if group in self.groups), None)
 
@@ -108,7 +108,7 @@ class Boxes(Struct, frozen=True, kw_only=True):
     folded: str = ""
 
     def by_namespace(self, *, grouped: bool) -> Mapping[str, Sequence[Box]]:
-        """The boxes of each namespace that is drawn around them; where they are not `grouped`, all without one."""
+        """Group the boxes by the namespace that is drawn around them; all under "" unless `grouped`."""
         inside: dict[str, list[Box]] = {}
         for box in self.boxes:
             inside.setdefault(box.namespace if grouped else "", []).append(box)
@@ -116,7 +116,7 @@ class Boxes(Struct, frozen=True, kw_only=True):
 
 
 def drawn_objects(picture: Picture) -> tuple[Drawn, ...]:
-    """The objects of a picture from the root downward, then its policies, also those that others are about."""
+    """Return the objects of a picture from the root downward, then its policies, also those that others are about."""
     sections: dict[ObjectRef, list[GraphNode]] = {}
     for node in picture.nodes:
         if node.ref.section:
@@ -163,7 +163,7 @@ def folding(objects: Sequence[Drawn], limit: int) -> Folding:
 
 
 def boxes(picture: Picture, limit: int) -> Boxes:
-    """A picture in boxes: no more than `most` of them with all that is drawn inside, if that can be done.
+    """Return a picture in boxes: no more than `most` of them with all that is drawn inside, if that can be done.
 
     Nor are there more arrows than can be laid out soon: routes that are attached to many listeners are folded before.
     """
@@ -203,7 +203,7 @@ def _called(group: Group | None, ref: ObjectRef | None) -> str:
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """A name, with a number if another one is shown in the same way."""
+    """Return a name, with a number if another one is shown in the same way."""
     shown, number = visible(name), 1
     while (unused := shown if number == 1 else f"{shown} {number}") in taken:
         number += 1
@@ -212,7 +212,7 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def _arrows(picture: Picture, all_boxes: Iterable[Box]) -> Iterator[Arrow]:
-    """An arrow for each link and each reference of a policy from one box to another."""
+    """Return an arrow for each link and each reference of a policy from one box to another."""
     ends: dict[NodeRef, End] = {}
     for box in all_boxes:
         for member in box.members:

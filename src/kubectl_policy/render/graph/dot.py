@@ -64,7 +64,7 @@ _COLOURS: Final[Mapping[Mark, str]] = {"": _INK, "added": _GREEN, "removed": _RE
 
 
 def graph_dot(picture: Picture, view: View) -> str:
-    """The picture in DOT, with what is folded in its caption."""
+    """Return the picture in DOT, with what is folded in its caption."""
     drawn = boxes(picture, MOST_OF_ALL if view.everything else MOST)
     notes = [graph_headline(picture), *([drawn.folded] if drawn.folded else []), *_legend(picture)]
     caption = "".join(f'{_text(line)}<BR ALIGN="LEFT"/>' for note in notes for line in wrap(visible(note), _CAPTION))
@@ -112,7 +112,7 @@ class Statements:
         self._kinds = drawn_kinds(picture)
 
     def node(self, box: Box) -> str:
-        """The statement about a box."""
+        """Return the statement about a box."""
         return f"{_id(box.id)} [{self.attributes(box)}, label=<{''.join(self.label(box))}>]"
 
     def attributes(self, box: Box) -> str:
@@ -135,7 +135,7 @@ class Statements:
         )
 
     def label(self, box: Box) -> list[str]:
-        """The label of a box, in Graphviz's HTML: of an object what begins its table, each row, and what ends it."""
+        """Return the label of a box in Graphviz's HTML: for an object the beginning of its table, its rows, the end."""
         if box.group:
             inside = [] if box.group[1] else [_faint(f"namespace {box.namespace}")]
             return ["<BR/>".join([f"<B>{_text(visible(box.label))}</B>", *inside])]
@@ -182,7 +182,7 @@ class Statements:
         return f' ID="{name}" HREF="#{name}"' if name else ""
 
     def _name(self, ref: ObjectRef) -> str:
-        """The name alone where the box around it says in which namespace it is."""
+        """Return the name alone where the box around it says in which namespace it is."""
         return _text(visible(ref.name if self._picture.asked.grouped else ref.qualified_name))
 
 
@@ -232,16 +232,16 @@ def _faint(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    r"""A text as Graphviz's HTML has it, which knows no empty ones, and in which `\N` would be the name of the node."""
+    r"""Escape a text for Graphviz's HTML, which has no empty texts, and where `\N` would be the name of the node."""
     return escape(text.replace("\\", "\\\\")) or " "
 
 
 def _id(text: str) -> str:
-    """The name of a node, which no box has twice, in quotes."""
+    """Return the name of a node, which no box has twice, in quotes."""
     plain = visible(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
 
 
 def _quoted(text: str) -> str:
-    r"""A text in quotes, in which nothing is special: neither `\N` nor `&lt;`."""
+    r"""Return a text in quotes, in which nothing is special: neither `\N` nor `&lt;`."""
     return _id(visible(text).replace("&", "&amp;"))

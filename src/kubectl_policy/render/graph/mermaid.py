@@ -61,7 +61,7 @@ _CLASSES: Final = {
 
 
 def graph_mermaid(picture: Picture, view: View) -> str:
-    """The picture as a flowchart, folded until Mermaid draws it; a comment and a node say what is folded."""
+    """Return the picture as a flowchart, folded until Mermaid draws it; a comment and a node say what is folded."""
     limit = _MOST_OF_ALL if view.everything else _MOST
     while True:
         drawn = boxes(picture, limit)
@@ -93,14 +93,14 @@ class _Flow:
     """The nodes and arrows of a flowchart."""
 
     def __init__(self, picture: Picture, drawn: Boxes) -> None:
-        """Number the boxes; `classes` are the nodes of each, which are known once all nodes are made."""
+        """Number the boxes; `classes` map each class to its nodes, once all nodes are made."""
         self._picture, self._kinds = picture, drawn_kinds(picture)
         self._ids = {box.id: f"n{index}" for index, box in enumerate(drawn.boxes)}
         self._boxes = {box.id: box for box in drawn.boxes}
         self.classes: dict[str, list[str]] = {}
 
     def node(self, box: Box) -> str:
-        """A box as a node."""
+        """Return a box as a node."""
         opened, closed, name, lines = self._drawn(box)
         identifier = self._ids[box.id]
         self.classes.setdefault(name, []).append(identifier)
@@ -137,7 +137,7 @@ class _Flow:
         return ref.name if self._picture.asked.grouped else ref.qualified_name
 
     def arrow(self, arrow: Arrow) -> str:
-        """An arrow, with the sections that it leads from and to, and what is wrong with it."""
+        """Return an arrow, with the sections that it leads from and to, and what is wrong with it."""
         labels = [*self._section(arrow.tail), *([arrow.label] if arrow.label else [])]
         labels += [f"to {title}" for title in self._section(arrow.head)]
         labels += [MARKS[arrow.mark]] if arrow.mark else []
@@ -148,7 +148,7 @@ class _Flow:
         return f"{self._ids[arrow.tail.box]} {line}{label} {self._ids[arrow.head.box]}"
 
     def _section(self, end: End) -> list[str]:
-        """The section at which an arrow ends; of an object that has no other one, that goes without saying."""
+        """Return the section at which an arrow ends; of an object that has no other one, that goes without saying."""
         sections = self._boxes[end.box].members[0].sections
         return [] if end.section is None or len(sections) == 1 else [node_title(sections[end.section])]
 
@@ -158,7 +158,7 @@ def _marks(mark: Mark) -> str:
 
 
 def _label(text: str) -> str:
-    """A text in which nothing is syntax of Mermaid, Markdown or HTML."""
+    """Return a text in which nothing is syntax of Mermaid, Markdown or HTML."""
     return "".join(
         character if character in _PLAIN or (not character.isascii() and character.isalpha()) else f"#{ord(character)};"
         for character in visible(text)
@@ -166,5 +166,5 @@ def _label(text: str) -> str:
 
 
 def _comment(text: str) -> str:
-    """A text for a comment, which ends with the line, and in which `%%{` would be a directive."""
+    """Return a text for a comment, which ends with the line, and in which `%%{` would be a directive."""
     return visible(text).replace("{", "(").replace("}", ")")

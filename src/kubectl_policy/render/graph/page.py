@@ -47,12 +47,12 @@ _PLACE: Final = re.compile(r"<!-- (?P<part>[a-z_.-]+) -->|\{\{(?P<value>[a-z-]+)
 
 
 def graph_page(picture: Picture, _: View) -> str:
-    """The page. The same picture makes the same page, byte for byte."""
+    """Return the page. The same picture makes the same page, byte for byte."""
     return assembled(page_data(picture))
 
 
 def assembled(data: Mapping[str, Json]) -> str:
-    """The page that shows some data. Only its own scripts run in it, and it asks nobody anything."""
+    """Return the page that shows some data. Only its own scripts run in it, and it asks nobody anything."""
     folder = files("kubectl_policy.render.graph") / "assets"
     page = (folder / "page.html").read_text("utf-8")
     names = [match["part"] for match in _PLACE.finditer(page) if match["part"] and match["part"] != "data"]
@@ -67,7 +67,7 @@ def assembled(data: Mapping[str, Json]) -> str:
 
 
 def embedded(data: Mapping[str, Json]) -> str:
-    """Data as JSON in which nothing ends the element that it stands in, or is taken for anything but data."""
+    """Encode data as JSON in which nothing ends the element around it, or is taken for anything but data."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     # What a CI would obey in its log is written out when this is printed, unless it is here already.
     for character in "<>&":
@@ -153,7 +153,7 @@ class _Data:
         }
 
     def node(self, node: GraphNode) -> Json:
-        """A node, with what its section is called, and what it says itself."""
+        """Return a node, with what its section is called, and what it says itself."""
         document: dict[str, Json] = {"object": self.places[node.ref.object]}
         if node.ref.section:
             document |= {"section": visible(node.ref.section), "title": visible(node_title(node))}
@@ -166,7 +166,7 @@ class _Data:
         return document | {name: value for name, value in optional.items() if value}
 
     def object(self, drawn: Drawn) -> Json:
-        """An object or a policy."""
+        """Return an object or a policy."""
         ref, node, policy = drawn.ref, drawn.node, drawn.policy
         box = Box(id=f"o{self.places[ref]}", namespace=drawn.group[0], members=(drawn,))
         head, *rows = self.statements.label(box)
@@ -206,7 +206,7 @@ class _Data:
         }
 
     def outcome(self, group: InForce) -> Json:
-        """An effective policy as `describe` has it."""
+        """Return an effective policy as `describe` has it."""
         return {
             "kind": self.kind(group.kind),
             "own": bool(group.profile.route_settings),
@@ -233,7 +233,7 @@ class _Data:
         }
 
     def beaten(self, fate: Fate, why: str) -> Json:
-        """A declared value that is not in force, and why."""
+        """Return a declared value that is not in force, and why."""
         return {"field": fate.field, "value": fate.value, "source": visible(source_phrase(fate.source)), "why": why}
 
     def effects(self, details: Details | None) -> dict[str, Json]:
@@ -303,7 +303,7 @@ def _typed(policy: GraphPolicy) -> str:
 
 
 def _value(value: EffectiveValue | None) -> Json:
-    """A value with who sets it; null where nothing does."""
+    """Return a value with who sets it; null where nothing does."""
     if value is None:
         return None
     shown = "nothing (removed)" if value.removed else visible(flow(value.value))

@@ -73,7 +73,7 @@ def _names(row: TreeRow, view: View) -> Iterator[Segment]:
 
 
 def _several(row: TreeRow, view: View) -> str:
-    """The names of a row that has several, each with what its object says of itself where that differs."""
+    """Return the names of a row that has several, each with what its object says of itself where that differs."""
     head, refused = row.head, REFUSED if row.head.lead == REFUSED else ""
     differ = len({detail for _, detail in row.members}) > 1
     number = row.members_each or (row.number if row.number > _NAMED else 0)
@@ -124,7 +124,7 @@ def _notes(row: TreeRow, view: View) -> Iterator[Segment]:
 
 
 def _first(phrases: Sequence[str], view: View) -> str:
-    """A list of words; at a terminal the first ones of many, and how many more there are."""
+    """Return a list of words; at a terminal the first ones of many, and how many more there are."""
     return listed(phrases, _NAMED if view.cuts else 0)
 
 
@@ -152,7 +152,7 @@ _GUIDES: Final = {True: (("├── ", "│   "), ("└── ", "    ")), Fals
 
 
 def drawn(title: str, rows: Sequence[TreeRow], view: View) -> Iterator[Line]:
-    """The rows and all that is below them, as lines that fit; below a title if there is one."""
+    """Return the rows and all that is below them, as lines that fit; below a title if there is one."""
     levels = max(_LEVELS, (view.width - _LEAST) // _GUIDE - bool(title))
     if title:
         yield Line((Segment(title, "heading"),))
@@ -160,7 +160,7 @@ def drawn(title: str, rows: Sequence[TreeRow], view: View) -> Iterator[Line]:
 
 
 def _branches(rows: Sequence[TreeRow], view: View, levels: int, guides: str | None) -> Iterator[Line]:
-    """Rows behind the guides of what they are below; at a terminal, so many levels of them as there is room for."""
+    """Return rows behind the guides of their ancestors; at a terminal as many levels as there is room for."""
     siblings = list(_siblings(rows, view))
     if rows and levels <= 0 and view.cuts:
         siblings = [([Segment("and more; --show-all shows it", "aside", prose=True)], ())]
@@ -191,7 +191,7 @@ def _siblings(rows: Iterable[TreeRow], view: View) -> Iterator[tuple[Iterable[Se
 
 
 def _line(spans: Sequence[Segment]) -> Line:
-    """A line that is not broken again: one that is too wide has a name that is wider than what its guides leave.
+    """Return a line that is not broken again: one that is too wide has a name that is wider than what its guides leave.
 
     Lines break before spans that begin with a space; each has its spaces after it.
     """
@@ -217,7 +217,7 @@ _LEFT_OUT: Final = "Policies on what is not drawn"
 
 
 def graph_tree(picture: Picture, view: View) -> Document:
-    """The picture for people at a terminal."""
+    """Return the picture for people at a terminal."""
     groups = ((title, rows) for title, rows in _Roots(picture).groups() if rows)
     return (
         headline_line(graph_headline(picture)),
@@ -247,7 +247,7 @@ class _Roots:
         self._branches.unattached = frozenset(filter(self._is_unattached, self._starts))
 
     def groups(self) -> Iterator[tuple[str, list[TreeRow]]]:
-        """Titles and rows, in the order in which they are read."""
+        """Return titles with their rows, in the order in which they are read."""
         branches = self._branches
         starts: dict[str, list[NodeRef]] = {title: [] for title in ("", _UNATTACHED, _NAMESPACES, _OTHERS)}
         for node in self._starts:

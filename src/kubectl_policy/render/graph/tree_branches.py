@@ -156,7 +156,7 @@ class Branches:
         shown: frozenset[Win] = frozenset(),
         lines: Iterable[TreeRow] = (),
     ) -> TreeRow:
-        """A node on a branch, with `lines` and all that is below it; what was `said` to be in force above still is."""
+        """Return the row of a node on a branch, with `lines` and its descendants; without the outcomes `shown` above."""
         # A section below its own object needs no name but its own.
         is_inside = bool(node.section and link and link.parent.object == node.object)
         self.seen.update((node,) if is_inside else (node, NodeRef(node.object)))
@@ -276,7 +276,7 @@ class Branches:
         return self.rows.row(head, *members)
 
     def _policy_rows(self, node: NodeRef, *, is_inside: bool) -> Iterator[TreeRow]:
-        """The policies on a node; on a backend as well, if it is told with its port."""
+        """Return the policies on a node; on a backend as well, if it is told with its port."""
         for policy, attachment in self._links.policies[node]:
             yield self._policy_row(policy, attachment, is_inside=is_inside)
         if node.section and not is_inside:
@@ -339,7 +339,7 @@ class Branches:
             yield self.rows.row(Head("line", lead=by, reason=link.reason, tone="error"), why=message)
 
     def _refused(self, link: GraphLink) -> TreeRow:
-        """A route that names a node as its parent, which refuses it; or what is no longer below a node."""
+        """Return a route that names a node as its parent, which refuses it; or what is no longer below a node."""
         child, is_refused, is_told = link.child, link.mark != "removed", link.child in self.unattached
         head = Head(
             sort="node",

@@ -286,7 +286,7 @@ def _ancestors(node: NodeRef, path: Path) -> Iterator[NodeRef]:
 
 
 def _scope(outcome: Outcome, on: Collection[int], positions: Sequence[int]) -> str:
-    """On which of the paths of a branch: `listener http only`."""
+    """`listener http only`: name some of the paths of a branch."""
     phrase = PathPhrases([outcome.paths[position] for position in positions]).phrase(
         [number for number, position in enumerate(positions) if position in on]
     )

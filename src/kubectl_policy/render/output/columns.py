@@ -76,7 +76,7 @@ class Table(Struct, Generic[_Row], frozen=True):
     rows: Sequence[_Row]
 
     def text(self, view: View, *, wide: bool) -> str:
-        """A line for each row, under their headers; nothing if there is none.
+        """Return a line for each row, under their headers; nothing if there is none.
 
         `wide` adds columns. Where the view cuts a table that is not wide, no line is longer than there is room for, as
         far as names allow it, and a last line says what is not shown.
@@ -86,7 +86,7 @@ class Table(Struct, Generic[_Row], frozen=True):
         return "".join(f"{line}\n" for line in (*lines, *remark))
 
     def document(self, view: View, *, wide: bool) -> Document:
-        """The lines of `text` with their styles."""
+        """Return the lines of `text` with their styles."""
         columns, remark = self._shown(view, wide=wide)
         header: list[Style] = ["title"] if view.headers else []
         spans: list[list[Segment]] = []
@@ -100,7 +100,7 @@ class Table(Struct, Generic[_Row], frozen=True):
         return (*lines, *(Line((Segment(sentence, "aside", prose=True),)) for sentence in remark))
 
     def csv(self, view: View) -> str:
-        """Every column as comma-separated values, for programs; nothing if there is no row.
+        """Return every column as comma-separated values, for programs; nothing if there is no row.
 
         What a spreadsheet would take for a formula stands behind an apostrophe.
         """
@@ -118,7 +118,7 @@ class Table(Struct, Generic[_Row], frozen=True):
         return text.getvalue()
 
     def _shown(self, view: View, *, wide: bool) -> tuple[Mapping[str, Sequence[str]], Sequence[str]]:
-        """The texts in each column that is shown, by its title, and what is said below about those that are not."""
+        """Return the texts of the columns that are shown, by title, and a remark on the others."""
         if not self.rows:
             return {}, ()
         columns = [column for column in self.columns if wide or column.narrow]
@@ -164,7 +164,7 @@ class Table(Struct, Generic[_Row], frozen=True):
 
 
 def laid_out(tables: Iterable[Table[Any]], name: str, view: View) -> str | Document:
-    """Tables as `table`, `wide` or `csv`, one after the other, with a line between those that have rows."""
+    """Lay out tables as `table`, `wide` or `csv`, with an empty line between those that have rows."""
     wide = name == "wide"
     if name == "csv" or not view.coloured:
         texts = (table.csv(view) if name == "csv" else table.text(view, wide=wide) for table in tables)
@@ -174,12 +174,12 @@ def laid_out(tables: Iterable[Table[Any]], name: str, view: View) -> str | Docum
 
 
 def number(value: int, *, complete: bool = True) -> Number:
-    """A count, marked where something that could not be read might have been counted."""
+    """Return a count, marked where something that could not be read might have been counted."""
     return Number(value, f"{value}" if complete else f"{value}+")
 
 
 def text_of(cell: Cell, *, whole: bool, limit: int | None = None, room: int | None = None) -> str:
-    """A cell as text; unless `whole`, of several entries `most` are shown, of a sentence what there is `room` for."""
+    """Return a cell as text; unless `whole`, at most `limit` entries, or as much of a sentence as has `room`."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, Number):
@@ -192,7 +192,7 @@ def text_of(cell: Cell, *, whole: bool, limit: int | None = None, room: int | No
 
 
 def _shortened(sentence: str, room: int) -> str:
-    """The sentence, or its first words with an ellipsis; the first one whatever room there is."""
+    """Return the sentence, or its first words with an ellipsis; the first one whatever room there is."""
     pieces = sentence.split(" ")
     number = len(pieces)
     while number > 1 and cells(" ".join(pieces[:number])) + (2 if number < len(pieces) else 0) > room:
@@ -208,7 +208,7 @@ def _remark(left_out: Sequence[str], shortened: Sequence[str]) -> str:
 
 
 def aligned(lines: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of cells as text, each column as wide as its widest cell and three spaces from the next.
+    """Return lines of cells as text, each column as wide as its widest cell and three spaces from the next.
 
     Every cell is made harmless; an empty one is `NONE`.
     """
@@ -223,7 +223,7 @@ def _width(columns: Mapping[str, Sequence[str]]) -> int:
 
 
 def _padded(column: Sequence[str]) -> list[str]:
-    """The cells of a column, each as wide as the widest of them."""
+    """Return the cells of a column, each as wide as the widest of them."""
     shown = [_harmless(cell) for cell in column]
     sizes = list(map(len if "".join(shown).isascii() else cells, shown))
     width = min(max(sizes), _WIDEST)

@@ -192,17 +192,17 @@ def _items(items: Iterator[object]) -> Iterator[str]:
 
 
 def as_yaml(document: Json, *, unicode: bool) -> str:
-    """The document as YAML; in ASCII only without `unicode`, and where anything in it cannot be printed."""
+    """Return the document as YAML; in ASCII only without `unicode`, and where anything in it cannot be printed."""
     return _dumped(document, unicode=unicode, flow=False)
 
 
 def as_field(key: str, value: Json, *, unicode: bool) -> str:
-    """A field and its value in the flow style of YAML, on one line unless the value has several: `name: {a: 1}`."""
+    """Return a field in the flow style of YAML, on one line unless the value has several: `name: {a: 1}`."""
     return _dumped({key: value}, unicode=unicode, flow=True)[1:-1]
 
 
 def as_item(value: Json, *, unicode: bool) -> str:
-    """An item of a list, in the flow style of YAML; see `as_field`."""
+    """Return an item of a list, in the flow style of YAML; see `as_field`."""
     return f"- {_dumped([value], unicode=unicode, flow=True)[1:-1]}"
 
 

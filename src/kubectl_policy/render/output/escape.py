@@ -9,7 +9,7 @@ _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def visible(text: str) -> str:
-    r"""The text with everything that a terminal would obey or hide written out: `\x1b`, `\n`, `\u202e`.
+    r"""Return the text with everything that a terminal would obey or hide written out: `\x1b`, `\n`, `\u202e`.
 
     That is what Unicode calls Other (control, format, surrogate, unassigned) or Separator, the space excepted: escape
     sequences, line breaks, bidirectional controls, zero-width characters, strange spaces. Letters of all scripts stay.
@@ -43,7 +43,7 @@ def commands(text: str) -> bool:
 
 
 def uncommanding(text: str, written: str = "\\x") -> str:
-    r"""The text with nothing in it that a CI would obey: the first character of each command is `written` out."""
+    r"""Replace what a CI would obey: the first character of each command is `written` out."""
     if not commands(text):
         return text
     return re.sub(_COMMAND, lambda match: f"{match['indent'] or ''}{written}{ord(match[0][-1]):02x}", text)
@@ -62,7 +62,7 @@ _UNSPANNED: Final = frozenset("`|\\<>&@#$")
 
 
 def inert(text: str) -> str:
-    """A text in which no markup, HTML, link, mention or reference is left, and nothing that would end a line or a cell.
+    """Escape text so that no markup, HTML, link, mention or reference is left, nor anything that ends a line or cell.
 
     Letters, digits, spaces and the punctuation of a sentence stay as they are (a colon before a space), all else is
     written as numeric character references.
@@ -86,7 +86,7 @@ def _inert(character: str, *, is_plain: bool, ends_piece: bool) -> str:
 
 
 def code(text: str) -> str:
-    """A name or a value as code in GitHub Flavored Markdown, `inert` wherever it stands, also in a cell of a table."""
+    """Return a name or a value as code in GitHub Flavored Markdown, `inert` also in a cell of a table."""
     shown = visible(text)
     if shown.strip(" ") != shown or not shown or not _UNSPANNED.isdisjoint(shown) or commands(shown):
         return f"<code>{inert(shown)}</code>"

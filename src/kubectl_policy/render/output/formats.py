@@ -143,7 +143,7 @@ def _names(forms: Forms[Any], answer: object, view: View) -> Document:
 
 
 def drawn(dot: str, form: str) -> str | bytes:
-    """The picture of a graph in one of Graphviz's formats; SVG as text. Raises `PolicyError` where there is no `dot`.
+    """Draw a graph in one of Graphviz's formats; SVG is text. Raises `PolicyError` where there is no `dot`.
 
     It is what the program makes, and so differs between its versions.
     """
@@ -192,7 +192,7 @@ TEMPLATES: Final = ("jsonpath", "custom-columns")
 
 
 def format_of(name: str) -> Format:
-    """The format that `--output` names.
+    """Return the format that `--output` names.
 
     Raises `KeyError` if there is none, and `UsageError` for a template that is not understood.
     """
@@ -212,12 +212,12 @@ def format_of(name: str) -> Format:
 
 
 def render(forms: Forms[Any], answer: object, name: str, view: View) -> Shown:
-    """The answer in a format. Raises `KeyError` for one that it is not offered in."""
+    """Return the answer in a format. Raises `KeyError` for one that it is not offered in."""
     return format_of(name).make(forms, answer, view)
 
 
 def remarks_on(forms: Forms[Any], answer: object, name: str, shown: Shown, *, complete: bool) -> list[str]:
-    """Lines to be said next to the answer in a format, as which it is `shown`."""
+    """Return the lines next to an answer in a format, as which it is `shown`."""
     form = format_of(name)
     remarks = [*form.lacking(forms, answer, shown)] if form.lacking else []
     if form.tells == "part" and not complete:

@@ -52,7 +52,7 @@ class Answers(Struct, frozen=True, kw_only=True):
 
 
 def render_several(answers: Answers, name: str) -> Shown:
-    """All answers in a format, each with its context. Raises `KeyError` for a format without a place for that."""
+    """Show all answers in a format, each with its context. Raises `KeyError` for a format without a place for that."""
     return _WAYS[format_of(name).part if "=" not in name else name.partition("=")[0]](answers, name)
 
 
@@ -90,7 +90,7 @@ def _tables(answers: Answers, name: str) -> Shown:
 
 
 def _together(contexts: Sequence[str], tables: Sequence[Table[Any]]) -> Table[_Row]:
-    """One table of the rows of several, with a column for the context; columns are those of all of them."""
+    """Join the tables of several answers into one with all their columns, and one for the context."""
     titles = dict.fromkeys(column.title for table in tables for column in table.columns)
     by_title = [{column.title: column for column in table.columns} for table in tables]
     columns = [_column([titles_.get(title) for titles_ in by_title]) for title in titles]
@@ -99,7 +99,7 @@ def _together(contexts: Sequence[str], tables: Sequence[Table[Any]]) -> Table[_R
 
 
 def _column(columns: Sequence[Column[Any] | None]) -> Column[_Row]:
-    """A column of rows of several tables, of which not all have it."""
+    """Return a column of rows of several tables, of which not all have it."""
     first = next(filter(None, columns))
 
     def cell(row: _Row) -> Cell:
@@ -126,7 +126,7 @@ def _column(columns: Sequence[Column[Any] | None]) -> Column[_Row]:
 
 
 def _custom_columns(answers: Answers, name: str) -> str:
-    """The rows of all documents under one header, with a column for the context."""
+    """Return the rows of all documents under one header, with a column for the context."""
     from kubectl_policy.render.output.templates import CustomColumns  # noqa: PLC0415 (no other format needs it)
 
     columns = CustomColumns(name.partition("=")[2])

@@ -80,7 +80,7 @@ class Template:
 
 
 def _pieces(text: str) -> Iterator[str | _Literal]:
-    """The text outside of braces, and what stands within each pair of them."""
+    """Return the text outside of braces, and what stands within each pair of them."""
     end = 0
     for match in _BRACES.finditer(text):
         yield _outside(text[end : match.start()])
@@ -98,7 +98,7 @@ def _outside(text: str) -> _Literal:
 def _parts(
     pieces: Sequence[str | _Literal], *, inside: bool
 ) -> tuple[tuple[_Literal | _Values | _Range, ...], Sequence[str | _Literal]]:
-    """The parts up to the `end` of a range, if they are inside one, and the pieces from there on."""
+    """Return the parts up to the `end` of a range, if they are inside one, and the pieces from there on."""
     parts: list[_Literal | _Values | _Range] = []
     while pieces:
         piece, pieces = pieces[0], pieces[1:]
@@ -145,7 +145,7 @@ def _lacking(parts: Iterable[_Literal | _Values | _Range], roots: Sequence[Json]
 
 
 def _lacked(path: str, roots: Sequence[Json], at: str) -> Iterator[str]:
-    """The first field of a path that none of some values has, and what they have; nothing if the path leads on.
+    """Return the first field of a path that none of some values has, and what they have; nothing if the path leads on.
 
     That no value fits a filter or an index is no mistake, nor is that a list is empty.
     """
@@ -177,7 +177,7 @@ def _instead(mappings: Sequence[Mapping[str, Json]], written: str, name: str, th
 
 
 def _shown(value: object) -> str:
-    """Text as it is but for what a terminal would obey, anything else as JSON."""
+    """Return text with control characters made visible; anything else as JSON."""
     text = value if isinstance(value, str) else json.dumps(value)
     return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
 
@@ -191,7 +191,7 @@ class _PathStep(Struct, frozen=True):
 
 
 def _steps(path: str) -> Iterator[_PathStep]:
-    """The steps of a path, of which one that goes deep has the one after it in it. Raises `UsageError` for none."""
+    """Parse the steps of a path; a recursive step includes the one after it. Raises `UsageError` for no path."""
     rest, deep = path.strip().removeprefix("$").removeprefix("@"), ""
     while rest and rest != ".":
         match = _STEP.match(rest)
@@ -214,7 +214,7 @@ def _steps(path: str) -> Iterator[_PathStep]:
 
 
 def compiled(path: str) -> Path:
-    r"""A path in kubectl's dialect: `.items[*].name`, `items[0]`, `$.a`, `.a.b\.c/d`, `..name`, `[?(@.a=="b")]`.
+    r"""Return a path in kubectl's dialect: `.items[*].name`, `items[0]`, `$.a`, `.a.b\.c/d`, `..name`, `[?(@.a=="b")]`.
 
     Raises `UsageError` for one that is none.
     """
@@ -244,7 +244,7 @@ class CustomColumns:
         self._columns = [(header, path, compiled(path)) for header, path in columns]
 
     def shown(self, document: Json, view: View) -> str:
-        """A line for each item, under the headers; nothing for a list without any."""
+        """Return a line for each item, under the headers; nothing for a list without any."""
         cells = self.cells(document)
         return "".join(f"{line}\n" for line in aligned([*[self.titles][: view.headers], *cells])) if cells else ""
 

@@ -77,7 +77,7 @@ class View(Struct, frozen=True):
 
 
 def in_a_row(texts: Sequence[str], style: Style = "", lead: str = "") -> list[Segment]:
-    """Words with commas between them, after a lead; a line can be continued before each but the first."""
+    """Join texts with commas, after a lead; a line can be continued before each but the first."""
     last = len(texts) - 1
     return [
         Segment(f"{' ' if index else lead}{text}{',' if index < last else ''}", style)
@@ -86,7 +86,7 @@ def in_a_row(texts: Sequence[str], style: Style = "", lead: str = "") -> list[Se
 
 
 def cells(text: str) -> int:
-    """The width of a text in terminal cells, as it will be shown: wide East Asian characters take two."""
+    """Return the width of a text in terminal cells, as it will be shown: wide East Asian characters take two."""
     if text.isascii() and text.isprintable():
         return len(text)
     shown = visible(text)
@@ -98,12 +98,12 @@ def cells(text: str) -> int:
 
 
 def pad(text: str, width: int) -> str:
-    """The text, filled up with spaces to a width in cells."""
+    """Return the text, filled up with spaces to a width in cells."""
     return text + " " * (width - cells(text))
 
 
 def cut(text: str, width: int) -> str:
-    """The text as it will be shown, and no wider than `width` cells (at least one), with `…` where it was cut."""
+    """Cut text as it will be shown to `width` cells (at least one), with `…` where it was cut."""
     shown = visible(text)
     if cells(shown) <= width:
         return shown
@@ -114,7 +114,7 @@ def cut(text: str, width: int) -> str:
 
 
 def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Segment, ...]]:
-    """The lines as they will be shown, each at most `width` cells wide unless a single piece is wider than that.
+    """Return the lines as they will be shown, each at most `width` cells wide unless a single piece is wider than that.
 
     Every text goes through `visible` here, so that no renderer can forget it.
     """
@@ -145,7 +145,7 @@ def _shown(span: Segment) -> Segment:
 
 
 def _runs(spans: Iterable[Segment]) -> Iterator[list[Segment]]:
-    """The spans in groups that stay together: each group but the first begins with a space."""
+    """Return the spans in groups that stay together: each group but the first begins with a space."""
     run: list[Segment] = []
     for span in spans:
         text = visible(span.text)
@@ -159,6 +159,6 @@ def _runs(spans: Iterable[Segment]) -> Iterator[list[Segment]]:
 
 
 def to_text(document: Iterable[Line], width: int) -> str:
-    """The document without its styles, every line ended."""
+    """Return the document without its styles, every line ended."""
     rows = lay_out(document, width)
     return "".join("".join(span.text for span in row).rstrip(" ") + "\n" for row in rows)

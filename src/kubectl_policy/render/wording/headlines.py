@@ -51,7 +51,7 @@ def policy_headline(answer: PolicyDescription) -> str:
 
 
 def fully_enforced(answer: PolicyDescription) -> int:
-    """The number of paths on which every declared field is effective."""
+    """Return the number of paths on which every declared field is effective."""
     everywhere = _in_force(answer)
     same_elsewhere = _effective_by_value(answer)
     for field in answer.all_fields:
@@ -65,7 +65,7 @@ def fully_enforced(answer: PolicyDescription) -> int:
 
 
 def _effective_by_value(answer: PolicyDescription) -> dict[str, list[tuple[Json, set[int]]]]:
-    """The positions at which each field is effective, by its name, then value by value."""
+    """Return the positions at which each field is effective, by its name, then value by value."""
     by_field: dict[str, list[tuple[Json, set[int]]]] = {}
     for field in answer.all_fields:
         values = by_field.setdefault(field.field, [])
@@ -77,7 +77,7 @@ def _effective_by_value(answer: PolicyDescription) -> dict[str, list[tuple[Json,
 
 
 def _in_force(answer: PolicyDescription) -> set[int]:
-    """The positions of the paths on which at least one field of the policy, or its empty spec, is effective."""
+    """Return the positions of the paths on which at least one field of the policy, or its empty spec, is effective."""
     return {
         position
         for position, outcome in enumerate(answer.enforcement.outcomes)
@@ -86,7 +86,7 @@ def _in_force(answer: PolicyDescription) -> set[int]:
 
 
 def with_target(policy: ObjectRef, attachments: Iterable[Attachment]) -> str:
-    """The policy, with its target if it has one alone."""
+    """Return the policy, with its target if it has one alone."""
     targets = list(dict.fromkeys(attachment_phrase(attachment) for attachment in attachments if attachment.target))
     return f"{policy} → {targets[0]}" if len(targets) == 1 else str(policy)
 
@@ -218,7 +218,7 @@ def _nouns(objects: Iterable[ObjectStatus]) -> Counter[str]:
 
 
 def why_not_headline(answer: WhyNot) -> str:
-    """The answer in one sentence."""
+    """Return the answer in one sentence."""
     policy, where, unread = str(answer.policy), node_phrase(answer.target), unread_hedge(answer.unseen)
     effect = answer.effect
     if effect.in_force:
@@ -232,6 +232,6 @@ def why_not_headline(answer: WhyNot) -> str:
 
 
 def reason_phrase(reason: Reason) -> str:
-    """A reason with the API's own word for it, and where what is responsible was read."""
+    """Return a reason with the API's own word for it, and where what is responsible was read."""
     api_reason = f" [{reason.reason}]" if reason.reason else ""
     return f"{reason.message}{api_reason}" + at_origin(reason.origin, " ({})")

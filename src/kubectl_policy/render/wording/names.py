@@ -117,7 +117,7 @@ def source_phrase(source: Source, targets: Targets = ONE_TARGET) -> str:
 
 
 def flow(value: Json) -> str:
-    """A value in one line: text as it is unless it could be taken for something else, anything else as JSON."""
+    """Return a value in one line: text as it is unless it could be taken for something else, anything else as JSON."""
     if isinstance(value, str) and value and value == value.strip():
         is_number = value.replace(".", "", 1).lstrip("-").isdigit()
         if not (is_number or value in {"true", "false", "null"} or value[0] in '"[{'):
@@ -152,7 +152,7 @@ def kind_names(kinds: Iterable[GroupKind]) -> dict[GroupKind, str]:
 
 
 def kind_phrase(kind: GroupKind) -> str:
-    """The kind alone if it is of the core group or of Gateway API, which everybody knows; else with its group."""
+    """Name a kind: alone if it is of the core group or of Gateway API, else with its group."""
     return kind.kind if kind.group in {"", GATEWAY_API, GATEWAY_API_EXPERIMENTAL} else str(kind)
 
 
@@ -187,7 +187,7 @@ def namespaces_phrase(names: Iterable[str]) -> str:
 
 
 def objects_phrase(refs: Collection[ObjectRef], noun: str = "object") -> str:
-    """The number of some objects, or the name of the only one."""
+    """Return the number of some objects, or the name of the only one."""
     return str(next(iter(refs))) if len(refs) == 1 else count(len(refs), noun)
 
 

@@ -31,7 +31,7 @@ _Entry: TypeAlias = tuple[tuple[str, ...], str]
 
 
 def path_lines(paths: Sequence[Path], subject: NodeRef, view: View, *, numbered: bool = False) -> tuple[Line, ...]:
-    """One line for each path, or for several that differ in one place alone; numbered from 1 where asked.
+    """Return a line for each path, or for several that differ in one node alone; numbered from 1 if asked.
 
     Where lines would be too long, what neighbouring paths have in common above stands once, before them.
     """
@@ -54,7 +54,7 @@ def _fits(rows: Sequence[Sequence[str]], view: View) -> bool:
 
 
 def _blocks(entries: Sequence[_Entry], subject_cell: str, view: View) -> list[Line]:
-    """Paths in blocks that begin alike: in as few nodes as make the rest of every path fit, else in two."""
+    """Group paths into blocks that begin alike, in as few nodes as make the rest of every path fit."""
     for depth in (1, 2, 3):
         lines = _divided(entries, depth, subject_cell, view)
         if all(line.indent + sum(cells(span.text) for span in line.spans) <= view.width for line in lines):
@@ -68,7 +68,7 @@ def _divided(entries: Sequence[_Entry], depth: int, subject_cell: str, view: Vie
 
 
 def _indented_block(entries: Sequence[_Entry], subject_cell: str, view: View) -> list[Line]:
-    """Neighbouring paths below what they have in common; a path that is alone is not divided."""
+    """Indent neighbouring paths below their common part; a single path is not divided."""
     rows, numbers = [row for row, _ in entries], [number for _, number in entries]
     columns = zip(*(row[:-1] for row in rows), strict=False)
     common = len(list(takewhile(lambda column: len(set(column)) == 1, columns))) if len(rows) > 1 else 0
@@ -83,7 +83,7 @@ def _indented_block(entries: Sequence[_Entry], subject_cell: str, view: View) ->
 
 
 def _block(rows: Sequence[tuple[str, ...]], leads: Sequence[str], subject_cell: str, skip: int) -> list[Line]:
-    """Rows as lines, without the first `skip` cells; in columns if they have the same number of cells."""
+    """Return rows as lines, without the first `skip` cells; in columns if they have equally many cells."""
     alike = len({len(row) for row in rows}) == 1
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)] if alike else []
     lines: list[Line] = []
@@ -102,7 +102,7 @@ def _block(rows: Sequence[tuple[str, ...]], leads: Sequence[str], subject_cell: 
 
 
 def _cells(path: Path) -> tuple[str, ...]:
-    """The nodes of a path in words, without Namespaces and without the owner's name before a section."""
+    """Return the nodes of a path in words, without Namespaces and without the owner's name before a section."""
     shown = [node for node in path if node.object.group_kind != NAMESPACE] or list(path[-1:])
     names: list[str] = []
     before = None
@@ -124,7 +124,7 @@ def _cell_of(node: NodeRef) -> str:
 
 
 def _grouped(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Rows that differ in one cell alone as one row: `listeners http, https`, `4 rules`; from the leaf upwards."""
+    """Join rows that differ in one cell alone: `listeners http, https`, `4 rules`; from the leaf upwards."""
     for index in range(max(map(len, rows)) - 1, 0, -1):
         merged: dict[tuple[str, ...], list[str]] = {}
         for row in rows:

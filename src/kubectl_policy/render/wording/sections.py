@@ -33,7 +33,7 @@ _WORDS: Final[dict[str, tuple[str, Style]]] = {
 
 
 def headline_line(text: str) -> Line:
-    """The sentence that an answer opens with, as its first line."""
+    """Return the sentence that an answer opens with, as its first line."""
     return Line((Segment(text, "title", prose=True),), 0, 2)
 
 
@@ -108,7 +108,7 @@ _WITHOUT: Final[Mapping[Without, str]] = {
 
 
 def references_section(references: Iterable[SettingsReference], subject: ObjectRef) -> tuple[Line, ...]:
-    """The settings of policies that name an object, or something in it, and what follows if it is not there."""
+    """Return the settings of policies that name an object, or something in it, and what follows if it is not there."""
     return section("Referred to by", (_reference(reference, subject) for reference in references))
 
 
@@ -123,7 +123,7 @@ def _reference(reference: SettingsReference, subject: ObjectRef) -> Line:
 
 
 def failing_section(failing: Iterable[FailingRoute]) -> tuple[Line, ...]:
-    """The routes of which requests get an error response, and why."""
+    """Return the routes of which requests get an error response, and why."""
     lines: list[Line] = []
     for route in failing:
         rules = "" if route.whole else f" ({listed([rule.section for rule in route.rules])})"
@@ -155,7 +155,7 @@ def not_looked_into_section(references: Iterable[NotLookedInto]) -> tuple[Line, 
 
 
 def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
-    """The Events about an object, newest last."""
+    """Return the Events about an object, newest last."""
     lines: list[Line] = []
     for event in events:
         details = [" ".join(filter(None, (event.type, event.reason))) or "Event"]
@@ -178,7 +178,7 @@ def unseen_section(unseen: Sequence[BlindSpot]) -> tuple[Line, ...]:
 
 
 def problems_section(diagnostics: Iterable[Diagnostic], mentioned: Iterable[str] = ()) -> tuple[Line, ...]:
-    """The problems that concern the answer, but for those whose message the answer gives elsewhere."""
+    """Return the problems that concern the answer, but for those whose message the answer gives elsewhere."""
     elsewhere = tuple(message for message in mentioned if message)
     lines = (
         problem_line(diagnostic)
@@ -189,7 +189,7 @@ def problems_section(diagnostics: Iterable[Diagnostic], mentioned: Iterable[str]
 
 
 def problem_line(diagnostic: Diagnostic) -> Line:
-    """A problem: how bad it is, where, and what is wrong."""
+    """Return a problem: how bad it is, where, and what is wrong."""
     label, style = _WORDS[diagnostic.severity]
     where = at_origin(diagnostic.origin, " {}")
     message = f" {diagnostic.message}" + (f" [{diagnostic.reason}]" if diagnostic.reason else "")
@@ -200,7 +200,7 @@ Command: TypeAlias = tuple[str, ...]
 
 
 def next_section(commands: Iterable[Command], view: View) -> tuple[Line, ...]:
-    """At most two commands that lead on, with the options of the present one, ready to paste; at a terminal only."""
+    """Return at most two next commands, ready to paste with the present options; at a terminal only."""
     if not view.terminal:
         return ()
     import shlex  # noqa: PLC0415 (only a terminal needs it)
@@ -210,7 +210,7 @@ def next_section(commands: Iterable[Command], view: View) -> tuple[Line, ...]:
 
 
 def describing(ref: ObjectRef, *options: str) -> Command:
-    """The command that describes an object."""
+    """Return the command that describes an object."""
     namespace = ("-n", ref.namespace) if ref.namespace else ()
     return ("describe", f"{ref.kind.lower()}/{ref.name}", *namespace, *options)
 

@@ -55,7 +55,7 @@ def default_spans(field: Setting | FieldOutcome) -> tuple[Segment, ...]:
 
 
 def without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
-    """Fields without those that only repeat the key that a list element is named by, next to others of the element."""
+    """Leave out fields that only repeat the key of a list element, next to others of that element."""
     for index, field in enumerate(fields):
         element, _, _ = field.field.rpartition(".")
         neighbours = fields[max(index - 1, 0) : index] + fields[index + 1 : index + 2]
@@ -65,7 +65,7 @@ def without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
 
 
 def shortened(value: Json, room: int, view: View) -> str:
-    """A value in one line; at a terminal the beginning of a long one, by the names of what it lists."""
+    """Return a value in one line; at a terminal the beginning of a long one, by the names of what it lists."""
     text = flow(value)
     room = max(room, _LEAST)
     if not view.cuts or cells(text) <= room:
