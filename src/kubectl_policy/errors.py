@@ -1,7 +1,7 @@
 """The exceptions that mean "there is no answer", each with a message for people and a hint. This imports nothing."""
 
-# Exit codes of answers that were given, besides 0, for commands and options that ask for them: something was found, and
-# the answer is incomplete where people act on it. The last one is of a command that was interrupted.
+# Exit codes besides 0: of an answer with findings or differences, of an incomplete answer on which people act, and of
+# an interrupted command.
 FOUND = 1
 INCOMPLETE = 4
 INTERRUPTED = 130
@@ -34,19 +34,19 @@ class SourceError(PolicyError):
 
 
 class NothingThereError(SourceError):
-    """There is nothing where the input should be: no such path in a revision, no manifest, no object."""
+    """The input is missing: no such path in a revision, no manifest, no object."""
 
 
 class ClusterError(SourceError):
-    """The cluster cannot be asked at all: no configuration, no connection, no credentials that it takes."""
+    """The cluster cannot be asked at all: no configuration, no connection, no valid credentials."""
 
 
 class NoClusterError(ClusterError):
-    """Nothing says which cluster is meant."""
+    """No kubeconfig or option names a cluster."""
 
 
 class NotFoundError(PolicyError):
-    """The object that was asked about is not in what was read."""
+    """The object in question was not read."""
 
 
 class ProfileError(PolicyError):
@@ -56,4 +56,4 @@ class ProfileError(PolicyError):
 
 
 class StillToBeRead(Exception):  # noqa: N818 (no error: the question is asked again)
-    """An answer rests on objects of a cluster that were asked for and are still to be read."""
+    """An answer needs objects of a cluster that are still to be read."""

@@ -1,4 +1,4 @@
-"""Lazy evaluation: methods whose results are kept by argument, and regular expressions compiled at first use."""
+"""Lazy evaluation: methods that cache results by argument, and regular expressions that are compiled at first use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def cached_method(compute: Callable[[_Owner, _Argument], _Result]) -> Callable[[
 
 
 class _CachedMethod:
-    """A method that the lookup in a dictionary of results replaces, when it is first used on an object."""
+    """A method that is replaced on an object, at its first use, by the lookup in a dictionary of results."""
 
     def __init__(self, compute: Callable[[Any, Any], Any]) -> None:
         self._compute = compute
@@ -52,7 +52,7 @@ class Results(dict[_Argument, _Result]):
 
 
 def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return what `re.compile` returns; the expression is compiled when the first method is looked up."""
+    """Return a regular expression that is compiled when its first method is looked up."""
     return cast("re.Pattern[AnyStr]", _LazyPattern(text, flags))
 
 

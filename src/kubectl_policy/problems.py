@@ -1,4 +1,4 @@
-"""What is wrong, or in doubt, with single objects: their shape, their references and their attachments."""
+"""Problems of single objects: their shape, their references and their attachments."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Problems:
         contentions: Callable[[ObjectRef], tuple[Contention, ...]],
         evaluator: Callable[[], Evaluator],
     ) -> None:
-        """Remember where to look; `attachments` and `contentions` are those of each policy."""
+        """Keep the sources of problems; `attachments` and `contentions` are by policy."""
         self._topology = topology
         self._registry = registry
         self._attachments = attachments
@@ -54,26 +54,26 @@ class Problems:
         self._validation = Validation(topology.index, evaluator)
 
     def of(self, resource: Resource) -> Iterator[Diagnostic]:
-        """Wrong shapes, broken or circular references and, of a policy, what keeps it from having its effect."""
+        """Yield wrong shapes, broken or circular references and, of a policy, reasons for which it has no effect."""
         yield from self.of_shape(resource)
-        yield from self.with_others(resource)
+        yield from self.of_relations(resource)
 
     def of_shape(self, resource: Resource) -> Iterator[Diagnostic]:
-        """The problems that an object has whatever else there is: wrong types, and what schemas do not allow."""
+        """Yield the problems of an object by itself: wrong types, and values that schemas refuse."""
         yield from shape_problems_of(resource)
         refused = self._validation.problems_of(resource)
         yield from (problem for problem in refused if not _is_unfilled(resource, problem.field))
 
     def dropped(self, resource: Resource) -> tuple[FieldPath, ...]:
-        """The fields of an object that an API server would not keep, as its definition does not know them."""
+        """Return the fields of an object that an API server would drop, as its definition does not know them."""
         return self._validation.dropped(resource)
 
-    def are_with_others(self, kind: GroupKind) -> bool:
-        """Whether objects of a kind can have problems by way of others: routes, what is above these, and policies."""
+    def has_relations(self, kind: GroupKind) -> bool:
+        """Whether objects of a kind can have problems that involve other objects."""
         return kind in _REFERRING or self._registry.profile_of(kind) is not None
 
-    def with_others(self, resource: Resource) -> Iterator[Diagnostic]:
-        """The problems that an object has by way of others: all but what is wrong with its own shape."""
+    def of_relations(self, resource: Resource) -> Iterator[Diagnostic]:
+        """Yield the problems of an object that involve other objects."""
         kind = resource.ref.group_kind
         if kind in _REFERRING:
             yield from dangling_references(self._topology.relations, resource)
@@ -101,13 +101,13 @@ class Problems:
         yield from self._contended(policy)
 
     def _broken_calls(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[Diagnostic]:
-        """The backends that the policy asks itself and that are not there, or may not be referred to."""
+        """Yield broken references to backends to which the policy itself sends requests."""
         index = self._topology.index
         calls = list(calls_of(index, policy, profile))
         if not calls:
             return
         needed = named_needs(index, index.filled(policy), profile.every_need)
-        # Without what it needs, its attachments fail, and say so.
+        # Attachments fail, and say so, if a required object is missing.
         fatal = {need.field for need in needed if not isinstance(need, NotAttached) and not need.tolerated}
         for call in (call for call in calls if call.field not in fatal):
             problem = reference_problem(index, policy.ref, call.backend, "")
@@ -115,14 +115,14 @@ class Problems:
                 yield broken_reference(policy, call.field, call.backend, problem.message, problem.reason)
 
     def _outcome(self, policy: Resource, attachment: Attachment) -> Diagnostic:
-        """A failed or doubtful attachment, reported where the reference is."""
+        """Report a failed or uncertain attachment at its reference."""
         declared, meaning = attachment.declared, MEANINGS[attachment.state]
-        where = f"{declared.field} of {declared.named_by}: " if declared.named_by else ""
+        location = f"{declared.field} of {declared.named_by}: " if declared.named_by else ""
         holder = self._topology.index.get(declared.named_by) if declared.named_by else policy
         return Diagnostic(
             rule=meaning.rule,
             severity=meaning.severity,
-            message=f"{attachment.policy}: {where}{attachment.message}",
+            message=f"{attachment.policy}: {location}{attachment.message}",
             subject=attachment.policy,
             field=declared.field,
             origin=holder.origin if holder else None,
@@ -138,11 +138,11 @@ class Problems:
                 yield route.diagnostic("cycle", "error", message, related=routes)
 
     def _filters_that_attach_nothing(self, route: Resource) -> Iterator[Diagnostic]:
-        """Filters that name a policy of a kind of which it is known how it attaches, and by no filter."""
+        """Report filters that name a policy of a kind that, by its profile, is not attached by filters."""
         for named in self._topology.relations.filters_of(route.ref):
             profile = self._registry.profile_of(named.object.group_kind)
-            known = profile and profile.known_by == "profile" and not profile.filter_routes
-            if known and self._topology.index.get(named.object):
+            is_unsupported = profile and profile.known_by == "profile" and not profile.filter_routes
+            if is_unsupported and self._topology.index.get(named.object):
                 message = f"{named.field}: no filter is known to attach {with_article(named.object.kind)}"
                 yield route.diagnostic("filter-unsupported", "warning", message, named.field, (named.object,))
 
@@ -151,18 +151,18 @@ class Problems:
         return self._topology.cycles()
 
     def _without_status(self, policy: Resource, field: str) -> Iterator[Diagnostic]:
-        """Targets whose status has not what the policy needs to have anything to do."""
+        """Report targets whose status lacks a field without which the policy has no effect."""
         for attachment in self._attachments[policy.ref]:
             target = attachment.target if attachment.state == "attached" else None
             raw: Mapping[str, Json] = self._topology.index.raw(target.object) if target else {}
             if target and not value_at(raw, field):
-                # Manifests seldom have a status; then it is not known what the cluster's object has.
-                known = "status" in raw
+                # Manifests seldom have a status; then that of the object in the cluster is unknown.
+                is_known = "status" in raw
                 lacking = (
-                    f"has no {field}" if known else f"was read without its status: whether it has {field} is unknown"
+                    f"has no {field}" if is_known else f"was read without its status: whether it has {field} is unknown"
                 )
                 message = f"{target.object} {lacking}; without that the policy does nothing"
-                severity: Severity = "warning" if known else "info"
+                severity: Severity = "warning" if is_known else "info"
                 yield policy.diagnostic("target-status-missing", severity, message, field, (target.object,))
 
     def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
@@ -178,6 +178,6 @@ class Problems:
 
 
 def _is_unfilled(resource: Resource, field: str) -> bool:
-    """Whether what is wrong with a field may be put right by filling it in."""
-    found = FieldPath.parse(field).get(resource.raw)
-    return isinstance(found, str) and is_unfilled(found)
+    """Whether a field holds a placeholder."""
+    text = FieldPath.parse(field).get(resource.raw)
+    return isinstance(text, str) and is_unfilled(text)

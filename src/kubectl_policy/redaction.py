@@ -1,7 +1,7 @@
-"""Objects without the texts that their owners may not want to show; what attaches to what can still be told.
+"""Redact texts in objects; names, references and selectors stay, so that attachments can still be computed.
 
-Each text that goes is a placeholder, `<redacted-1>`, of which everything here knows that it may stand for anything;
-equal texts have equal ones. Keys, numbers and booleans stay, and so does all that names or selects something.
+Each redacted text becomes a placeholder such as `<redacted-1>`, equal texts the same one. Keys, numbers and booleans
+stay.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
 
-    # The keys that lead to something; `*` is any.
+    # Keys that lead to a field; `*` is any key.
     _Path: TypeAlias = tuple[object, ...]
 
-# What the hierarchy is made of, and what defines kinds, says nothing else. Of routes, the settings are in filters.
+# Kinds without settings: those of the hierarchy, and definitions. Of routes, only filters have settings.
 _WHOLE: Final = frozenset({CRD, NAMESPACE, REFERENCE_GRANT, GATEWAY_CLASS, *LISTENER_HOLDERS, *PORT_HOLDERS})
 _SETTINGS_OF_ROUTES: Final = "filters"
 _OF_METADATA: Final = frozenset(
@@ -39,8 +39,8 @@ _OF_METADATA: Final = frozenset(
         *("creationTimestamp", "deletionTimestamp", "generation", "resourceVersion"),
     }
 )
-# A text at these keys names something, or is a word of an API; but not where people choose the keys.
-_TELLING: Final = frozenset(
+# Texts at these keys are names, or constants of an API, except where people choose the keys.
+_NAMING: Final = frozenset(
     {
         *("apiVersion", "group", "kind", "name", "namespace", "sectionName", "uid"),
         *("type", "reason", "strategy", "firstTimestamp", "lastTimestamp"),
@@ -48,85 +48,85 @@ _TELLING: Final = frozenset(
 )
 _SELECTING: Final = frozenset({"matchLabels", "matchExpressions", "sectionNames"})
 _OF_ANY_KEYS: Final = frozenset({"data", "binaryData", "stringData"})
-# What controllers report is told in words of the API, but for these.
-_IN_OWN_WORDS: Final = "message"
+# The free text in conditions; everything else in a status is a constant of the API.
+_FREE_TEXT: Final = "message"
 
 
 class Redaction:
-    """Takes texts out of objects of one world."""
+    """Redacts the objects of one world."""
 
     def __init__(self, registry: Registry) -> None:
-        """By what is known of policy kinds: where their references stand, and by which fields they merge."""
+        """Keep the profiles, which name the fields with references and those that decide how policies merge."""
         self._registry = registry
         self._placeholders: dict[str, str] = {}
-        self._telling: dict[GroupKind, tuple[_Path, ...]] = {}
+        self._visible: dict[GroupKind, tuple[_Path, ...]] = {}
         profiles = registry.policy_kinds
         self._annotations = {profile.weight_annotation for profile in profiles} - {""}
 
     def redacted(self, resource: Resource) -> Mapping[str, Json]:
-        """An object as it may be shown."""
+        """Return an object without its texts."""
         kind = resource.ref.group_kind
         is_standard = kind in _WHOLE or kind in ROUTES
         is_reporting = is_standard or self._registry.profile_of(kind) is not None
-        if kind not in self._telling:
-            self._telling[kind] = _telling(self._registry.profile_of(kind))
+        if kind not in self._visible:
+            self._visible[kind] = _visible_paths(self._registry.profile_of(kind))
         shown: dict[str, Json] = {}
-        for key, each in resource.raw.items():
+        for key, content in resource.raw.items():
             if key in {"apiVersion", "kind"}:
-                shown[key] = each
+                shown[key] = content
             elif key == "metadata":
                 shown[key] = self._metadata(mapping_at(resource.raw, key))
             elif key == "status" and is_reporting:
-                shown[key] = self._without(each, _IN_OWN_WORDS)
+                shown[key] = self._without(content, _FREE_TEXT)
             elif is_standard:
-                shown[key] = each if kind in _WHOLE else self._without(each, _SETTINGS_OF_ROUTES)
-            elif key in _OF_ANY_KEYS and isinstance(each, Mapping):
-                shown[key] = {name: self._hidden(inner) for name, inner in each.items()}
+                shown[key] = content if kind in _WHOLE else self._without(content, _SETTINGS_OF_ROUTES)
+            elif key in _OF_ANY_KEYS and isinstance(content, Mapping):
+                shown[key] = {name: self._hidden(inner) for name, inner in content.items()}
             else:
-                inside = [path[1:] for path in self._telling[kind] if path[0] == key]
-                shown[key] = self._hidden(each, inside)
+                inside = [path[1:] for path in self._visible[kind] if path[0] == key]
+                shown[key] = self._hidden(content, inside)
         return shown
 
     def _metadata(self, metadata: Mapping[str, Json]) -> dict[str, Json]:
-        shown = {key: each for key, each in metadata.items() if key in _OF_METADATA}
+        shown = {key: content for key, content in metadata.items() if key in _OF_METADATA}
         annotations = metadata.get("annotations")
         if isinstance(annotations, Mapping):
             shown["annotations"] = {
-                key: each if key in self._annotations else self._hidden(each) for key, each in annotations.items()
+                key: text if key in self._annotations else self._hidden(text) for key, text in annotations.items()
             }
         return shown
 
     def _without(self, value: Json, key: str) -> Json:
-        """A value without the texts at some key, however deep it is in it."""
+        """Return a value without the texts at a key, at any depth."""
         if isinstance(value, Mapping):
             return {
-                name: self._hidden(each) if name == key else self._without(each, key) for name, each in value.items()
+                name: self._hidden(inner) if name == key else self._without(inner, key) for name, inner in value.items()
             }
-        return [self._without(each, key) for each in value] if isinstance(value, list) else value
+        return [self._without(item, key) for item in value] if isinstance(value, list) else value
 
-    def _hidden(self, value: Json, telling: Sequence[_Path] = ()) -> Json:
-        """A value without its texts, but for those that are telling."""
+    def _hidden(self, value: Json, visible: Sequence[_Path] = ()) -> Json:
+        """Return a value without its texts, except those at visible paths and keys."""
         if isinstance(value, str):
             return self._placeholders.setdefault(value, f"<redacted-{len(self._placeholders) + 1}>") if value else value
         if isinstance(value, list):
-            return [self._hidden(each, telling) for each in value]
+            return [self._hidden(item, visible) for item in value]
         if not isinstance(value, Mapping):
             return value
         shown: dict[str, Json] = {}
-        for key, each in value.items():
-            inside = [path[1:] for path in telling if path[0] in {key, Every.KEY}]
-            is_telling = key in _SELECTING or (key in _TELLING and isinstance(each, str)) or () in inside
-            shown[key] = each if is_telling else self._hidden(each, inside)
+        for key, inner in value.items():
+            inside = [path[1:] for path in visible if path[0] in {key, Every.KEY}]
+            is_visible = key in _SELECTING or (key in _NAMING and isinstance(inner, str)) or () in inside
+            shown[key] = inner if is_visible else self._hidden(inner, inside)
         return shown
 
 
-def _telling(profile: PolicyKindProfile | None) -> tuple[_Path, ...]:
-    """Where policies of a kind name or select something, and by what they choose how they merge."""
+def _visible_paths(profile: PolicyKindProfile | None) -> tuple[_Path, ...]:
+    """Return the paths of references in policies of a kind, and of the fields that decide how policies merge."""
     if profile is None:
         return ()
     fields = {*profile.target_fields, profile.strategy_field, profile.order_field}
     fields |= {need.field for need in profile.every_need}
     fields |= {f"spec.{field}.{key}" for field, key in profile.list_keys.items() if key}
-    steps = (FieldPath.parse(field).steps for field in fields if field)
-    # Lists on the way are gone through.
-    return tuple(tuple(step for step in each if isinstance(step, str) or step is Every.KEY) for each in steps)
+    paths = (FieldPath.parse(field).steps for field in fields if field)
+    # Positions in lists do not matter.
+    return tuple(tuple(step for step in steps if isinstance(step, str) or step is Every.KEY) for steps in paths)

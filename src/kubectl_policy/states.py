@@ -29,16 +29,14 @@ _KEPT_METADATA = ("creationTimestamp", "uid")
 
 
 def paired(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
-    """Return two states that were read apart: an object that only one of them has is known to be gone in the other.
+    """Return two states that were read separately, each with the objects that the other one has or that differ there.
 
-    That is unknown of objects that a gap of the other state covers, or that may have another name there.
+    An object that only one state has is known to be gone in the other, unless a gap covers it there, or a placeholder
+    may stand for its name.
     """
     old, new = world_of(before.resources), world_of(after.resources)
-    return _earlier(before, old, new, _refs(new)), _knowing_of(after, new, old, _refs(old))
-
-
-def _refs(world: World) -> Iterator[ObjectRef]:
-    return (resource.ref for resource in world)
+    old_refs, new_refs = ([resource.ref for resource in world] for world in (old, new))
+    return _earlier(before, old, new, new_refs), _knowing_of(after, new, old, old_refs)
 
 
 def changed(
@@ -49,14 +47,14 @@ def changed(
 ) -> tuple[Snapshot, Snapshot]:
     """Return a state, and the same state after some objects are deleted and then others applied.
 
-    An applied object takes the place of the one of its name, and keeps what a manifest does not state: its status, and
-    when it was created. The gaps and diagnostics of what is `unread` are those of the later state as well.
+    An applied object replaces the one with its name, and keeps what a manifest does not state: status and time of
+    creation. The later state also has the gaps and diagnostics of `unread`.
     """
     old = world_of(snapshot.resources)
     changes: dict[ObjectRef, Resource | None] = dict.fromkeys(deleted)
     for resource in applied:
-        known = old.get(resource.ref)
-        changes[resource.ref] = _applied_to(known, resource) if known else resource
+        existing = old.get(resource.ref)
+        changes[resource.ref] = _applied_to(existing, resource) if existing else resource
     new = Overlay(old, changes)
     gone = {ref for ref in deleted if changes[ref] is None}
     diagnostics = tuple(problem for problem in snapshot.diagnostics if problem.subject not in gone)
@@ -70,9 +68,9 @@ def changed(
 
 
 def laid_over(around: Snapshot, inner: Snapshot) -> Snapshot:
-    """Return a state laid over the one around it: where both have an object, that of the inner state counts.
+    """Lay a state over the one around it: of an object in both, that of the inner state counts.
 
-    What could not be read of either is unknown; what is complete in either is complete.
+    The result has the gaps of both, and is complete if either state is.
     """
     scopes = Index(around)
     _, both = changed(around, (in_scope(resource, scopes) for resource in inner.resources), unread=inner)
@@ -91,7 +89,7 @@ def laid_over(around: Snapshot, inner: Snapshot) -> Snapshot:
 
 
 def in_scope(resource: Resource, index: Index) -> Resource:
-    """An object that was read apart from the definition of its kind, without a namespace if its kind has none."""
+    """Return an object without its namespace if its kind, by a definition that was read elsewhere, has none."""
     if index.namespaced(resource.ref.group_kind) or not resource.ref.namespace:
         return resource
     return replace(resource, ref=replace(resource.ref, namespace=""))
@@ -103,19 +101,19 @@ def same_object(first: Resource, second: Resource) -> bool:
 
 
 def _earlier(snapshot: Snapshot, world: World, later: World, refs: Iterable[ObjectRef]) -> Snapshot:
-    """Return the earlier of two states, whose route rules have the names of the same rules in the later state."""
-    known = _knowing_of(snapshot, world, later, refs)
+    """Return the earlier of two states, in which rules of routes have their names in the later state."""
+    earlier = _knowing_of(snapshot, world, later, refs)
     rules: dict[ObjectRef, tuple[str, ...]] = {}
-    for theirs in known.other_state:
+    for theirs in earlier.other_state:
         ours = world.get(theirs.ref)
         if ours and theirs.ref.kind.endswith("Route"):
             names = names_as_in(theirs.raw, ours.raw)
             rules |= {theirs.ref: names} if names != rule_names(ours.raw) else {}
-    return replace(known, rules=rules)
+    return replace(earlier, rules=rules)
 
 
 def _knowing_of(snapshot: Snapshot, world: World, other_world: World, refs: Iterable[ObjectRef]) -> Snapshot:
-    """Return a state that knows which of some objects the other state has, and it lacks or has otherwise."""
+    """Return a state with those of some objects that the other state has, and that are absent or differ in it."""
     theirs = filter(None, map(other_world.get, refs))
     other_state = tuple(
         resource for resource in theirs if (ours := world.get(resource.ref)) is None or not same_object(ours, resource)
@@ -132,37 +130,36 @@ def _knowing_of(snapshot: Snapshot, world: World, other_world: World, refs: Iter
     return replace(snapshot, other_state=other_state, gone=gone, rules={})
 
 
-def _applied_to(known: Resource, resource: Resource) -> Resource:
-    kept = {key: value for key, value in mapping_at(known.raw, "metadata").items() if key in _KEPT_METADATA}
+def _applied_to(existing: Resource, resource: Resource) -> Resource:
+    kept = {key: value for key, value in mapping_at(existing.raw, "metadata").items() if key in _KEPT_METADATA}
     stated = {key: value for key, value in mapping_at(resource.raw, "metadata").items() if value is not None}
     raw: dict[str, Json] = {**resource.raw, "metadata": {**kept, **stated}}
-    # `kubectl create --dry-run` writes an empty one.
-    if known.raw.get("status") and not raw.get("status"):
-        raw["status"] = known.raw["status"]
-    return Resource(ref=resource.ref, origin=resource.origin, raw=raw, created=resource.created or known.created)
+    # `kubectl create --dry-run` writes an empty status.
+    if existing.raw.get("status") and not raw.get("status"):
+        raw["status"] = existing.raw["status"]
+    return Resource(ref=resource.ref, origin=resource.origin, raw=raw, created=resource.created or existing.created)
 
 
 def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
-    """Return objects with everything that is deleted with them.
+    """Return objects with everything that is deleted with them, as by `kubectl delete --cascade=background`.
 
-    With a Namespace goes what is in it, with a CustomResourceDefinition every object of its kind, and a dependent with
-    the last owner that is there, as `kubectl delete` does it (`--cascade=background`). What finalizers do is not known.
+    A Namespace takes its objects along, a CustomResourceDefinition every object of its kind, and the last existing
+    owner its dependents. Finalizers are not considered.
     """
     gone = set(deleted)
     owned = [resource for resource in index.world if value_at(resource.raw, "metadata.ownerReferences")]
     while True:
-        more = {*_contained(index, gone), *_orphaned(index, owned, gone)} - gone
-        if not more:
+        dependents = {*_contained(index, gone), *_orphaned(index, owned, gone)} - gone
+        if not dependents:
             return frozenset(gone)
-        gone |= more
+        gone |= dependents
 
 
 def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:
     namespaces = {ref.name for ref in deleted if ref.group_kind == NAMESPACE}
     definitions = (index.get(ref) for ref in deleted if ref.group_kind == CRD)
     names = (names_in_crd(definition) for definition in definitions if definition)
-    kinds = {known.group_kind for known in names if known}
-    for kind in kinds:
+    for kind in {defined.group_kind for defined in names if defined}:
         yield from index.world.names_of(kind)
     for namespace in namespaces:
         for kind in dict.fromkeys((*index.group_kinds, *index.kinds)):
@@ -178,7 +175,7 @@ def _orphaned(index: Index, owned: Iterable[Resource], deleted: Collection[Objec
 
 
 def _owners(index: Index, resource: Resource) -> list[ObjectRef]:
-    """The owners of an object, in its own namespace or in none (metav1.OwnerReference)."""
+    """Return the owners of an object, which are in its namespace or cluster-scoped (metav1.OwnerReference)."""
     owners: list[ObjectRef] = []
     for reference in mappings_at(resource.raw, "metadata.ownerReferences"):
         kind = GroupKind(text_at(reference, "apiVersion").rpartition("/")[0], text_at(reference, "kind"))
@@ -192,27 +189,26 @@ STANDARD: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ""})
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
-    """Where two states of a world can differ.
+    """The objects around a change, beyond which two states of a world are equal."""
 
-    Other `routes` than these are attached to the same, and lead to the same, and other `policies` are attached to the
-    same targets. Paths that are not in both states lead through one of these routes, or end at one of the `backends`,
-    to which routes led. The policies that `share` paths with the routes may be in force otherwise.
-    """
-
+    # All other routes have the same parents and backends in both states.
     routes: frozenset[ObjectRef]
+    # Paths that only one state has lead through one of the routes, or end at one of these backends.
     backends: frozenset[ObjectRef]
+    # All other policies are attached to the same targets in both states.
     policies: frozenset[ObjectRef]
+    # Those of the policies that differ, or are attached to different targets.
     reattached: frozenset[ObjectRef]
+    # Policies on paths of the routes and backends, whose enforcement may differ.
     share: frozenset[ObjectRef]
 
 
 def surroundings(before: Analysis, after: Analysis, differing: Collection[ObjectRef]) -> Surroundings | None:
-    """What the objects that are `differing` can reach; None where that may be anything, or takes longer to find out.
+    """Return the surroundings of `differing` objects; None if these may be anything, or are too many to find.
 
-    A route decides about itself alone: what it is attached to and leads to, and which paths there are by way of it; so
-    does a policy, apart from those with which it shares a target or a path. All else is looked at by kind: on a Gateway
-    depend the routes of all Namespaces, on a Namespace what selects it by labels, on a ReferenceGrant or a definition
-    whatever refers to something, or is of the kind.
+    A route affects only its own paths; a policy only itself and the policies with which it shares a target or a path.
+    Any other object may affect all of a kind: the routes of a Gateway, the selectors of a Namespace, the references
+    that a ReferenceGrant permits, the objects of a definition.
     """
     states = (before, after)
     if len(differing) > MAX_SINGLE_QUESTIONS or not _are_read_alike(before, after):
@@ -227,7 +223,7 @@ def surroundings(before: Analysis, after: Analysis, differing: Collection[Object
         routes.update(route for ref in differing for route in _routes_naming(state, ref))
     backends = {node.object for state in states for route in routes for node in _backends(state, route)}
     if any(state.index.presence(backend) == "missing" for state in states for backend in backends):
-        # A path leads there as long as anything refers to it.
+        # Such a path exists only as long as something refers to the backend.
         return None
     policies = {ref for ref in differing if ref.group_kind not in ROUTES}
     for state in states:
@@ -238,29 +234,29 @@ def surroundings(before: Analysis, after: Analysis, differing: Collection[Object
         if policy in differing or before.attachments.get(policy) != after.attachments.get(policy)
     )
     for state in states:
-        # What a filter does depends on whether it holds.
-        routes.update(each.route for ref in reattached for each in state.topology.relations.filters_naming(ref))
+        # A filter depends on the policy that it names.
+        routes.update(named.route for ref in reattached for named in state.topology.relations.filters_naming(ref))
     return Surroundings(
         routes=frozenset(routes),
         backends=frozenset(backends),
         policies=frozenset(policies),
         reattached=reattached,
-        share=frozenset(policy for state in states for policy in _policies_beside(state, routes, backends)),
+        share=frozenset(policy for state in states for policy in _policies_on_paths(state, routes, backends)),
     )
 
 
 def _are_read_alike(before: Analysis, after: Analysis) -> bool:
-    """Whether as much could be read of both states, and the same is known of kinds of policies."""
+    """Whether both states have the same gaps and the same profiles of policy kinds."""
     return before.snapshot.is_read_like(after.snapshot) and (
         before.registry.policy_kinds == after.registry.policy_kinds
     )
 
 
 def _depends_on_all(state: Analysis) -> bool:
-    """Whether there is something that may depend on any object.
+    """Whether a state has objects that may depend on any other object.
 
-    That is what has placeholders in its name, or in what it refers to; routes that lead to routes, as requests then
-    come by way of others; and policies that are not attached where routes share requests.
+    These are objects with placeholders in names or references, routes that delegate to routes, and policies that are
+    refused where routes share requests.
     """
     relations = state.topology.relations
     return (
@@ -273,7 +269,7 @@ def _depends_on_all(state: Analysis) -> bool:
 
 
 def _is_policy_alone(kind: GroupKind, state: Analysis) -> bool:
-    """Whether objects of a kind are policies, and nothing that routes send requests to or Gateways refer to."""
+    """Whether objects of a kind are policies, and neither backends of routes nor parameters of Gateways."""
     profile, relations = state.registry.profile_of(kind), state.topology.relations
     return (
         kind.group not in STANDARD
@@ -286,8 +282,7 @@ def _is_policy_alone(kind: GroupKind, state: Analysis) -> bool:
 
 def _routes_naming(state: Analysis, obj: ObjectRef) -> Iterator[ObjectRef]:
     relations = state.topology.relations
-    yield from relations.routes_naming(obj)
-    yield from (each.route for each in relations.filters_naming(obj))
+    return chain(relations.routes_naming(obj), (named.route for named in relations.filters_naming(obj)))
 
 
 def _backends(state: Analysis, route: ObjectRef) -> Iterator[NodeRef]:
@@ -297,20 +292,20 @@ def _backends(state: Analysis, route: ObjectRef) -> Iterator[NodeRef]:
 def _policies_around(
     state: Analysis, differing: Iterable[ObjectRef], around: Iterable[ObjectRef]
 ) -> Iterator[ObjectRef]:
-    """The policies that may be attached otherwise in another state: by what they name, and to what is around it."""
+    """Yield the policies that may have different attachments in another state: by their names or by their targets."""
     for ref in differing:
         yield from state.policies_that_may_name(ref)
     for obj in dict.fromkeys((*differing, *around)):
         yield from (attachment.policy for attachment in state.attachments_to(obj))
-        named = (each.object for each in state.topology.relations.filters_of(obj))
-        yield from (each for each in named if each in state.attachments)
+        named = (route_filter.object for route_filter in state.topology.relations.filters_of(obj))
+        yield from (ref for ref in named if ref in state.attachments)
 
 
-def _policies_beside(
+def _policies_on_paths(
     state: Analysis, routes: Iterable[ObjectRef], backends: Iterable[ObjectRef]
 ) -> Iterator[ObjectRef]:
-    """The policies about anything on the paths through some routes, and on those of backends by themselves."""
+    """Yield the policies on the paths through some routes, and on the Namespaces and objects of backends."""
     paths = (path for route in routes for path in state.topology.paths_through(NodeRef(route)))
-    own = ((ObjectRef(NAMESPACE, "", obj.namespace), obj) for obj in backends)
-    for obj in dict.fromkeys((*(node.object for path in paths for node in path), *chain.from_iterable(own))):
+    of_backends = ((ObjectRef(NAMESPACE, "", obj.namespace), obj) for obj in backends)
+    for obj in dict.fromkeys((*(node.object for path in paths for node in path), *chain.from_iterable(of_backends))):
         yield from (attachment.policy for attachment in state.attachments_to(obj))

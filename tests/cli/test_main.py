@@ -293,7 +293,7 @@ NOT_FOR_AN_ANSWER = (
     "jsonschema",
     "kubectl_policy.profiles.contradictions",
     "kubectl_policy.questions.status_ancestors",
-    "kubectl_policy.validation.rules",
+    "kubectl_policy.validation.admission",
     "networkx",
     "rich",
     "typer.rich_utils",

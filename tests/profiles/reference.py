@@ -19,7 +19,7 @@ from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.profiles.load import ProfileFile
 from kubectl_policy.profiles.merging import TargetLevel
-from kubectl_policy.profiles.reading import FileField, FileType, camel_case, file_fields, file_type, own_fields
+from kubectl_policy.profiles.reading import FileField, FileType, camel_case, declared_fields, file_fields, file_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,8 +50,8 @@ def json_schema() -> dict[str, Any]:
 
 
 def _schema(of: FileType, definitions: dict[str, Any]) -> dict[str, Any]:
-    if of.words:
-        return {"enum": list(of.words)}
+    if of.constants:
+        return {"enum": list(of.constants)}
     if of.type is bool:
         return {"type": "boolean"}
     if of.type is str:
@@ -111,13 +111,13 @@ def tables() -> dict[str, list[str]]:
     topic = ""
     described: set[type] = {GroupKind, TargetLevel, PolicyKindProfile}
     by_topic: dict[str, list[FileField]] = {}
-    for field in own_fields(PolicyKindProfile):
+    for field in declared_fields(PolicyKindProfile):
         topic = field.type.extra.get("topic", topic)
         by_topic.setdefault(topic, []).append(field)
     topics = {topic: _rows(fields, described) for topic, fields in by_topic.items()}
     elsewhere = {"status", "delegation", "gateways", "backends", "routes"}
-    of_file = [field for field in own_fields(ProfileFile) if field.name not in elsewhere]
-    apart = [field for field in own_fields(ProfileFile) if field not in of_file]
+    of_file = [field for field in declared_fields(ProfileFile) if field.name not in elsewhere]
+    apart = [field for field in declared_fields(ProfileFile) if field not in of_file]
     own = {field.name: list(_parts(field, described)) for field in apart if field.name != "status"}
     events = [f"| `{camel_case(event)}` | {meaning} |" for event, meaning in EVENTS.items()]
     return {
@@ -139,7 +139,7 @@ def _rows(fields: Iterable[FileField], described: set[type]) -> list[str]:
 def _row(field: FileField, name: str) -> str:
     text, _, otherwise = documented(field).partition(" Without it: ")
     default = f"`{str(field.default).lower()}`" if isinstance(field.default, bool) else "none"
-    by_default = f"`{field.default}`" if field.type.words and field.default else default
+    by_default = f"`{field.default}`" if field.type.constants and field.default else default
     absent = "required" if field.required else otherwise.removesuffix(".") or by_default
     return f"| `{name}` | {text} | {absent} |"
 
@@ -147,11 +147,11 @@ def _row(field: FileField, name: str) -> str:
 def _parts(whole: FileField, described: set[type], name: str = "") -> Iterator[str]:
     """A row for each field within a field, where they are not described already."""
     of, name = whole.type, name or whole.name
-    while not of.is_struct and not of.words and of.items:
+    while not of.is_struct and not of.constants and of.items:
         of = file_type(of.items[0] if of.is_list else of.items[1])
     if not of.is_struct or of.type in described:
         return
-    spread = {field.type.type for field in own_fields(of.type) if "spread" in field.type.extra}
+    spread = {field.type.type for field in declared_fields(of.type) if "spread" in field.type.extra}
     described |= {*of.type.__mro__, *spread}
     for field in file_fields(of.type).values():
         yield _row(field, f"{name}.{field.name}")

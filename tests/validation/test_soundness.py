@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from kubectl_policy.validation.admission import is_sound
+from kubectl_policy.validation.pruning import is_sound
 
 
 def _nested(depth: int) -> object:

@@ -48,9 +48,9 @@ class Live:
         assumed: Sequence[AssumedObjects],
         access: Access | None = None,
     ) -> None:
-        """Reach it as the options say; without a `namespace`, the question is about that of the context."""
+        """Keep the options; without a `namespace`, that of the context is meant."""
         self._options, self._namespace, self._assumed, self._access = options, namespace, assumed, access
-        # What was read so far; None as long as nothing was asked.
+        # The objects that were read so far; None before the first question.
         self.cluster: Cluster | None = None
         self.progress: Progress | None = None
         self._served: tuple[Connection, Discovery] | PolicyError | None = None
@@ -74,9 +74,9 @@ class Live:
         return self._namespace or self.access.namespace
 
     def snapshot(self, profiles: Sequence[PolicyKindProfile], *, optional: bool, routes: bool) -> Snapshot:
-        """Return what was read so far; nothing if the cluster is `optional` and cannot be asked.
+        """Return the objects that were read so far; none if the cluster is `optional` and cannot be asked.
 
-        All `routes` are asked for at once. Raises `ClusterError` if the cluster cannot be asked.
+        All `routes` are requested at once. Raises `ClusterError` if the cluster cannot be asked.
         """
         try:
             self.cluster = self.cluster or self._reach(_interests(profiles, routes=routes))
@@ -91,7 +91,7 @@ class Live:
         return self.cluster.snapshot(self._assumed)
 
     def everything(self, profiles: Sequence[PolicyKindProfile]) -> Snapshot:
-        """Return all that any question may ask for, once it was read.
+        """Return all objects that any question may ask for, once they were read.
 
         Raises `ClusterError` if the cluster cannot be asked.
         """
@@ -102,7 +102,7 @@ class Live:
         return replace(snapshot, resources=tuple(snapshot.resources))
 
     def settle(self) -> None:
-        """End the command unless everything that it asked for was read: without that, its answer does not count."""
+        """Raise `StillToBeRead` unless everything was read that the command asked for."""
         if self.cluster and not self.cluster.is_settled:
             raise StillToBeRead(self.access.name)
 
@@ -143,7 +143,7 @@ class Live:
 
 
 def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Interests:
-    """Return what profiles and the Gateway API say of kinds; all `routes` are asked for at once."""
+    """Return the kinds to read, by profiles and the Gateway API; all `routes` are requested at once."""
     from kubectl_policy.model.kind_roles import (
         GATEWAY_CLASS,
         LISTENER_HOLDERS,

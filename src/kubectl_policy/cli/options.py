@@ -19,7 +19,7 @@ _KubectlFlag: Final = partial(typer.Option, hidden=True)
 
 
 class ClusterFlags(Struct, frozen=True, kw_only=True):
-    """What kubectl's flags say about the cluster that is asked where no manifests are read; each is a field."""
+    """The values of kubectl's flags about the cluster to ask."""
 
     kubeconfig: Annotated[str, typer.Option(metavar="FILE", help="Path to the kubeconfig file.")] = ""
     contexts: Annotated[

@@ -26,7 +26,7 @@ HEADINGS: Final = (ARGUMENTS, SELECTION, MATRIX, RULES, CHANGES, INPUT, OUTPUT, 
 
 
 class CommandEntry(NamedTuple):
-    """Where a command is, and how the list of commands shows it."""
+    """A command: its module, and its row in the list of commands."""
 
     module: str  # in `commands`; the function has the name of the command, with `_` for `-`
     summary: str  # the first line of its docstring

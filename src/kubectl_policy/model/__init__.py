@@ -1,4 +1,4 @@
-"""The values that everything else is made of; no I/O and no knowledge of any API beyond names."""
+"""Values that everything else is made of, without I/O: names, objects, snapshots, worlds and their index."""
 
 from kubectl_policy.model.fields import FieldPath, Json
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef

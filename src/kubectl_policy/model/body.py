@@ -1,4 +1,4 @@
-"""Content of one object: kept, or decoded from compact JSON on first access; words are looked for in the JSON."""
+"""Content of one object: kept, or decoded from compact JSON on first access; names are searched for in the JSON."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from kubectl_policy.model.kind_roles import NAMESPACE, REFERENCE_GRANT
 from kubectl_policy.model.kinds import CRD, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
-from kubectl_policy.model.unknown import has_place, is_unknown, may_be_unfilled, may_equal, may_have_open_names
+from kubectl_policy.model.unknown import has_placeholder, is_unknown, may_be_unfilled, may_equal, may_have_open_names
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped, has_name, with_signs, world_of
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Index:
 
     @cached_property
     def defaults(self) -> Defaults:
-        """What an API server would have filled in."""
+        """The defaults that an API server would fill in."""
         return Defaults(self.of_kind(CRD))
 
     @cached_property
@@ -168,7 +168,7 @@ class Index:
 
     def perhaps_selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """Return the objects that may match a selector once placeholders are filled in, sorted by name."""
-        if any(map(has_place, strings_in(selector))):
+        if any(map(has_placeholder, strings_in(selector))):
             candidates = self.of_kind_in(group_kind, namespace)
         else:
             candidates = self._with_unknown_labels(group_kind).get(namespace, ())
@@ -227,14 +227,14 @@ class Index:
 
     @cached_method
     def _readings(self, read: Reader[_Value]) -> Mapping[ObjectRef, tuple[_Value, ...]]:
-        other = self._other_state
-        if other and other.of_kind(CRD) != self.of_kind(CRD):
-            other = None
+        earlier = self._other_state
+        if earlier and earlier.of_kind(CRD) != self.of_kind(CRD):
+            earlier = None
 
         def values_of(ref: ObjectRef) -> tuple[_Value, ...]:
             resource = self.world.get(ref)
-            if other and resource and other.get(ref) is resource:
-                return other.once(read, ref)
+            if earlier and resource and earlier.get(ref) is resource:
+                return earlier.once(read, ref)
             return tuple(read(self, ref, self.raw(ref))) if resource else ()
 
         return Results(values_of)
@@ -302,7 +302,7 @@ class Index:
 
     @cached_property
     def absence(self) -> Absence:
-        """What is known of the objects that are not here."""
+        """Explanations for objects that were not read."""
         return Absence(self.world, self.snapshot, self._candidates)
 
     def not_here(self, ref: ObjectRef) -> str:
@@ -320,7 +320,7 @@ class Index:
 
     @property
     def source(self) -> SnapshotSource:
-        """Where all was read, in words: `the input`."""
+        """The kind of source, as messages name it: `the input`."""
         return self.snapshot.source
 
     def namespace_labels(self, namespace: str) -> dict[str, str] | None:
@@ -331,7 +331,7 @@ class Index:
 
 def _has_unknown_labels(resource: Resource) -> bool:
     """Whether something of the labels of an object is to be filled in."""
-    return any(has_place(text) for label in labels_of(resource.raw).items() for text in label)
+    return any(has_placeholder(text) for label in labels_of(resource.raw).items() for text in label)
 
 
 def read_once(read: Reader[_Value]) -> Callable[[Index, ObjectRef], tuple[_Value, ...]]:
@@ -344,9 +344,9 @@ def read_once(read: Reader[_Value]) -> Callable[[Index, ObjectRef], tuple[_Value
 
 
 class Referrers(Generic[_Value]):
-    """References in reverse: what refers to an object.
+    """References in reverse: find the objects that refer to a given one.
 
-    For the first few objects, only what may name them is read; then the references of all objects, once.
+    For the first few objects, only possible referrers are read; then the references of all objects, once.
     """
 
     def __init__(
@@ -394,7 +394,7 @@ class Referrers(Generic[_Value]):
 
     @property
     def all(self) -> Mapping[ObjectRef, tuple[_Value, ...]]:
-        """What refers to each object to which anything does."""
+        """All references, by the object to which they refer."""
         if self._all is None:
             self._all = grouped(pair for holder in self._holders() for pair in self._read(holder))
         return self._all

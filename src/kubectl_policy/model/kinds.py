@@ -80,20 +80,20 @@ def plural(singular: str) -> str:
     return singular + "s"
 
 
-def listed(words: Sequence[str], most: int = 0, rest: str = "more") -> str:
-    """`a`, `a and b`, `a, b and c`; of more than `most` the first ones, and how many are left: `a, b and 9 more`."""
-    if 0 < most < len(words):
-        words = [*words[: most - 1], f"{len(words) - most + 1:,} {rest}"]
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+def listed(names: Sequence[str], limit: int = 0, rest: str = "more") -> str:
+    """Join names: `a`, `a and b`, `a, b and c`; beyond a limit, count the remaining ones: `a, b and 9 more`."""
+    if 0 < limit < len(names):
+        names = [*names[: limit - 1], f"{len(names) - limit + 1:,} {rest}"]
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
-# So many objects can be named in a sentence.
-_NAMED: Final = 4
+# The most objects that one sentence names.
+_MAX_NAMES: Final = 4
 
 
 def names(refs: Collection[ObjectRef]) -> str:
-    """Objects by name: `RetryPolicy a/b and RetryPolicy a/c`; of many the first ones, and how many others there are."""
-    return listed([str(ref) for ref in refs], _NAMED, "others")
+    """Name objects: `RetryPolicy a/b and RetryPolicy a/c`; of many, name the first ones and count the others."""
+    return listed([str(ref) for ref in refs], _MAX_NAMES, "others")
 
 
 # Letters whose names begin with a vowel sound, and beginnings whose vowel is spoken as a consonant.
@@ -175,9 +175,9 @@ def is_kubernetes_own(group_kind: GroupKind) -> bool:
 def problem_of_definition(definition: Resource) -> Problem | None:
     """Find what does not count in a CustomResourceDefinition: all of it, or its policy label."""
     kind = _defined(definition)
-    why = impossible(kind)
-    if kind.kind and why:
-        message = f"no API can have {why}, so this definition is ignored: it takes letters, digits and hyphens"
+    reason = impossible(kind)
+    if kind.kind and reason:
+        message = f"no API can have {reason}, so this definition is ignored: it takes letters, digits and hyphens"
         return Problem(message=message, reason="definition-refused")
     if kind.kind and is_kubernetes_own(kind):
         message = f"{kind} is a kind of Kubernetes itself, so what this definition says of it is ignored"

@@ -90,10 +90,10 @@ def parse_label_query(text: str) -> Mapping[str, Json]:
     query = _Query(text)
     if not query.next:
         return {}
-    requirements: list[Json] = [query.take_requirement()]
+    requirements: list[Json] = [query.requirement()]
     while query.next:
-        query.take(",", "a comma or the end")
-        requirements.append(query.take_requirement())
+        query.expect(",", "a comma or the end")
+        requirements.append(query.requirement())
     return {"matchExpressions": requirements}
 
 
@@ -108,35 +108,35 @@ class _Query:
     def next(self) -> str:
         return self._tokens[0]
 
-    def skip(self, token: str) -> bool:
-        """Take a token if it is the next one."""
+    def accept(self, token: str) -> bool:
+        """Consume a token if it is the next one."""
         return self.next == token and bool(self._tokens.pop(0))
 
-    def take(self, pattern: str, wanted: str) -> str:
-        """Take a token. Raises UsageError for one that does not match a pattern."""
+    def expect(self, pattern: str, wanted: str) -> str:
+        """Consume a token. Raises UsageError for one that does not match a pattern."""
         if not re.fullmatch(pattern, self.next):
             token = f'"{self.next}"' if self.next else "the end"
             message = f'"{self._text}" is not a label selector: {token} is where {wanted} should be'
             raise UsageError(message, "for example: -l 'app=shop,tier in (front, back),!canary'")
         return self._tokens.pop(0)
 
-    def take_requirement(self) -> dict[str, Json]:
-        is_absent = self.skip("!")
-        key = self.take(_KEY, "a label")
+    def requirement(self) -> dict[str, Json]:
+        is_absent = self.accept("!")
+        key = self.expect(_KEY, "a label")
         if is_absent or self.next in {"", ","}:
             return {"key": key, "operator": "DoesNotExist" if is_absent else "Exists"}
-        operator = self.take("|".join(_OPERATORS), "one of =, ==, !=, in, notin")
+        operator = self.expect("|".join(_OPERATORS), "one of =, ==, !=, in, notin")
         values: list[Json] = []
         if operator.endswith("in"):
-            self.take(r"\(", "(")
-            values.append(self._take_value(ends=","))
-            while self.skip(","):
-                values.append(self._take_value(ends=",)"))
-            self.take(r"\)", "a comma or )")
+            self.expect(r"\(", "(")
+            values.append(self._value(ends=","))
+            while self.accept(","):
+                values.append(self._value(ends=",)"))
+            self.expect(r"\)", "a comma or )")
         else:
-            values.append(self._take_value(ends=",)"))
+            values.append(self._value(ends=",)"))
         return {"key": key, "operator": _OPERATORS[operator], "values": values}
 
-    def _take_value(self, *, ends: str) -> str:
-        """Take a value; nothing before a character that ends one, or at the end, is the empty value."""
-        return "" if self.next in {"", *ends} else self.take(_NAME, "a value")
+    def _value(self, *, ends: str) -> str:
+        """Consume a value; it is empty before a character that ends one, and at the end."""
+        return "" if self.next in {"", *ends} else self.expect(_NAME, "a value")

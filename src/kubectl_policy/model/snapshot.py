@@ -1,4 +1,4 @@
-"""What was read and what could not be: objects, where they were read, gaps, and problems as values."""
+"""Snapshots: the objects that were read, their origins, gaps in what could be read, and problems as values."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Resource(Struct, frozen=True, gc=False):
 
     @property
     def seniority(self) -> tuple[datetime, str]:
-        """What orders objects wherever the API lets the oldest win; those of unknown age come last.
+        """The sort key for rules by which the oldest object wins; objects of unknown age come last.
 
         "The oldest ... based on creation timestamp", then "the first in alphabetical order by {namespace}/{name}"
         (GEP-713, "Conflict resolution"; GEP-1713 for ListenerSets).
@@ -86,36 +86,36 @@ class Diagnostic(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """What is wrong with something, before it is reported of an object as a `Diagnostic`."""
+    """A problem before it is reported of an object as a `Diagnostic`."""
 
     # A sentence for people without the name of the object.
     message: str
-    # The word by which code tells problems apart: the API's own where there is one (`RefNotPermitted`).
+    # The reason by which code distinguishes problems: the API's own if there is one (`RefNotPermitted`).
     reason: str = ""
-    # The path in what is judged; empty for the whole of it.
+    # The path in the object; empty for the whole object.
     field: FieldPath = WHOLE
     # The line (from 1) in a text, or 0.
     line: int = 0
-    # False if it may be in order: something that decides it was not read, or not checked.
+    # False if there may be no problem, as something that decides it was not read or not checked.
     certain: bool = True
 
 
 class Comment(Struct, frozen=True, kw_only=True):
-    """A comment for this program in a manifest."""
+    """A comment in a manifest that addresses this program."""
 
     # The line of the comment, from 1.
     line: int
-    # The text behind the name of this program.
+    # The text after the name of this program.
     says: str
-    # The lines that the comment is about: its own line if anything stands before it, else the next line that is
-    # not empty, or a whole document if that is the document's first line; an empty range if nothing follows.
+    # The lines that the comment is about: its own line if anything precedes it there, else the next line that is
+    # not empty, or the whole document if that is its first line; an empty range if nothing follows.
     lines: range
 
 
 class Permission(Struct, frozen=True):
-    """What somebody must be allowed to do with a resource, such as `retrypolicies.example.io`, to close a gap.
+    """A permission that would close a gap: a verb for a resource, such as `retrypolicies.example.io`.
 
-    It is asked for in one `namespace`, or in all if that is empty; None for what is in no namespace.
+    It is for one `namespace`, for all if that is empty; None for a cluster-scoped resource.
     """
 
     verb: str
@@ -131,7 +131,7 @@ class Permission(Struct, frozen=True):
 
 
 class Gap(Struct, frozen=True):
-    """Something that could not be read, so that "unknown" is never shown as "none"."""
+    """Objects that could not be read, so that "unknown" is never shown as "none"."""
 
     # The name of the kind; empty for any kind.
     kind: str
@@ -140,13 +140,13 @@ class Gap(Struct, frozen=True):
     # Why it could not be read, in words.
     reason: str
     origin: Origin | None = None
-    # With a name it is one object: it may exist, and otherwise than as it was read.
+    # The name of a single object, which may exist, and may differ from what was read.
     name: str = ""
-    # What would close the gap, if that is known.
+    # Advice how to close the gap, if known.
     remedy: str = ""
-    # The words in what could not be read, if they are known: it refers to nothing else by name.
+    # All names in the unread text, if they are known: it refers to no other object.
     mentions: frozenset[str] | None = None
-    # Namespaces that are no part of a gap in any namespace.
+    # Namespaces that a gap in any namespace excludes.
     besides: frozenset[str] = frozenset()
     # The API group of the kind, where a cluster was asked.
     group: str | None = None
@@ -168,12 +168,12 @@ class Gap(Struct, frozen=True):
 
     @property
     def phrase(self) -> str:
-        """What follows the name of something that is hidden by it: `may not be read: forbidden`."""
+        """A predicate for the name of a hidden object: `may not be read: forbidden`."""
         return f"{'may not' if self.needs else 'could not'} be read: {self.reason}"
 
 
 class LeftOut(Struct, frozen=True):
-    """Something that is no object of its own, or was not to be read: `what` it is (`patch`, `ignored folder`)."""
+    """A document that is no object of its own, or was excluded; `what` is `patch` or `ignored folder`, for example."""
 
     what: str
     origin: Origin
@@ -202,7 +202,7 @@ class AssumedObjects(Struct, frozen=True):
         return name in names and group in {"", ref.group_kind.group}
 
 
-# What is read: manifests, or what a cluster gave out.
+# Manifests, or a live cluster.
 SnapshotSource: TypeAlias = Literal["the input", "the cluster"]
 
 
@@ -212,32 +212,30 @@ class Snapshot(Struct, frozen=True):
     resources: Sequence[Resource] = ()
     gaps: tuple[Gap, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    # Whether the world is closed: what is not here does not exist. Manifests are an open world unless the caller
-    # says so.
+    # Whether objects that are not here do not exist. Manifests are not complete unless the caller says so.
     complete: bool = False
     # The number of files without any Kubernetes object, and of other documents that are none.
     ignored: int = 0
-    # Of one of two states: the objects of the other state that this one has not, or has otherwise. Where they
-    # are, their kinds were read.
+    # Of one of two states: the objects of the other state that are absent or differ in this one.
     other_state: tuple[Resource, ...] = ()
     # Objects of `other_state` that are known not to exist in this one.
     gone: frozenset[ObjectRef] = frozenset()
-    # Kinds in namespaces ("": cluster-scoped) that the input has as a cluster listed them itself.
+    # Kinds in namespaces ("": cluster-scoped) of which a cluster listed all objects.
     listed: frozenset[tuple[GroupKind, str]] = frozenset()
-    # Objects that are no object of their own, or were not read on purpose.
+    # Documents that are no objects of their own, or were excluded.
     left_out: tuple[LeftOut, ...] = ()
     # Objects that are taken to exist wherever something names them, although they were not read.
     assumed: tuple[AssumedObjects, ...] = ()
-    # Names of rules of routes in the earlier state, where rules are not known by their positions there, but as
-    # the same rules in the later one.
+    # In the earlier of two states: names of route rules, if they differ from the names of the same rules in the
+    # later one.
     rules: Mapping[ObjectRef, tuple[str, ...]] = field(default_factory=dict["ObjectRef", "tuple[str, ...]"])
-    # Of a later state: the objects that were applied to the earlier one.
+    # In the later of two states: the objects that were applied to the earlier one.
     applied: frozenset[ObjectRef] = frozenset()
-    # Where the state was read, in words.
+    # The kind of source, as messages name it.
     source: SnapshotSource = "the input"
 
     def is_read_like(self, state: Snapshot) -> bool:
-        """Whether as much could be read of another state: what is in neither is missing, or unknown, in both."""
+        """Whether another state has the same gaps: an object in neither is missing in both, or unknown in both."""
         return (self.gaps, self.complete, self.listed, self.assumed) == (
             state.gaps,
             state.complete,

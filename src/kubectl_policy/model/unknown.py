@@ -1,7 +1,7 @@
-"""Values that nobody can know yet: placeholders that something else fills in, and namespaces that nothing names.
+"""Unknown values: placeholders that are still to be filled in, and namespaces that no manifest states.
 
-Whatever the API could not hold as a name stands for a name that is not known: it may equal any other. Two equal
-placeholders are equal. What is no name (a word of the API, a label, a port) is unknown by the same signs.
+A name that the API could not hold is a placeholder, which may equal any name. Two equal placeholders are equal. Values
+that are no names (constants of the API, labels, ports) are recognised as placeholders by the same signs.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 # A subdomain of RFC 1123, as the API takes it for names (apimachinery, util/validation); sections and namespaces are
-# narrower, and what is wrong with them alone is no placeholder. Nor are capitals in a word, if they are not all there
-# is, or a star: no object has such a name, and nothing fills it in.
+# narrower, but a name that only violates their rules is no placeholder. Nor is one with some capitals or a star: no
+# object has such a name, and nothing fills it in.
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _IN_NAMES: Final = frozenset(f"-.*0123456789{_LETTERS}{_LETTERS.upper()}")
 _INSIDE_NAMES: Final = ("-", ".")
-# What fills something in writes its places in brackets; what stands around them is known.
-_PLACE: Final = pattern(r"\$?\{\{.*?\}\}|\$?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|ENC\[[^\]]*(?:\]|\Z)")
+# Placeholders in brackets, as templates have them; the text around them is known.
+_PLACEHOLDER: Final = pattern(r"\$?\{\{.*?\}\}|\$?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|ENC\[[^\]]*(?:\]|\Z)")
 _OPENING: Final = frozenset("{(<[")
-# Or it is a word that cries out to be replaced; no word of the API is written like that.
-_CRY: Final = pattern(r"[A-Z0-9]+(_[A-Z0-9]+)+")
+# A word in capitals with underscores, which no constant of the API is.
+_CAPITALS: Final = pattern(r"[A-Z0-9]+(_[A-Z0-9]+)+")
 _UNNAMED: Final = pattern(r"[a-z]+\[[0-9]+\]")
-# Signs of that in an object as compact JSON, whose own braces stand before a quote or a brace.
+# Signs of placeholders in an object as compact JSON, whose own braces stand before a quote or a brace.
 _SIGNS: Final = (b"<", b"$(", b"ENC[")
 _PERHAPS_UNFILLED: Final = (pattern(rb'\{[^"}]'), pattern(rb"\{\}[^,}\]]"))
-_PERHAPS_CRY: Final = pattern(rb'"[A-Z0-9]+(?:_[A-Z0-9]+)+"')
+_PERHAPS_CAPITALS: Final = pattern(rb'"[A-Z0-9]+(?:_[A-Z0-9]+)+"')
 _TEXT_AS_PORT: Final = b'"port":"'
 # Names that the API could not hold, and hostnames with other signs.
 _PERHAPS_OPEN_NAMES: Final = (
@@ -47,8 +47,8 @@ _PERHAPS_OPEN_NAMES: Final = (
 _WITH_BRACES: Final = pattern(
     rb'"annotations":\{(?:"[^"\\]*(?:\\.[^"\\]*)*":"[^"\\]*(?:\\.[^"\\]*)*",?)*\}|"managedFields":\[[^\]]*\]'
 )
-# Longer ones are no names; nothing is known of what is around their places.
-_LONGEST: Final = 1_000
+# The longest text in which placeholders are looked for; longer texts are no names.
+_MAX_LENGTH: Final = 1_000
 _UNKNOWN_NAMESPACE: Final = "?"
 
 # A number, or the text that stands for one.
@@ -69,7 +69,7 @@ def is_unknown(name: str) -> bool:
 @lru_cache(maxsize=100_000)
 def is_unfilled(text: str) -> bool:
     """Whether a text that is no name, as a protocol or a label, holds something that is to be filled in."""
-    return has_place(text) or ("_" in text and bool(_CRY.fullmatch(text[:_LONGEST])))
+    return has_placeholder(text) or ("_" in text and bool(_CAPITALS.fullmatch(text[:_MAX_LENGTH])))
 
 
 def is_unknown_hostname(name: str) -> bool:
@@ -78,18 +78,18 @@ def is_unknown_hostname(name: str) -> bool:
     return not _IN_NAMES.issuperset(name)
 
 
-def has_place(text: str) -> bool:
+def has_placeholder(text: str) -> bool:
     """Whether a text has a placeholder in brackets; unlike names, labels may be words with underscores."""
-    return not _OPENING.isdisjoint(text) and bool(_PLACE.search(text[:_LONGEST]))
+    return not _OPENING.isdisjoint(text) and bool(_PLACEHOLDER.search(text[:_MAX_LENGTH]))
 
 
 def may_be_unfilled(text: bytes, _: int = 1) -> bool:
     """Whether anything in objects, as compact JSON, may be `is_unfilled`; annotations do not count."""
     if b"{\\" in text:
         text = _WITH_BRACES.sub(b'"":0', text)
-    is_cry = b"_" in text and _PERHAPS_CRY.search(text)
+    has_capitals = b"_" in text and _PERHAPS_CAPITALS.search(text)
     has_sign = any(sign in text for sign in _SIGNS)
-    return bool(is_cry) or has_sign or any(unfilled.search(text) for unfilled in _PERHAPS_UNFILLED)
+    return bool(has_capitals) or has_sign or any(unfilled.search(text) for unfilled in _PERHAPS_UNFILLED)
 
 
 def may_have_open_names(text: bytes, _: int = 1) -> bool:
@@ -100,7 +100,7 @@ def may_have_open_names(text: bytes, _: int = 1) -> bool:
 
 def may_be_label(first: str, second: str) -> bool:
     """Whether two labels, or two values of one, may be the same once they are filled in."""
-    return first == second or _may_be_filled_in_alike(first, second, has_place)
+    return first == second or _may_be_filled_in_alike(first, second, has_placeholder)
 
 
 def may_equal(first: str, second: str) -> bool:
@@ -181,17 +181,17 @@ def may_become(unknown: str, known: str) -> bool:
 def fit_together(first: str, second: str) -> bool:
     """Whether two texts with placeholders may be the same: what is known of their ends agrees.
 
-    Two that have all their places in common at one end, with what is around these, differ if the rest does.
+    Two with the same placeholders, and the same text around them but at one end, differ if that end differs.
     """
-    if first == second or same_places(first, second):
+    if first == second or same_placeholders(first, second):
         return first == second
     (begin, *_, end), (start, *_, last) = known_parts(first), known_parts(second)
     return (begin.startswith(start) or start.startswith(begin)) and (end.endswith(last) or last.endswith(end))
 
 
-def same_places(first: str, second: str) -> bool:
+def same_placeholders(first: str, second: str) -> bool:
     """Whether two texts have the same placeholders, with the same text around them but for that at one end."""
-    matches = [_PLACE.search(first[:_LONGEST]), _PLACE.search(second[:_LONGEST])]
+    matches = [_PLACEHOLDER.search(first[:_MAX_LENGTH]), _PLACEHOLDER.search(second[:_MAX_LENGTH])]
     if None in matches:
         return False
     tails = {text[match.start() :] for text, match in zip((first, second), matches, strict=True) if match}
@@ -201,6 +201,6 @@ def same_places(first: str, second: str) -> bool:
 
 def known_parts(unknown: str) -> list[str]:
     """Return the known parts of a text with placeholders: before, between and behind these."""
-    parts = _PLACE.split(unknown) if len(unknown) <= _LONGEST else []
+    parts = _PLACEHOLDER.split(unknown) if len(unknown) <= _MAX_LENGTH else []
     # Without brackets around it, it is not known which part of it is to be filled in.
     return parts if len(parts) > 1 else ["", ""]

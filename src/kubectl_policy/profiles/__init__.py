@@ -1,4 +1,4 @@
-"""What is known of each policy kind, as data: which kinds are policies, how they attach and how they merge."""
+"""Policy kinds as data: which kinds are policies, how they attach and how they merge."""
 
 from kubectl_policy.profiles.load import load_profiles
 from kubectl_policy.profiles.merging import MergeStrategy, TargetLevel

@@ -1,4 +1,4 @@
-"""What a profile file may not say although each of its fields is allowed: fields that contradict each other."""
+"""Contradictions in a profile file whose fields are allowed one by one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIKE: Final = "one strategy for all policies (not All apply or Strategic merge)
 
 
 def contradictions(document: dict[str, Any]) -> Iterator[Problem]:
-    """What is wrong with a document that has no problems field by field."""
+    """Yield the contradictions in a document that has no problems field by field."""
     yield from _versions(document, WHOLE)
     for kind, fields in document["kinds"].items():
         path = WHOLE / "kinds" / kind
@@ -37,15 +37,15 @@ def contradictions(document: dict[str, Any]) -> Iterator[Problem]:
                 yield Problem(message=message, field=path / name)
         varied: set[tuple[str, str]] = set()
         for position, variant in enumerate(fields.get("variants", ())):
-            for place, target in enumerate(variant["targets"]):
+            for index, target in enumerate(variant["targets"]):
                 if (target["group"], target["kind"]) in varied:
                     message = f"another variant is for {target['kind']} already"
-                    yield Problem(message=message, field=path / "variants" / position / "targets" / place)
+                    yield Problem(message=message, field=path / "variants" / position / "targets" / index)
                 varied.add((target["group"], target["kind"]))
 
 
 def _versions(value: Json, path: FieldPath) -> Iterator[Problem]:
-    """Groups that are written as an apiVersion, wherever they stand."""
+    """Yield groups that are written as an apiVersion, at any depth."""
     if isinstance(value, list):
         for position, item in enumerate(value):
             yield from _versions(item, path / position)
@@ -59,7 +59,7 @@ def _versions(value: Json, path: FieldPath) -> Iterator[Problem]:
 
 
 def has_version(group: str) -> bool:
-    """Whether something is an apiVersion, or the version in one, rather than a group."""
+    """Whether a text is an apiVersion, or the version in one, rather than a group."""
     return "/" in group or re.fullmatch(r"v\d+((alpha|beta)\d+)?", group) is not None
 
 
@@ -75,32 +75,32 @@ def _merges_by_levels(fields: Fields) -> bool:
 
 
 def _merges_strategically_alone(fields: Fields) -> bool:
-    """Whether Strategic merge, where one of several strategies means it, only ever merges a policy with one other.
+    """Whether Strategic merge, if a policy can choose it, only ever merges a policy with one other.
 
-    Which lists have keys is then the choice of the one policy that merges.
+    The policy that merges then chooses which lists have keys.
     """
     one_pair = fields.get("chooser") == "challenger" and fields.get("mergesWith") == "closest"
     return one_pair or "Strategic merge" not in fields["strategyValues"].values()
 
 
-def _joined_by_one_thing(fields: Fields) -> bool:
-    """Whether every joint field is split in one way, which is done before policies meet anywhere."""
+def _joined_in_one_way(fields: Fields) -> bool:
+    """Whether every joint field is split in one way only, as it is split before policies meet anywhere."""
     ways = {(joint["field"], joint.get("by", "")) for joint in fields["jointFields"]}
     return len(ways) == len({field for field, _ in ways})
 
 
 def _port_field_is_joint(fields: Fields) -> bool:
     """Whether the entries for ports have the key that holds the port."""
-    said = fields["portField"]
+    port_field = fields["portField"]
     ways = [(joint["field"], joint.get("by")) for joint in fields.get("jointFields", ())]
-    return (said["field"], f"[{said['key']}]") in ways
+    return (port_field["field"], f"[{port_field['key']}]") in ways
 
 
 def _without(attachment: str) -> Callable[[Fields], bool]:
     return lambda fields: fields.get("attachment") != attachment
 
 
-# A field, what must hold of the others if it is there, and what is wrong if that does not.
+# A field, a condition on all fields that must hold if it is there, and the message if the condition does not hold.
 _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ("approximate", lambda fields: "notes" in fields or not fields["approximate"], "means nothing without notes"),
     ("strategyValues", lambda fields: "strategyField" in fields, "means nothing without strategyField"),
@@ -111,7 +111,7 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ),
     # What a null removes, a level further up would bring back.
     *((name, lambda fields: fields.get("nulls") == "ignore", "needs nulls: ignore") for name in BY_LEVELS),
-    ("jointFields", _joined_by_one_thing, "one field cannot be put together in two ways"),
+    ("jointFields", _joined_in_one_way, "one field cannot be put together in two ways"),
     ("portField", _port_field_is_joint, "needs a joint field of that name, by that key"),
     ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
     *(

@@ -1,4 +1,4 @@
-"""Choices of a whole implementation: how controllers report and treat Gateways, how routes delegate, what rules set."""
+"""Choices of a whole implementation: reports of its controllers, Gateways, backends, delegation, settings of rules."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _STANDARD: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
 
 
 class StatusProfile(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Where and in which words a kind's controllers report."""
+    """The places and conditions with which a kind's controllers report."""
 
     placement: Annotated[Placement, ALWAYS] = "gateways"
     """Where conditions are written: `policy`, in `status.conditions` of the policy; or in `status.ancestors`, with an
@@ -141,26 +141,28 @@ class StatusProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """
 
     def of(self, kind: GroupKind) -> StatusProfile:
-        """The same with a kind for `{kind}`."""
+        """Return the profile with the name of a kind in place of `{kind}`."""
         if not any("{kind}" in text for text in self._texts()):
             return self
         conditions: dict[Event, tuple[ConditionWords, ...]] = {
-            event: tuple(replace(each, type=each.type.replace("{kind}", kind.kind)) for each in words)
-            for event, words in self.conditions.items()
+            event: tuple(
+                replace(condition, type=condition.type.replace("{kind}", kind.kind)) for condition in conditions
+            )
+            for event, conditions in self.conditions.items()
         }
         annotation = self.target_annotation.replace("{kind}", kind.kind.lower())
         return replace(self, conditions=MappingProxyType(conditions), target_annotation=annotation)
 
     def _texts(self) -> Iterator[str]:
         yield self.target_annotation
-        yield from (each.type for words in self.conditions.values() for each in words)
+        yield from (condition.type for conditions in self.conditions.values() for condition in conditions)
 
 
 STANDARD_STATUS: Final = StatusProfile()
 
 
 class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What holds on Gateways of some controllers where Gateway API leaves a choice, or where they depart from it."""
+    """The treatment of Gateways by some controllers, where Gateway API leaves a choice or they depart from it."""
 
     unsupported_features: frozenset[Name] = frozenset()
     """Features of Gateway API that the controllers lack, as `GatewayClass.status.supportedFeatures` names them."""
@@ -199,14 +201,14 @@ class ControllerSetting(Struct, frozen=True, rename="camel"):
 
 
 def filled_in(name: str, values: Mapping[str, str]) -> str:
-    """A name in which settings stand by their names (`{controllerName}`) with their values."""
+    """Replace names of settings (`{controllerName}`) in a name by their values."""
     for setting, value in values.items():
         name = name.replace(f"{{{setting}}}", value)
     return name
 
 
 class BackendProfile(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What is known of a kind of backends, whose sections are its ports, by their numbers."""
+    """A kind of backends, whose sections are its ports, by their numbers."""
 
     ports: Annotated[tuple[FieldName, ...], Meta(min_length=1)]
     """Where the numbers of its ports stand; lists on the way are gone through."""
@@ -227,7 +229,7 @@ class ByLabel(Struct, frozen=True, rename="camel"):
 
 
 class DelegationProfile(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What holds where rules of HTTPRoutes refer to HTTPRoutes, on Gateways of these controllers (empty: of any)."""
+    """The delegation of HTTPRoutes to HTTPRoutes on Gateways of some controllers (empty: of any)."""
 
     # The group, the controllers and the defaults of settings are those of the profile file.
     group: Annotated[str, INTERNAL]
@@ -251,9 +253,9 @@ class DelegationProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """Where this is written."""
 
     def under(self, values: Mapping[str, str]) -> DelegationProfile:
-        """The profile that holds under settings; one without a value has its default."""
-        said = {name: values.get(name, default) for name, default in self.settings}
-        return replace(self, controllers=frozenset(filled_in(name, said) for name in self.controllers))
+        """Return the profile under settings; one without a value has its default."""
+        settings = {name: values.get(name, default) for name, default in self.settings}
+        return replace(self, controllers=frozenset(filled_in(name, settings) for name in self.controllers))
 
 
 # Where profiles of policy kinds say what a rule of a route itself says.
@@ -261,10 +263,9 @@ OF_RULE: Final = "rule."
 
 
 class RouteSettings(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the rules of a kind of routes say themselves.
+    """The settings that rules of a kind of routes make themselves, without any policy.
 
-    What a rule sends to several backends, each by its `weight`, and what the filters of a backendRef do there, are
-    settings too.
+    The weights of backends and the filters of backendRefs are settings as well.
     """
 
     fields: Mapping[str, Name] = NOTHING
@@ -287,6 +288,6 @@ class RouteSettings(Struct, frozen=True, kw_only=True, rename="camel"):
     """Where this is written."""
 
     def setting_name(self, object_field: str) -> str:
-        """What people call the setting that a field of `rule` is part of; just that where it is not said."""
+        """Return the name of the setting that a field of `rule` is part of; `setting` without a name."""
         first = object_field.removeprefix(OF_RULE).partition(".")[0]
         return self.fields.get(first) or self.filters.get(first) or "setting"

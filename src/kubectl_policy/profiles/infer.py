@@ -1,4 +1,4 @@
-"""Recognising policy kinds that no profile describes: by the label of their definition, or by shape and name."""
+"""Infer policy kinds that no profile describes: by the label of their definition, or by shape and name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Signs(Struct, frozen=True, kw_only=True):
     refers: bool
 
     def why_none(self, kind: str) -> str:
-        """Why this makes a kind no policy kind, in words that follow "it"; empty if it is one.
+        """Return why a kind is no policy kind, as a predicate for "it"; empty if it is one.
 
         "Individual policy APIs … must include a common TargetRef struct" (GEP-713), so that a label alone does not do.
         Nor does a reference alone: registrations and extensions refer to Gateways and routes as well.
@@ -60,7 +60,7 @@ class _Signs(Struct, frozen=True, kw_only=True):
 
 
 def inferred(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
-    """The profile that the policy label of a kind's definition implies or, without one, its shape; None without either.
+    """Return the profile that a kind's policy label implies or, without one, its shape; None without either.
 
     A kind has the shape of a policy kind if it has target references in its schema or, without a schema, in one of its
     objects, unless its name says that it is something else. A reference has a kind and a name or labels, and no
@@ -96,7 +96,7 @@ def looks_alike(group_kind: GroupKind, index: Index) -> bool:
 
 
 def why_none(group_kind: GroupKind, index: Index) -> str:
-    """Why a kind without a profile is not taken for a policy kind, in words that follow "it"; empty if it is one."""
+    """Return why a kind without a profile is no policy kind, as a predicate for "it"; empty if it is one."""
     return _signs(group_kind, index).why_none(group_kind.kind)
 
 
@@ -113,9 +113,9 @@ def _signs(group_kind: GroupKind, index: Index) -> _Signs:
     )
 
 
-def _objects(group_kind: GroupKind, index: Index, word: str = "") -> Iterator[Resource]:
-    """Return the objects of a kind that contain a word; with those that another state of the world has otherwise."""
-    yield from index.read_with_strings(group_kind, word)
+def _objects(group_kind: GroupKind, index: Index, text: str = "") -> Iterator[Resource]:
+    """Yield the objects of a kind that contain a text, and those that differ in another state of the world."""
+    yield from index.read_with_strings(group_kind, text)
     yield from (resource for resource in index.snapshot.other_state if resource.ref.group_kind == group_kind)
 
 
@@ -125,7 +125,7 @@ def refers_to_targets(schema: Mapping[str, Json]) -> bool:
 
 
 def references_to_targets(schema: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
-    """What the schema of a kind says of one reference to a target, by the field of `spec` that has it, or several."""
+    """Yield the fields of `spec` with references to targets, each with the schema of one reference."""
     properties = mapping_at(schema, "properties.spec.properties")
     for name in _REFERENCES:
         described = mapping_at(properties, name)
@@ -134,20 +134,20 @@ def references_to_targets(schema: Mapping[str, Json]) -> Iterator[tuple[str, Map
 
 
 def _strategies(properties: Mapping[str, Json], objects: Iterable[Resource]) -> dict[str, MergeStrategy]:
-    """What the values of `spec.strategy` mean where all of them are GEP-713's; else it is a setting like any other."""
-    said = strings_at(properties, "strategy.enum")
-    if not said and (not properties or "strategy" in properties):
-        said = [text_at(found.raw, _STRATEGY_FIELD) for found in objects if value_at(found.raw, _STRATEGY_FIELD)]
-    known = {word: GEP_STRATEGIES.get(word.lower()) for word in sorted(set(said))}
-    return {word: strategy for word, strategy in known.items() if strategy} if all(known.values()) else {}
+    """Return the meaning of the values of `spec.strategy`; empty unless all of them are GEP-713's."""
+    values = strings_at(properties, "strategy.enum")
+    if not values and (not properties or "strategy" in properties):
+        values = [text_at(obj.raw, _STRATEGY_FIELD) for obj in objects if value_at(obj.raw, _STRATEGY_FIELD)]
+    strategies = {value: GEP_STRATEGIES.get(value.lower()) for value in sorted(set(values))}
+    return {value: strategy for value, strategy in strategies.items() if strategy} if all(strategies.values()) else {}
 
 
 def _on_several_levels(objects: Iterable[Resource]) -> bool:
     """Whether objects of a kind refer to routes, and others of them to what routes are attached to."""
     kinds = {
         text_at(reference, "kind")
-        for found in objects
-        for reference in _references(found.raw)
+        for resource in objects
+        for reference in _references(resource.raw)
         if text_at(reference, "group") in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
     }
     routes = {kind for kind in kinds if kind.endswith("Route")}
@@ -155,7 +155,7 @@ def _on_several_levels(objects: Iterable[Resource]) -> bool:
 
 
 def maps_of_scalars(schema: Mapping[str, Json], path: str = "") -> Iterator[str]:
-    """The paths below a schema whose value is a map from free keys to scalars: a merge replaces such a map whole."""
+    """Yield the paths in a schema of maps from free keys to scalars, which a merge replaces whole."""
     extra = schema.get("additionalProperties")
     if isinstance(extra, dict) and path and not {"properties", "items", "additionalProperties"} & extra.keys():
         yield path

@@ -1,4 +1,4 @@
-"""Profile files: YAML in, profiles out; a malformed one is refused with file, line, field and what is allowed."""
+"""Load profile files: read YAML into profiles; refuse a malformed file with file, line, field and allowed values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.snapshot import Problem
     from kubectl_policy.text.configuration import Configuration
 
-# Larger than any file that a person writes; what is given by mistake is not read to its end.
+# In bytes: larger than any file that a person writes. A larger file is not read to its end.
 MAX_SIZE: Final = 4 * 2**20
 # importlib.resources would read a zip file as well, but takes as long to import as reading a profile does.
 # No Path: to import that takes as long as to read all of these files.
@@ -49,7 +49,7 @@ _HINT: Final = "docs/profiles.md describes every field"
 
 
 class ProfileFile(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a file says: of the policy kinds of one API group, and of the controllers of all of them."""
+    """A profile file: the policy kinds of one API group, and the controllers of all of them."""
 
     group: str
     """The API group, without a version; empty for the core group."""
@@ -86,7 +86,7 @@ class ProfileFile(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def profiles_in(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKindProfile, ...]:
-    """The profiles in a document without problems, in its order."""
+    """Return the profiles in a document without problems, in its order."""
     group, kinds = document["group"], document["kinds"]
     of_all = {name: document[name] for name in ("controllers", "status") if name in document}
     settings = read(document.get("settings", {}), dict[str, ControllerSetting])
@@ -96,7 +96,7 @@ def profiles_in(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKind
         "origin": origin,
         "settings": settings,
         "backends": {GroupKind(group, kind): profile for kind, profile in backends.items()},
-        "routes": {GroupKind(group, kind): own for kind, own in routes.items()},
+        "routes": {GroupKind(group, kind): rule_settings for kind, rule_settings in routes.items()},
     }
     if "gateways" in document:
         shared["gateways"] = read(document["gateways"], GatewayProfile)
@@ -129,17 +129,13 @@ def _profile(kind: GroupKind, fields: Mapping[str, Any], shared: Mapping[str, An
 
 
 def name_in_files(attribute: str) -> str:
-    """What files call an attribute of a profile."""
+    """Return the name in files of an attribute of a profile."""
     names = {field.attribute: field.name for field in file_fields(PolicyKindProfile).values()}
     return names.get(attribute, camel_case(attribute))
 
 
 def profile_file(profile: PolicyKindProfile) -> dict[str, Json]:
-    """The file that says what a profile says, as plain values; what else its own file says is left out.
-
-    It has every field that says something else than what holds without it, so that a profile that says nothing is its
-    class.
-    """
+    """Return a profile as a file with that profile alone, as plain values; fields with their defaults are left out."""
     settings: Json = {name: write(setting) for name, setting in profile.settings.items()}
     kinds: Json = {profile.group_kind.kind: write(profile)}
     return {"group": profile.group_kind.group, **({"settings": settings} if settings else {}), "kinds": kinds}
@@ -147,22 +143,22 @@ def profile_file(profile: PolicyKindProfile) -> dict[str, Json]:
 
 @cache
 def built_in_profiles(group: str) -> Mapping[GroupKind, PolicyKindProfile]:
-    """The built-in profiles of one API group, read when the group first occurs; empty for a group without any."""
+    """Return the built-in profiles of one API group; empty for a group without any."""
     if group not in built_in_groups():
         return {}
     text, source = _text_of(group), f"built-in profile {group}"
-    found: dict[GroupKind, PolicyKindProfile] = {}
+    profiles: dict[GroupKind, PolicyKindProfile] = {}
     for profile in profiles_in(cast("dict[str, Any]", read_flawless(text)), Origin(source)):
         # Our own files have each kind on a line of its own.
         line = text.count("\n", 0, text.index(f"\n  {profile.group_kind.kind}:")) + 2
-        found[profile.group_kind] = replace(profile, origin=Origin(source, line))
-    return found
+        profiles[profile.group_kind] = replace(profile, origin=Origin(source, line))
+    return profiles
 
 
 def built_in_delegations(kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
-    """How routes delegate, from the built-in files that say it, if a reference of these kinds may stand for routes.
+    """Return the built-in delegation profiles, if a reference to one of these kinds may mean routes.
 
-    That may be one to an HTTPRoute, or of a group that such a file mentions; else no file is parsed.
+    That is a reference to HTTPRoutes, or to a group that a file with delegation mentions; otherwise no file is parsed.
     """
     texts = {group: text for group, text in _texts().items() if _DELEGATION in text}
     if not any(kind == _HTTP_ROUTE or any(kind.group in text for text in texts.values()) for kind in kinds):
@@ -172,7 +168,7 @@ def built_in_delegations(kinds: Collection[GroupKind]) -> tuple[DelegationProfil
 
 
 def built_in_profiles_of(names: Collection[str]) -> Iterator[PolicyKindProfile]:
-    """The profiles of files that say how Gateways are treated and mention one of some names; no others are read."""
+    """Yield the profiles of files with `gateways` that mention one of some names; other files are not parsed."""
     for group, text in _texts().items():
         if _GATEWAYS in text and any(name in text for name in names):
             yield from built_in_profiles(group).values()
@@ -180,7 +176,7 @@ def built_in_profiles_of(names: Collection[str]) -> Iterator[PolicyKindProfile]:
 
 @cache
 def _texts() -> Mapping[str, str]:
-    """The built-in files as text, by their groups."""
+    """Return the text of each built-in file, by group."""
     return {group: _text_of(group) for group in sorted(built_in_groups())}
 
 
@@ -191,12 +187,12 @@ def _text_of(group: str) -> str:
 
 @cache
 def built_in_groups() -> frozenset[str]:
-    """The groups with a file; a group from the input, which may be any text, is never made a file's name."""
+    """Return the groups with a built-in file. No group from the input, which may be any text, becomes a file name."""
     return frozenset(name.removesuffix(_SUFFIX) for name in os.listdir(_DATA))  # noqa: PTH208 (see `_DATA`)
 
 
 def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
-    """The profiles in a user's file, or in the YAML and JSON files of a folder in the order of their names.
+    """Return the profiles in a user's file, or in the YAML and JSON files of a folder in the order of their names.
 
     Raises `ProfileError` with file, line and field for anything malformed.
     """
@@ -214,7 +210,7 @@ def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
 
 
 def read_file(path: Path, hint: str) -> Configuration:
-    """What a user's YAML file says. Raises `ProfileError` with the line of what cannot be read."""
+    """Read a user's YAML file. Raises `ProfileError` with the line that cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_SIZE + 1)
@@ -230,7 +226,7 @@ def read_file(path: Path, hint: str) -> Configuration:
 
 
 def check(document: Configuration, wanted: type[Struct], hint: str) -> None:
-    """Raise `ProfileError` with the line and the field of the first thing that is not allowed."""
+    """Raise `ProfileError` with the line and the field of the first problem."""
     _refuse_first(problems(document.value, wanted), document, hint)
 
 
@@ -250,6 +246,6 @@ def _unreadable(path: Path, error: OSError, hint: str) -> ProfileError:
     return ProfileError(f"{path}: cannot be read: {error.strerror}", hint)
 
 
-def _refuse_first(found: Iterable[Problem], document: Configuration, hint: str) -> None:
-    for problem in found:
+def _refuse_first(problems_found: Iterable[Problem], document: Configuration, hint: str) -> None:
+    for problem in problems_found:
         document.refuse(cast("tuple[str | int, ...]", problem.field.steps), problem.message, hint)

@@ -24,7 +24,7 @@ Chooser: TypeAlias = Literal["established", "challenger"]
 
 
 class MergeStrategy(StrEnum):
-    """How two specs on one path combine, in the words of GEP-713 ("Merge strategies").
+    """A strategy to combine two specs on one path, as GEP-713 names it ("Merge strategies").
 
     Of two, the one nearer the root is *established*, the other the *challenger*; the established one's strategy
     decides, unless the profile lets the challenger choose. Two are not the GEP's: with "Strategic merge" the challenger
@@ -56,12 +56,12 @@ class MergeStrategy(StrEnum):
 
     @property
     def patches_above(self) -> bool:
-        """Whether a challenger that chooses it patches what is above it instead of replacing it."""
+        """Whether a challenger that chooses it patches the established spec instead of replacing it."""
         return self in {MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE}
 
     @classmethod
     def named(cls, name: str) -> MergeStrategy | None:
-        """The strategy that a person means by `name` (`AtomicDefaults`, `patch-overrides`); None if there is none."""
+        """Return the strategy of a name in any spelling (`AtomicDefaults`, `patch-overrides`); None without a match."""
         folded = "".join(letter for letter in name.lower() if letter.isalpha())
         for strategy in cls:
             if folded == strategy.value.lower().replace(" ", ""):
@@ -69,7 +69,7 @@ class MergeStrategy(StrEnum):
         return None
 
 
-# What policies of any kind may say in `strategy`, of themselves or of a stanza, as GEP-713 has it.
+# The values of `strategy` in policies of any kind, or in their stanzas, as GEP-713 defines them.
 GEP_STRATEGIES: Final[Mapping[str, MergeStrategy]] = MappingProxyType(
     {
         "atomic": MergeStrategy.ATOMIC_DEFAULTS,
@@ -165,7 +165,7 @@ class MergeScope(Struct, frozen=True, rename="camel"):
 
 
 class IgnoredPart(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What controllers ignore: policies on some levels, or some fields of theirs."""
+    """Policies on some levels, or some of their fields, that controllers ignore."""
 
     levels: _Levels
     """The levels on which they ignore it."""
@@ -177,7 +177,7 @@ class IgnoredPart(Struct, frozen=True, kw_only=True, rename="camel"):
     """The values, as JSON writes them, with which alone they ignore the fields. Without it: any."""
 
     def includes(self, node: NodeRef, protocol: str) -> bool:
-        """As for a scope."""
+        """Whether a node is on one of the levels, below a listener of a protocol, in upper case."""
         return _includes(self.levels, self.protocols, node, protocol)
 
 
@@ -186,7 +186,7 @@ def _includes(levels: Iterable[TargetLevel], protocols: frozenset[str], node: No
 
 
 class Inheritance(Struct, frozen=True, rename="camel"):
-    """How what is on a route meets what is on the routes that it leads to; see `RouteChoice`.
+    """The merge of policies on a route with those on the routes to which it delegates; see `RouteChoice`.
 
     If there are `fields`, with the last key in lower case, it holds of these alone.
     """
@@ -199,7 +199,7 @@ class Inheritance(Struct, frozen=True, rename="camel"):
 
 
 class ListedFields(Struct, frozen=True, rename="camel"):
-    """What a value means that is a list of fields, by their names in any case: `strategy` for these fields `below`."""
+    """The meaning of a value that is a list of fields, by their names in any case: a strategy for these fields."""
 
     below: FieldName
     """Where the fields stand that a value lists."""
@@ -222,7 +222,7 @@ class RouteChoice(Struct, frozen=True, rename="camel"):
     """What any other value means: a list of fields with commas, by their names in any case. Without it: nothing."""
 
     def means(self, value: str) -> Inheritance | None:
-        """What a value of the annotation means; None if it means nothing."""
+        """Return the meaning of a value of the annotation; None if it has none."""
         if value in self.values or self.listed is None:
             return self.values.get(value)
         names = (name.strip().lower() for name in value.split(","))
@@ -265,7 +265,7 @@ class ConditionalField(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Variant(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What holds instead where a kind takes effect on objects of some other kinds."""
+    """The choices of a kind that differ where it takes effect on objects of some kinds."""
 
     targets: Annotated[frozenset[GroupKind], Meta(min_length=1)]
     """These kinds."""

@@ -1,4 +1,4 @@
-"""What a profile says that policies of a kind need: objects that they refer to, and parameters of their Gateways."""
+"""Needs of policies: objects that they must refer to, and parameters of their Gateways."""
 
 from __future__ import annotations
 
@@ -88,13 +88,13 @@ class RequiredObject(Struct, frozen=True, kw_only=True, rename="camel"):
         return (*(GroupKind(self.group, kind) for kind in self.kinds), *self.other_kinds)
 
     def under(self, values: Mapping[str, str]) -> RequiredObject:
-        """The need under settings, all of which are given."""
+        """Return the need under settings, all of which have values."""
         required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
         through = tuple(need.under(values) for need in self.through)
         return replace(self, grant_required=self.grant_required and required, through=through)
 
     def within(self, stanza: str) -> RequiredObject:
-        """The same need where the reference stands in a stanza, which a policy need not have."""
+        """Return the same need inside a stanza, which a policy may leave out."""
         fields = (
             re.sub(r"^spec\.", f"spec.{stanza}.", field) for field in (self.field, self.fail_open, self.all_namespaces)
         )
@@ -103,7 +103,7 @@ class RequiredObject(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def with_those_through(needs: Iterable[RequiredObject]) -> Iterator[RequiredObject]:
-    """Some needs, and those that what they name has in turn."""
+    """Yield needs and, after each, the needs of the objects that it names."""
     for need in needs:
         yield need
         yield from with_those_through(need.through)

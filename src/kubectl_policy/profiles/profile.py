@@ -1,4 +1,4 @@
-"""What is known of one policy kind: how it attaches, where it takes effect, how it merges."""
+"""Profile of a policy kind: how it attaches, where it takes effect, how it merges."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies",
 RefusedOn: TypeAlias = Literal["there", "everywhere"]
 Nulls: TypeAlias = Literal["remove", "ignore"]
 
-# What the two stanzas of a kind are called, by `PolicyKindProfile.stanzas`.
+# The names of the two stanzas of a kind, by `PolicyKindProfile.stanzas`.
 STANZAS: Final[Mapping[Stanzas, tuple[str, ...]]] = {
     "plural": ("defaults", "overrides"),
     "singular": ("default", "override"),
@@ -304,14 +304,12 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
     it; nor is such an object a policy. `none`: in a way that is not computed, so that nothing is claimed about what it
     affects.
     """
-    # What the same file says of its controllers: settings, and below, routes that delegate and how Gateways are
-    # treated.
+    # From the same file: the settings of controllers, delegation of routes and treatment of Gateways.
     settings: Annotated[Mapping[str, ControllerSetting], INTERNAL] = field(default_factory=lambda: NOTHING)
     origin: Annotated[Origin | None, INTERNAL] = None
     delegation: Annotated[DelegationProfile | None, INTERNAL] = None
     gateways: Annotated[GatewayProfile | None, INTERNAL] = None
-    # What the same file says of backends of other kinds, and of the settings that rules of routes make
-    # themselves.
+    # From the same file: backends of other kinds, and the settings that rules of routes make themselves.
     backends: Annotated[Mapping[GroupKind, BackendProfile], INTERNAL] = field(
         default_factory=dict["GroupKind", "BackendProfile"]
     )
@@ -320,29 +318,29 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
     )
     # The settings that the rules of a kind of routes make, if the profile is about these; a policy kind has none.
     route_settings: Annotated[RouteSettings | None, INTERNAL] = None
-    # The choices that rest on a default or a guess; an answer says so.
+    # The choices that rest on a default or a guess, which answers mention.
     assumed: Annotated[tuple[str, ...], INTERNAL] = ()
 
     @property
     def target_fields(self) -> tuple[str, ...]:
-        """Where target references stand; empty for a kind whose policies do not attach by references."""
+        """The fields with target references; none for a kind whose policies do not attach by references."""
         return self.reference_fields if self.attachment in {"references", "partly"} else ()
 
     @property
     def role(self) -> Role:
-        """What objects of the kind are: policies, or filters or parameters that other objects name."""
+        """The role of objects of the kind: policies, or filters or parameters that other objects name."""
         return (
             "filter" if self.attachment == "filters" else "parameters" if self.attachment == "parameters" else "policy"
         )
 
     @property
     def references_alone(self) -> bool:
-        """Whether a policy without references attaches to nothing, as far as references go."""
+        """Whether a policy attaches by references alone."""
         return self.attachment != "partly"
 
     @cached_property
     def every_need(self) -> tuple[RequiredObject, ...]:
-        """What a policy needs, wherever it may say so: also in the stanzas of the kind."""
+        """The needs of a policy, also those in the stanzas of the kind."""
         stanzas = STANZAS[self.stanzas or "none"]
         return (*self.needs, *(need.within(stanza) for stanza in stanzas for need in self.needs))
 
@@ -355,13 +353,13 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
 
     @property
     def class_phrase(self) -> str:
-        """`a direct policy`, and who says so if that is in doubt, because its policies target Gateways and routes."""
-        doubted = self.policy_class == "direct" and "class" in self.assumed
-        return f"{with_article(self.policy_class)} policy{' by its label' if doubted else ''}"
+        """The class with its article: `a direct policy`, `a direct policy by its label` if that is doubtful."""
+        is_doubtful = self.policy_class == "direct" and "class" in self.assumed
+        return f"{with_article(self.policy_class)} policy{' by its label' if is_doubtful else ''}"
 
     @property
     def combines_by_guess(self) -> bool:
-        """Whether nobody says how policies combine that do not say it themselves: the kind is known by its looks."""
+        """Whether the strategy of policies that choose none is a guess, as no profile describes the kind."""
         return self.known_by != "profile" and "merge strategy" in self.assumed
 
     @property
@@ -371,7 +369,7 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
 
     @property
     def maps_in_stanzas(self) -> frozenset[str]:
-        """Where `map_fields` stand in the stanzas of GEP-713's experimental text, which replaces these whole."""
+        """The `map_fields` inside the stanzas of GEP-713's experimental text, which replaces such maps whole."""
         fields = self.map_fields if self.stanzas in {None, "singular"} else frozenset[str]()
         split = (field.partition(".") for field in fields)
         return frozenset(rest for stanza, _, rest in split if stanza in {"default", "override"} and rest)
@@ -398,7 +396,7 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
 
     @cached_property
     def references(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        """What of a spec is no setting, but says where a policy goes or how it merges: keys of it, and fields below."""
+        """The parts of a spec that are no settings but targets or strategies: keys of the spec, and deeper fields."""
         fields = sorted({*self.target_fields, *TARGET_FIELDS, self.strategy_field})
         inside = [field.removeprefix("spec.") for field in fields if field.startswith("spec.")]
         keys = frozenset(field for field in inside if field.isalnum())
@@ -418,18 +416,18 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
         return any(FieldPath.parse(name).holds(field) for name in self.security_fields)
 
     def summary_of(self, spec: Mapping[str, Json]) -> tuple[str, ...]:
-        """Settings in a few short phrases, such as `JWT from acme`; where all policies apply, those of one policy."""
+        """Return settings in short phrases, such as `JWT from acme`; if all policies apply, those of one policy."""
         return summarized(self.summary, spec)
 
     def counts(self, field: str) -> bool:
-        """Whether a field of the settings, as it is written, is one of those that count, in one, or holds one."""
+        """Whether a field of the settings is one of those that count, is inside of one, or contains one."""
         return self.counting_fields is None or any(
             field == name or field.startswith((f"{name}.", f"{name}[")) or name.startswith(f"{field}.")
             for name in self.counting_fields
         )
 
     def at(self, target: GroupKind) -> PolicyKindProfile:
-        """The profile that holds where the kind takes effect on objects of a kind."""
+        """Return the profile for effects on objects of a kind."""
         return self._elsewhere.get(target, self)
 
     @cached_property
@@ -437,34 +435,34 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
         return {target: self._varied(variant) for variant in self.variants for target in variant.targets}
 
     def _varied(self, variant: Variant) -> PolicyKindProfile:
-        said = {
+        replacements = {
             "strategy": variant.strategy,
             "chooser": variant.chooser,
             "whole_fields": variant.whole_fields,
             "counting_fields": variant.fields,
             "ignored": variant.ignored,
         }
-        changes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
+        changes: dict[str, Any] = {name: value for name, value in replacements.items() if value is not None}
         assumed = () if variant.strategy else self.assumed
         return replace(self, variants=(), delegation=None, gateways=None, assumed=assumed, **changes)
 
     @property
     def settings_of_fields(self) -> Mapping[str, ControllerSetting]:
-        """The settings on which some field depends as a whole, so that they are not just filled in: see `under`."""
+        """The settings on which whole fields depend, rather than placeholders in names: see `under`."""
         names = {joint.setting for joint in self.shared_fields} | {
             name for need in self.needs for name in need.settings
         }
         return {name: setting for name, setting in self.settings.items() if name in names}
 
     def under(self, values: Mapping[str, str]) -> PolicyKindProfile:
-        """The profile that holds under settings; one without a value has its default."""
+        """Return the profile under settings; one without a value has its default."""
         if not self.settings:
             return self
-        said = {name: values.get(name, setting.default) for name, setting in self.settings.items()}
+        settings = {name: values.get(name, setting.default) for name, setting in self.settings.items()}
         return replace(
             self,
-            controllers=frozenset(filled_in(controller, said) for controller in self.controllers),
-            global_namespace=filled_in(self.global_namespace, said),
-            shared_fields=tuple(joint for joint in self.shared_fields if joint.holds(said)),
-            needs=tuple(need.under(said) for need in self.needs),
+            controllers=frozenset(filled_in(controller, settings) for controller in self.controllers),
+            global_namespace=filled_in(self.global_namespace, settings),
+            shared_fields=tuple(joint for joint in self.shared_fields if joint.holds(settings)),
+            needs=tuple(need.under(settings) for need in self.needs),
         )

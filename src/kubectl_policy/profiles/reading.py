@@ -77,12 +77,12 @@ SecurityField: TypeAlias = Annotated[
 
 
 class FileType(Struct, frozen=True):
-    """What an annotation allows in a file: a type, without null, and the limits and remarks of its `Meta`s."""
+    """The type that an annotation allows in a file, without null, with the limits and remarks of its `Meta`s."""
 
     type: Any
     # The class of a generic type (`tuple`, `Mapping`), or the type itself.
     origin: Any
-    # The annotations of the items of a list, or of the keys and the values of a map; the words of a `Literal`.
+    # The annotations of the items of a list, or of the keys and the values of a map; the values of a `Literal`.
     items: tuple[Any, ...]
     metas: tuple[Meta, ...]
     # The remarks for this module.
@@ -99,8 +99,8 @@ class FileType(Struct, frozen=True):
         return next((meta.ge for meta in self.metas if meta.ge is not None), None)
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """The words of which a file has one; none for other types."""
+    def constants(self) -> tuple[str, ...]:
+        """The values of which a file has one; none for other types."""
         if self.origin is Literal:
             return self.items
         if isinstance(self.type, type) and issubclass(self.type, str) and self.type is not str:
@@ -112,7 +112,7 @@ class FileType(Struct, frozen=True):
         """The names that a map may have in a file, with its keys in code; empty for any name."""
         if self.origin is not Mapping:
             return NOTHING
-        return {camel_case(word): word for word in file_type(self.items[0]).words}
+        return {camel_case(key): key for key in file_type(self.items[0]).constants}
 
     @property
     def is_list(self) -> bool:
@@ -138,7 +138,7 @@ class FileField(Struct, frozen=True):
 
 
 def file_type(annotation: Any) -> FileType:  # noqa: ANN401 (any annotation)
-    """Return what an annotation allows in a file.
+    """Return the type that an annotation allows in a file.
 
     A `Meta` with `in_files` names the Struct that files have instead of a tuple: that of its first item, with the other
     items in a list `also`.
@@ -147,8 +147,8 @@ def file_type(annotation: Any) -> FileType:  # noqa: ANN401 (any annotation)
     while True:
         origin = get_origin(annotation)
         if origin is Annotated:
-            annotation, *more = get_args(annotation)
-            metas += more
+            annotation, *annotation_metas = get_args(annotation)
+            metas += annotation_metas
         elif origin in {Union, UnionType}:
             (annotation,) = (option for option in get_args(annotation) if option is not NoneType)
         else:
@@ -158,9 +158,9 @@ def file_type(annotation: Any) -> FileType:  # noqa: ANN401 (any annotation)
 
 
 @cache
-def own_fields(cls: type[Struct]) -> tuple[FileField, ...]:
+def declared_fields(cls: type[Struct]) -> tuple[FileField, ...]:
     """Return the fields of a class that files have; a `SPREAD` field is one of them, not the fields in it."""
-    own: list[FileField] = []
+    declared: list[FileField] = []
     for field in fields(cls):
         of_type = file_type(field.type)
         if "internal" in of_type.extra:
@@ -169,32 +169,32 @@ def own_fields(cls: type[Struct]) -> tuple[FileField, ...]:
         if (cls, field.name) == (GroupKind, "kind"):
             of_type = file_type(Name)
         required = field.required or "required" in of_type.extra
-        own.append(FileField(field.encode_name, field.name, cls, of_type, required, field.default))
-    return tuple(own)
+        declared.append(FileField(field.encode_name, field.name, cls, of_type, required, field.default))
+    return tuple(declared)
 
 
 @cache
 def file_fields(cls: type[Struct]) -> Mapping[str, FileField]:
     """Return every field that a file may have for a class, by its name there."""
     by_name: dict[str, FileField] = {}
-    for field in own_fields(cls):
+    for field in declared_fields(cls):
         by_name |= file_fields(field.type.type) if "spread" in field.type.extra else {field.name: field}
     return by_name
 
 
 def read(plain: Any, wanted: type[Type]) -> Type:  # noqa: ANN401 (plain values)
-    """Return the value that plain values without problems stand for."""
+    """Convert plain values without problems to a type."""
     return convert(_nested(plain, file_type(wanted)), wanted)
 
 
 def _nested(plain: Any, wanted: FileType) -> Any:  # noqa: ANN401 (plain values)
     """Return plain values in the form that msgspec reads: nested as in code, with the keys that code has."""
     if wanted.is_list:
-        item = file_type(wanted.items[0])
-        return [_nested(each, item) for each in plain]
+        item_type = file_type(wanted.items[0])
+        return [_nested(item, item_type) for item in plain]
     if wanted.origin in {Mapping, dict}:
-        entry, names = file_type(wanted.items[1]), wanted.names
-        return {names.get(name, name): _nested(each, entry) for name, each in plain.items()}
+        value_type, names = file_type(wanted.items[1]), wanted.names
+        return {names.get(name, name): _nested(value, value_type) for name, value in plain.items()}
     nested = dict(plain)
     for field in _differing(wanted.type):
         if "spread" in field.type.extra:
@@ -202,19 +202,18 @@ def _nested(plain: Any, wanted: FileType) -> Any:  # noqa: ANN401 (plain values)
         elif field.name in nested:
             nested[field.name] = _nested(nested[field.name], field.type)
     if "in_files" in wanted.extra:
-        others = nested.pop("also", ())
-        return [nested, *others]
+        return [nested, *nested.pop("also", ())]
     return nested
 
 
 @cache
 def _differing(cls: type[Struct]) -> tuple[FileField, ...]:
-    """Return the fields of a class of which files have another form than code."""
-    return tuple(field for field in own_fields(cls) if _differs(field.type, cls))
+    """Return the fields of a class that have another form in files than in code."""
+    return tuple(field for field in declared_fields(cls) if _differs(field.type, cls))
 
 
 def _differs(wanted: FileType, within: type[Struct]) -> bool:
-    if wanted.words or wanted.type is within:
+    if wanted.constants or wanted.type is within:
         return False
     if wanted.is_struct:
         return not wanted.extra.keys().isdisjoint(("spread", "in_files")) or bool(_differing(wanted.type))
@@ -225,7 +224,7 @@ def _differs(wanted: FileType, within: type[Struct]) -> bool:
 def write(value: Struct) -> dict[str, Json]:
     """Return every field of a file that does not have its default, as plain values."""
     written: dict[str, Json] = {}
-    for field in own_fields(type(value)):
+    for field in declared_fields(type(value)):
         part = getattr(value, field.attribute)
         if "spread" in field.type.extra:
             written |= write(part)
@@ -236,32 +235,32 @@ def write(value: Struct) -> dict[str, Json]:
 
 def _written(value: Any, wanted: FileType) -> Json:  # noqa: ANN401 (any value)
     if "in_files" in wanted.extra:
-        first, *others = map(write, value)
-        return {**first, "also": others} if others else first
+        first, *also = map(write, value)
+        return {**first, "also": also} if also else first
     if wanted.is_struct:
         return write(value)
     if wanted.is_list:
-        item = file_type(wanted.items[0])
-        return [_written(each, item) for each in (sorted(value) if wanted.origin is frozenset else value)]
+        item_type = file_type(wanted.items[0])
+        return [_written(item, item_type) for item in (sorted(value) if wanted.origin is frozenset else value)]
     if wanted.origin is Mapping:
-        entry = file_type(wanted.items[1])
-        names: dict[Any, str] = {word: name for name, word in wanted.names.items()}
-        return {names.get(key, str(key)): _written(each, entry) for key, each in value.items()}
+        value_type = file_type(wanted.items[1])
+        names: dict[Any, str] = {key: name for name, key in wanted.names.items()}
+        return {names.get(key, str(key)): _written(inner, value_type) for key, inner in value.items()}
     return str(value) if isinstance(value, str) else value
 
 
 def problems(plain: Json, wanted: Any, at: FieldPath = WHOLE) -> Iterator[Problem]:  # noqa: ANN401 (any annotation)
-    """Yield what a type does not allow in plain values, in the order of the file, with what is allowed instead."""
+    """Yield the parts of plain values that a type does not allow, in the order of the file, with allowed values."""
     yield from _problems(plain, file_type(wanted), at)
 
 
 def _problems(plain: Any, wanted: FileType, at: FieldPath) -> Iterator[Problem]:  # noqa: ANN401 (plain values)
     expected: Any = wanted.type if wanted.type in _CALLED else list if wanted.is_list else dict
-    if wanted.words:
-        if plain not in wanted.words:
-            # YAML takes some of these words for other values.
-            quoted = f', in quotes: "{plain}"' if str(plain) in wanted.words else ""
-            message = f"{shown(plain)} is not allowed; use one of {', '.join(wanted.words)}{quoted}"
+    if wanted.constants:
+        if plain not in wanted.constants:
+            # YAML reads some of these without quotes as other values.
+            quoted = f', in quotes: "{plain}"' if str(plain) in wanted.constants else ""
+            message = f"{shown(plain)} is not allowed; use one of {', '.join(wanted.constants)}{quoted}"
             yield Problem(message=message, field=at)
     elif not isinstance(plain, expected) or (expected is int and isinstance(plain, bool)):
         yield Problem(message=f"must be {_CALLED[expected]}, not {shown(plain)}", field=at)
@@ -282,16 +281,16 @@ def _problems_within(plain: Any, wanted: FileType, at: FieldPath) -> Iterator[Pr
         if not re.search(wanted.extra.get("pattern", ""), plain):
             yield Problem(message=f"{shown(plain)} does not fit. {wanted.extra['hint']}", field=at)
     elif isinstance(plain, list):
-        item = file_type(wanted.items[0])
-        for position, each in enumerate(cast("Iterable[Any]", plain)):
-            yield from _problems(each, item, at / position)
+        item_type = file_type(wanted.items[0])
+        for position, item in enumerate(cast("Iterable[Any]", plain)):
+            yield from _problems(item, item_type, at / position)
     else:
-        names, entry = wanted.names, file_type(wanted.items[1])
-        for name, each in plain.items():
+        names, value_type = wanted.names, file_type(wanted.items[1])
+        for name, value in plain.items():
             if names and name not in names:
                 yield _no_such_field(name, names, at)
             else:
-                yield from _problems(each, entry, at / name)
+                yield from _problems(value, value_type, at / name)
 
 
 def _problems_of_fields(plain: dict[str, Any], allowed: Mapping[str, FileField], at: FieldPath) -> Iterator[Problem]:
@@ -321,10 +320,10 @@ def shown(plain: Json) -> str:
     return text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "…"
 
 
-def _no_such_field(name: str, known: Iterable[str], at: FieldPath) -> Problem:
+def _no_such_field(name: str, allowed: Iterable[str], at: FieldPath) -> Problem:
     import difflib  # noqa: PLC0415 (only a mistake needs it)
 
-    folded = {field.lower(): field for field in known}
+    folded = {field.lower(): field for field in allowed}
     near = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.75)
-    hint = f"did you mean {folded[near[0]]}?" if near else f"known fields: {', '.join(sorted(known))}"
+    hint = f"did you mean {folded[near[0]]}?" if near else f"known fields: {', '.join(sorted(allowed))}"
     return Problem(message=f"there is no such field; {hint}", field=at / name)

@@ -1,4 +1,4 @@
-"""Which kinds are policies, and what is known of each: a profile beats the label, the label beats the shape."""
+"""Policy kinds of a snapshot: by a profile, else by the policy label, else by the shape of schema and objects."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Registry:
         self._settings = settings
         self._user: dict[GroupKind, PolicyKindProfile] = {}
         for profile in profiles:
-            # What is said again goes to the end, so that the order is that of the files that count.
+            # A repeated kind moves to the end, so that the order is that of the files that count.
             self._user.pop(profile.group_kind, None)
             self._user[profile.group_kind] = profile
-        self._found: dict[GroupKind, PolicyKindProfile | None] = {}
+        self._profiles: dict[GroupKind, PolicyKindProfile | None] = {}
         self._gateways: dict[str, GatewayProfile] = {}
         self._ports: dict[GroupKind, tuple[str, ...] | None] = {}
-        self._own: dict[GroupKind, PolicyKindProfile | None] = {}
+        self._routes: dict[GroupKind, PolicyKindProfile | None] = {}
 
     @property
     def policy_kinds(self) -> tuple[PolicyKindProfile, ...]:
@@ -54,34 +54,33 @@ class Registry:
         return tuple(profile for profile in profiles if profile)
 
     def profiled(self, groups: Iterable[str]) -> tuple[GroupKind, ...]:
-        """The kinds that have a profile, also if they do not occur: the user's, and built-in ones of some groups."""
+        """Return the kinds that have a profile, also without objects: the user's, and built-in ones of some groups."""
         return (*self._user, *(kind for group in groups for kind in built_in_profiles(group)))
 
     def names_of(self, group_kind: GroupKind) -> KindNames:
-        """The names of a kind; of one that is neither built in nor defined in the input, as far as a profile says them.
+        """Return the names of a kind; if it is neither built in nor defined in the input, by its profile.
 
         The plural is then guessed, as Kubernetes' code generators make it.
         """
-        known = self._index.kinds.get(group_kind)
-        if known:
-            return known
+        names = self._index.kinds.get(group_kind)
+        if names:
+            return names
         profile = self._user.get(group_kind) or built_in_profiles(group_kind.group).get(group_kind)
         return KindNames(group_kind, plural(group_kind.kind.lower()), profile.short_names if profile else ())
 
     def delegations(self, kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
-        """How routes delegate to routes, if references of some kinds may mean that: the user's files first.
+        """Return how routes delegate, if references to some kinds may mean routes: the user's profiles first.
 
-        What a user's file says takes the place of what the built-in one of its group says.
+        A user's profile replaces the built-in one of its group.
         """
-        own = {profile.delegation.group: profile.delegation for profile in self._user.values() if profile.delegation}
-        built_in = (profile for profile in built_in_delegations(kinds) if profile.group not in own)
-        return tuple(profile.under(self._settings) for profile in (*own.values(), *built_in))
+        user = {profile.delegation.group: profile.delegation for profile in self._user.values() if profile.delegation}
+        built_in = (profile for profile in built_in_delegations(kinds) if profile.group not in user)
+        return tuple(profile.under(self._settings) for profile in (*user.values(), *built_in))
 
     def gateways_of(self, controller: str) -> GatewayProfile:
-        """How a controller treats Gateways, as a file about it says: the user's first, of these a later one first.
+        """Return how a controller treats Gateways, by the user's last profile about it, else by a built-in one.
 
-        What a user's file says takes the place of what the built-in one of its group says. Of a controller without a
-        name no file says anything.
+        A user's profile replaces the built-in one of its group. No profile is about a controller without a name.
         """
         if controller not in self._gateways:
             treatments = (profile.gateways for profile in self._about_gateways(controller) if profile.gateways)
@@ -89,54 +88,58 @@ class Registry:
         return self._gateways[controller]
 
     def _about_gateways(self, controller: str) -> Iterator[PolicyKindProfile]:
-        """The profiles that are for a controller, of files that may say how it treats Gateways; what counts first."""
-        own = [profile for profile in reversed(self._user.values()) if profile.gateways]
-        said = {profile.group_kind.group for profile in own}
+        """Yield the profiles for a controller, of files with `gateways`; the first one counts."""
+        user = [profile for profile in reversed(self._user.values()) if profile.gateways]
+        groups = {profile.group_kind.group for profile in user}
         built_in = built_in_profiles_of([controller, *self._settings]) if controller else ()
-        for profile in chain(own, (profile for profile in built_in if profile.group_kind.group not in said)):
+        for profile in chain(user, (profile for profile in built_in if profile.group_kind.group not in groups)):
             if controller in profile.under(self._settings).controllers:
                 yield profile
 
     def ports_of(self, group_kind: GroupKind) -> tuple[str, ...] | None:
-        """Where the numbers of the ports of a kind's objects stand; None where no file says, the user's last one first.
+        """Return the fields with port numbers of a kind's objects, for a kind that has no sections in Gateway API.
 
-        Asked of kinds that nothing in Gateway API has sections for.
+        The user's last file counts first; None if no file has any.
         """
         if group_kind not in self._ports:
-            own = reversed(self._user.values())
-            said = chain(own, built_in_profiles(group_kind.group).values())
-            known = next((profile.backends[group_kind] for profile in said if group_kind in profile.backends), None)
-            self._ports[group_kind] = known.ports if known else None
+            profiles = self._profiles_of_file(group_kind.group)
+            backend = next(
+                (profile.backends[group_kind] for profile in profiles if group_kind in profile.backends), None
+            )
+            self._ports[group_kind] = backend.ports if backend else None
         return self._ports[group_kind]
 
-    def route_settings_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
-        """What is known of the settings that the rules of a kind of routes make themselves; None where no file says.
+    def _profiles_of_file(self, group: str) -> Iterator[PolicyKindProfile]:
+        """Yield the user's profiles, the last one first, and then the built-in ones of a group."""
+        return chain(reversed(self._user.values()), built_in_profiles(group).values())
 
-        It has the form of a profile, because these settings are shown and compared as those of policies are; the kind
-        is no policy kind for that.
+    def route_settings_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
+        """Return the settings that rules of a kind of routes make themselves, as a profile; None if no file has any.
+
+        They have the form of a profile because they are shown and compared like settings of policies; the kind is no
+        policy kind for that.
         """
-        if group_kind not in self._own:
-            own = reversed(self._user.values())
-            said = chain(own, built_in_profiles(group_kind.group).values())
-            found = next((profile for profile in said if group_kind in profile.routes), None)
-            self._own[group_kind] = _of_rules(group_kind, found) if found else None
-        return self._own[group_kind]
+        if group_kind not in self._routes:
+            profiles = self._profiles_of_file(group_kind.group)
+            profile = next((profile for profile in profiles if group_kind in profile.routes), None)
+            self._routes[group_kind] = _of_rules(group_kind, profile) if profile else None
+        return self._routes[group_kind]
 
     def profile_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
-        """What is known of a kind; None if it is not a policy kind."""
-        if group_kind not in self._found:
+        """Return the profile of a kind; None if it is not a policy kind."""
+        if group_kind not in self._profiles:
             profile = self._look_up(group_kind)
-            self._found[group_kind] = profile.under(self._settings) if profile else None
-        return self._found[group_kind]
+            self._profiles[group_kind] = profile.under(self._settings) if profile else None
+        return self._profiles[group_kind]
 
     @property
     def look_alikes(self) -> tuple[GroupKind, ...]:
-        """The kinds of which an object was read that refer to targets as policies do, and are none; sorted."""
-        others = (kind for kind in self._index.group_kinds if not (kind in TARGET_KINDS or is_kubernetes_own(kind)))
-        return tuple(kind for kind in others if self.profile_of(kind) is None and looks_alike(kind, self._index))
+        """The kinds with objects that refer to targets as policies do, and are no policy kinds; sorted."""
+        candidates = (kind for kind in self._index.group_kinds if not (kind in TARGET_KINDS or is_kubernetes_own(kind)))
+        return tuple(kind for kind in candidates if self.profile_of(kind) is None and looks_alike(kind, self._index))
 
     def why_none(self, group_kind: GroupKind) -> str:
-        """Why a kind is no policy kind, in words that follow "it"; empty if it is one."""
+        """Return why a kind is no policy kind, as a predicate for "it"; empty if it is one."""
         if self.profile_of(group_kind):
             return ""
         if group_kind in TARGET_KINDS:
@@ -144,7 +147,7 @@ class Registry:
         return why_none(group_kind, self._index) or "is a kind of Kubernetes itself"
 
     def profile(self, group_kind: GroupKind) -> PolicyKindProfile:
-        """What is known of a policy kind, or of the settings that a kind of routes makes itself.
+        """Return the profile of a policy kind, or the settings of a kind of routes in the form of a profile.
 
         Raises `KeyError` for a kind that is neither.
         """

@@ -1,4 +1,4 @@
-"""The settings of a policy in a few short phrases: those of its profile, and the names of all else that is set."""
+"""Summarize the settings of a policy in short phrases: those of its profile, and the names of all other fields."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _Words: TypeAlias = Annotated[
         "Words have {} for the value, {a.field[]} for a field in it, {*} for an entry's name, {# thing} for a number.",
     ),
 ]
-# So many values stand in one phrase, and so many phrases are of one part; it is no place to look them up.
-_MOST: Final = 3
+# The most values in one phrase, and the most phrases of one part.
+_MAX_ITEMS: Final = 3
 
 
 class SummaryPart(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What is said in short of a field of a policy's settings."""
+    """A phrase for a field of a policy's settings."""
 
     field: _FieldOfSummary
     """The field; `rules[]` is each item of a list, `limits.*` each entry of a map. Of several parts for one value, or
@@ -56,7 +56,7 @@ class SummaryPart(Struct, frozen=True, kw_only=True, rename="camel"):
     """
 
     def phrases(self, spec: Json) -> Iterator[tuple[tuple[Step, ...], str]]:
-        """The phrase for every value that the field has in settings, with its path; empty if it is left out."""
+        """Yield the phrase for every value of the field in settings, with its path; "" to leave the field out."""
         if any(_text(value_at(spec, field)) not in values for field, values in self.when.items()):
             return
         pattern = FieldPath.parse(self.field)
@@ -64,51 +64,50 @@ class SummaryPart(Struct, frozen=True, kw_only=True, rename="camel"):
             if value is None:
                 continue
             if "{#" in self.words and isinstance(value, Mapping | list | tuple) and not value:
-                yield path.steps, ""  # None of something is not worth a phrase.
+                yield path.steps, ""  # An empty list or map needs no phrase.
                 continue
             entries = [str(key) for key, step in zip(path.steps, pattern.steps, strict=True) if step is Every.KEY]
-            # What is between placeholders, and their names, take turns.
+            # Texts between placeholders alternate with names of placeholders.
             pieces = _PLACEHOLDER.split(self.words)
             pieces[1::2] = [self._filled(name, value, entries[-1] if entries else "") for name in pieces[1::2]]
             if all(pieces[1::2]):
                 yield path.steps, "".join(pieces)
 
     def _filled(self, name: str, value: Json, entry: str) -> str:
-        """The text for a placeholder; empty without anything for it."""
+        """Return the text for a placeholder; "" without a value."""
         if name == "*":
             return entry
         if name.startswith("#"):
             number = len(value) if isinstance(value, Mapping | list | tuple) else value
             noun = name[1:].strip()
             return f"{number} {noun if number == 1 else plural(noun)}" if noun else str(number)
-        found = [each for _, each in FieldPath.parse(name).each(value)]
-        flat = [each for one in found for each in (one if isinstance(one, list | tuple) else [one])]
+        values = [inner for _, inner in FieldPath.parse(name).each(value)]
+        flat = [item for inner in values for item in (inner if isinstance(inner, list | tuple) else [inner])]
         texts = [self.terms.get(text, text) for text in map(_text, flat) if text]
-        more = f" and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
-        return ", ".join(texts[:_MOST]) + more
+        rest = f" and {len(texts) - _MAX_ITEMS} more" if len(texts) > _MAX_ITEMS else ""
+        return ", ".join(texts[:_MAX_ITEMS]) + rest
 
 
 def summarized(parts: Sequence[SummaryPart], spec: Mapping[str, Json]) -> tuple[str, ...]:
-    """Settings in short phrases, in the order of the parts; then each further field of the settings by its name.
+    """Return settings in short phrases, in the order of the parts, and then all other fields by their names.
 
-    A further field that has a plain value, or holds nothing else, has that, too. Nothing that is set stays unmentioned,
-    unless a part says so.
+    A field with a single plain value has the value as well. Only a part can leave out a field.
     """
     phrases: list[str] = []
-    # What is told, and all that it stands in.
-    told: set[tuple[Step, ...]] = set()
+    # Fields with phrases, and these with all fields that contain them.
+    covered: set[tuple[Step, ...]] = set()
     around: set[tuple[Step, ...]] = set()
     for part in parts:
         of_part: dict[str, None] = {}
         for steps, phrase in part.phrases(spec):
             beginnings = [steps[:end] for end in range(1, len(steps) + 1)]
-            if steps not in around and told.isdisjoint(beginnings):
-                told.add(steps)
+            if steps not in around and covered.isdisjoint(beginnings):
+                covered.add(steps)
                 around.update(beginnings)
                 of_part[phrase] = None
         of_part.pop("", None)
-        phrases += [*of_part][:_MOST]
-        phrases += [f"{len(of_part) - _MOST} more"] if len(of_part) > _MOST else []
+        phrases += [*of_part][:_MAX_ITEMS]
+        phrases += [f"{len(of_part) - _MAX_ITEMS} more"] if len(of_part) > _MAX_ITEMS else []
     for field, value in spec.items():
         if value is not None and (field,) not in around:
             phrases.append(_named(field, value))
@@ -116,7 +115,7 @@ def summarized(parts: Sequence[SummaryPart], spec: Mapping[str, Json]) -> tuple[
 
 
 def _named(field: str, value: Json) -> str:
-    """A field by its name, with the one plain value in it."""
+    """Return the name of a field, with the value if it is a single plain one."""
     while isinstance(value, Mapping) and len(value) == 1:
         ((key, value),) = value.items()
         field = f"{field}.{key}"
@@ -125,7 +124,7 @@ def _named(field: str, value: Json) -> str:
 
 
 def _text(value: Json) -> str:
-    """A plain value as text; empty for anything else."""
+    """Return a plain value as text; "" for any other value."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else ""

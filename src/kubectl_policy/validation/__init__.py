@@ -1,4 +1,4 @@
-"""What an API server would refuse: the schemas and the rules of CustomResourceDefinitions."""
+"""Validate objects as an API server does, by the schemas and rules of CustomResourceDefinitions."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ __all__ = ["Validation", "new_evaluator"]
 
 
 def new_evaluator() -> Evaluator:
-    """An evaluator of expressions with a budget of its own."""
+    """Return an evaluator of expressions with a new budget."""
     from kubectl_policy.validation.expressions import Evaluator  # noqa: PLC0415 (many inputs have no schemas)
 
     return Evaluator()
 
 
 class Validation:
-    """Holds the objects of an index against the schemas that were read with them, and no others."""
+    """Validation of the objects of an index by the definitions in the same index."""
 
     def __init__(self, index: Index, evaluator: Callable[[], Evaluator]) -> None:
-        """Remember where to look; schemas and what evaluates are looked at when the first object of a kind is."""
+        """Keep the index; schemas are compiled for the first object of a kind."""
         self._index = index
         self._evaluator = evaluator
-        self._admission = cache(self._admission_to)
+        self._schemas = cache(self._find_schema)
 
     def problems_of(self, resource: Resource) -> Iterator[Diagnostic]:
-        """Why an API server would refuse an object if it were created now, and what could not be found out."""
-        admission = self._admission_of(resource)
-        if admission:
-            yield from admission.diagnostics(resource, self._index.raw(resource.ref), self._evaluator())
+        """Yield reasons why an API server would refuse to create an object, and checks that were not possible."""
+        schema = self._schema_of(resource)
+        if schema:
+            yield from schema.diagnostics(resource, self._index.raw(resource.ref), self._evaluator())
 
     def dropped(self, resource: Resource) -> tuple[FieldPath, ...]:
-        """The fields of an object that an API server would not keep, as the schema does not know them."""
-        admission = self._admission_of(resource)
-        return admission.dropped(resource.raw) if admission else ()
+        """Return the fields of an object that an API server would drop, as the schema does not know them."""
+        schema = self._schema_of(resource)
+        return schema.dropped(resource.raw) if schema else ()
 
-    def _admission_of(self, resource: Resource) -> VersionSchema | None:
-        return self._admission(resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
+    def _schema_of(self, resource: Resource) -> VersionSchema | None:
+        return self._schemas(resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
 
-    def _admission_to(self, kind: GroupKind, version: str) -> VersionSchema | None:
-        """What admits objects of a version; None if no definition that was read serves it."""
+    def _find_schema(self, kind: GroupKind, version: str) -> VersionSchema | None:
+        """Return the schema of a version; None if no definition that was read serves it."""
         definition = self._index.definitions.get(kind)
         for described in mappings_at(definition.raw, "spec.versions") if definition else ():
             if described.get("name") == version and described.get("served") is not False:

@@ -1,85 +1,86 @@
-"""Which objects an API server would refuse, as far as their CustomResourceDefinitions were read, and what it keeps."""
+"""Check objects by one version of a definition: by its schema, and by its rules (`x-kubernetes-validations`)."""
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, cast
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from msgspec import Struct
 
-from kubectl_policy.model import Diagnostic
-from kubectl_policy.model.fields import WHOLE, mapping_at, value_at
-from kubectl_policy.validation.schema import spelled, unchecked
+from kubectl_policy.model import Diagnostic, FieldPath
+from kubectl_policy.model.fields import WHOLE, mapping_at, mappings_at, text_at, value_at
+from kubectl_policy.validation.expressions import MAX_TEXT
+from kubectl_policy.validation.pruning import dropped_fields, is_sound, pruned
+from kubectl_policy.validation.schema import (
+    HIDE_RULES,
+    MapKey,
+    SchemaCheck,
+    refused,
+    shown,
+    spelled,
+    type_of,
+    unchecked,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import FieldPath, Json, Problem, Resource
-    from kubectl_policy.validation.expressions import Evaluator
-    from kubectl_policy.validation.rules import RuleTree
+    from kubectl_policy.model import Json, Problem, Resource
+    from kubectl_policy.validation.expressions import Evaluator, Result, Seen
+    from kubectl_policy.validation.schema import Reason
 
-# Everything here recurses on values; real definitions are 50 levels deep.
-_DEEPEST: Final = 100
-# etcd takes 1.5 MiB, and a value that is repeated by an alias counts each time.
-_LARGEST: Final = 300_000
-# Of one object, no more problems are listed.
-_MOST: Final = 100
+_QUOTED: Final = (
+    r"""[rR][bB]?(?:"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"[^"]*"|'[^']*')"""
+    r"""|(?P<quote>"{3}|'{3}|["'])(?:\\[\s\S]|(?!(?P=quote))[\s\S])*(?P=quote)"""
+)
+_MISSING_KEY: Final = r'Key not found in map : "?(?P<key>.*?)"?'
+# The reasons that a rule may give; others are ignored.
+_REASONS: Final[Mapping[str, Reason]] = {
+    "FieldValueDuplicate": "FieldValueDuplicate",
+    "FieldValueForbidden": "FieldValueForbidden",
+    "FieldValueRequired": "FieldValueRequired",
+}
+_HIDDEN: Final = "its rules were not checked, because of what else is wrong"
 
 
-def is_sound(value: object) -> bool:
-    """Whether a value is made of the types of JSON, with text as keys, and is neither endless nor enormous."""
-    waiting: list[tuple[object, int]] = [(value, 0)]
-    seen = 0
-    while waiting:
-        part, depth = waiting.pop()
-        seen += 1
-        if seen > _LARGEST or depth > _DEEPEST:
-            return False
-        if isinstance(part, Mapping):
-            fields = cast("Mapping[object, object]", part)
-            if not all(isinstance(key, str) for key in fields):
-                return False
-            waiting += [(inner, depth + 1) for inner in fields.values()]
-        elif isinstance(part, list | tuple):
-            waiting += [(inner, depth + 1) for inner in cast("Sequence[object]", part)]
-        elif part is not None and not isinstance(part, bool | int | float | str):
-            return False
-    return True
+# The most problems that are listed for one object.
+_MAX_PROBLEMS: Final = 100
 
 
 class VersionSchema(Struct, frozen=True):
-    """The schema of a version with its rules; the status is dropped where it is a subresource."""
+    """The schema of a version with its rules; `drops_status` if the status is a subresource."""
 
     schema: Mapping[str, Json]
     rules: RuleTree | None
     drops_status: bool
 
     def diagnostics(self, resource: Resource, raw: Mapping[str, Json], evaluator: Evaluator) -> Iterator[Diagnostic]:
-        """What is wrong with an object, and what could not be found out; `raw` is the object with its defaults."""
+        """Yield problems of an object, and checks that were not possible; `raw` is the object with its defaults."""
         if is_sound(resource.raw):
             problems = self._problems(raw, evaluator)
         else:
             problems = [unchecked(WHOLE, "it is too large, or too deep, to be checked")]
         for problem in problems:
             field = f"{spelled(problem.field)}: " if problem.field.steps else ""
-            refused = "the API server would refuse it: " if problem.certain else ""
+            verdict = "the API server would refuse it: " if problem.certain else ""
             yield Diagnostic(
                 rule="schema" if problem.certain else "schema-unchecked",
                 severity="error" if problem.certain else "info",
-                message=f"{resource.ref}: {refused}{field}{problem.message}",
+                message=f"{resource.ref}: {verdict}{field}{problem.message}",
                 subject=resource.ref,
                 field=str(problem.field),
                 origin=resource.origin,
             )
 
     def dropped(self, raw: Mapping[str, Json]) -> tuple[FieldPath, ...]:
-        """The fields of an object that its schema does not know, the outer ones of those that are in each other."""
-        return tuple(_dropped(raw, pruned(raw, self.schema), WHOLE)) if is_sound(raw) else ()
+        """Return the outermost fields of an object that its schema does not know."""
+        return tuple(dropped_fields(raw, pruned(raw, self.schema))) if is_sound(raw) else ()
 
     def _problems(self, raw: Mapping[str, Json], evaluator: Evaluator) -> list[Problem]:
-        from kubectl_policy.validation.rules import Rules, hidden_by, seen_by_rules  # noqa: PLC0415 (see `version_schema`)
-        from kubectl_policy.validation.schema import SchemaCheck  # noqa: PLC0415 (see `version_schema`)
-
         kept = pruned(raw, self.schema)
         if self.drops_status:
             kept = {key: value for key, value in kept.items() if key != "status"}
@@ -89,83 +90,216 @@ class VersionSchema(Struct, frozen=True):
         elif self.rules:
             seen = seen_by_rules(kept, self.schema, embedded=True)
             problems += Rules(evaluator, hidden_by(problems)).problems(kept, seen, self.rules)
-        return _once(problems)
+        return _without_repetitions(problems)
 
 
 def version_schema(version: Mapping[str, Json]) -> VersionSchema | None:
-    """What a version of a definition says; None if it has no schema that can be worked with."""
+    """Compile a version of a definition; None if it has no usable schema."""
     schema = mapping_at(version, "schema.openAPIV3Schema")
     if not schema or not is_sound(schema):
         return None
-    from kubectl_policy.validation.rules import rule_tree  # noqa: PLC0415 (most definitions that are tried have no schema)
-
     return VersionSchema(schema, rule_tree(schema, schema), value_at(version, "subresources.status") is not None)
 
 
-def _once(problems: list[Problem]) -> list[Problem]:
-    """The problems without repetitions and with an end; of a doubt, the first field that it is about is enough."""
+def _without_repetitions(problems: list[Problem]) -> list[Problem]:
+    """Return the first problems without repetitions; of an uncertain problem, only its first field."""
     first: dict[tuple[FieldPath, str], Problem] = {}
     for problem in problems:
         first.setdefault((problem.field if problem.certain else WHOLE, problem.message), problem)
     every = list(first.values())
-    rest = [unchecked(WHOLE, f"{len(every) - _MOST} more problems are not listed")] if len(every) > _MOST else []
-    return every[:_MOST] + rest
+    if len(every) <= _MAX_PROBLEMS:
+        return every
+    return [*every[:_MAX_PROBLEMS], unchecked(WHOLE, f"{len(every) - _MAX_PROBLEMS} more problems are not listed")]
 
 
-# Of the object itself, and of an object that is embedded in it, these are never dropped.
-_META: Final = frozenset({"apiVersion", "kind", "metadata"})
+class RuleTree(Struct, frozen=True, kw_only=True):
+    """The rules for a value, and those for what is inside of it; `also` are those of `allOf`."""
+
+    rules: tuple[Mapping[str, Json], ...]
+    fields: Mapping[str, RuleTree]
+    additional: RuleTree | None
+    items: RuleTree | None
+    also: tuple[RuleTree, ...]
 
 
-def pruned(raw: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The object without unknown fields and without nulls that stand for nothing; `raw` is not mutated.
+def rule_tree(schema: Json, demands: Json) -> RuleTree | None:
+    """Return the rules in `demands`, which is the schema itself or a part of its `allOf`; None without any.
 
-    As `Prune` and `PruneNonNullableNullsWithoutDefaults` in apiextensions-apiserver, pkg/apiserver/schema, have it.
+    Rules see a value by its own schema, so `allOf` has rules for those fields alone that the schema has.
     """
-    return _kept_fields(raw, schema, keep_unknown=_preserves(schema), embedded=True)
+    if not isinstance(schema, Mapping) or not isinstance(demands, Mapping):
+        return None
+    properties, demanded = mapping_at(schema, "properties"), mapping_at(demands, "properties")
+    inside = {name: rule_tree(properties.get(name), about) for name, about in demanded.items()}
+    also = (rule_tree(schema, part) for part in mappings_at(demands, "allOf"))
+    tree = RuleTree(
+        rules=tuple(rule for rule in mappings_at(demands, "x-kubernetes-validations") if on_creation(rule)),
+        fields={name: tree for name, tree in inside.items() if tree},
+        additional=rule_tree(schema.get("additionalProperties"), demands.get("additionalProperties")),
+        items=rule_tree(schema.get("items"), demands.get("items")),
+        also=tuple(tree for tree in also if tree),
+    )
+    return tree if any((tree.rules, tree.fields, tree.additional, tree.items, tree.also)) else None
 
 
-def _dropped(value: Json, kept: Json, field: FieldPath) -> Iterator[FieldPath]:
-    if isinstance(value, Mapping) and isinstance(kept, Mapping):
-        for key, inner in value.items():
-            if key in kept:
-                yield from _dropped(inner, kept[key], field / key)
-            elif inner is not None:
-                yield field / key
-    elif isinstance(value, list) and isinstance(kept, list):
-        for position, (item, left) in enumerate(zip(value, kept, strict=True)):
-            yield from _dropped(item, left, field / position)
+def on_creation(rule: Mapping[str, Json]) -> str:
+    """Return the expression of a rule for the creation of an object, without `oldSelf`; "" for rules about updates."""
+    text = text_at(rule, "rule").strip()
+    expression = _without_old(text)
+    return expression if expression == text or rule.get("optionalOldSelf") is True else ""
 
 
-def _kept(value: Json, schema: Json, *, keep_unknown: bool = False) -> Json:
-    about: Mapping[str, Json] = schema if isinstance(schema, Mapping) else {}
-    keep_unknown = keep_unknown or _preserves(about)
+@lru_cache(maxsize=10_000)
+def _without_old(text: str) -> str:
+    return re.sub(rf"(?P<text>{_QUOTED})|(?<![.\w])oldSelf\b", lambda match: match["text"] or "optional.none()", text)
+
+
+class Rules(Struct, frozen=True):
+    """Checks values against their rules; rules of `hidden` fields are not evaluated."""
+
+    evaluator: Evaluator
+    hidden: frozenset[FieldPath] = frozenset()
+
+    def problems(self, value: Json, seen: Seen, tree: RuleTree, field: FieldPath = WHOLE) -> Iterator[Problem]:
+        """Yield the rules that a value or a value inside of it breaks, and those that could not be evaluated.
+
+        `seen` is the value as rules see it. As `Validator` in apiextensions-apiserver, pkg/apiserver/schema/cel, has
+        it: rules are not for null.
+        """
+        if value is None:
+            return
+        if tree.rules:
+            yield from self._broken_rules(value, seen, tree.rules, field)
+        for part in tree.also:
+            yield from self.problems(value, seen, part, field)
+        if _is_list(value) and isinstance(seen, list) and tree.items:
+            for position, item in enumerate(value):
+                yield from self.problems(item, seen[position], tree.items, field / position)
+        if isinstance(value, Mapping) and isinstance(seen, dict):
+            for key, inner in value.items():
+                if key in tree.fields:
+                    yield from self.problems(inner, seen.get(escaped(key)), tree.fields[key], field / key)
+                elif tree.additional and key in seen:
+                    yield from self.problems(inner, seen[key], tree.additional, field / MapKey(key))
+
+    def _broken_rules(
+        self, value: Json, seen: Seen, rules: Sequence[Mapping[str, Json]], field: FieldPath
+    ) -> Iterator[Problem]:
+        if field in self.hidden:
+            yield unchecked(field, _HIDDEN)
+            return
+        results = self.evaluator.evaluate([*map(on_creation, rules)], seen)
+        for rule, result in zip(rules, results, strict=True):
+            if result.value is False:
+                yield _broken(value, rule, field, self._detail(seen, rule))
+            elif result.value is not True:
+                yield _undecided(value, rule, field, result)
+
+    def _detail(self, seen: Seen, rule: Mapping[str, Json]) -> str:
+        """Return the detail for a broken rule: the result of its message expression, its message, or the rule."""
+        expression = text_at(rule, "messageExpression").strip()
+        message = self.evaluator.evaluate([expression], seen)[0].value if expression else None
+        if isinstance(message, str) and message.strip() and "\n" not in message and len(message) <= MAX_TEXT:
+            return message.strip()
+        return text_at(rule, "message") or f"failed rule: {text_at(rule, 'rule').strip()}"
+
+
+def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
+    return isinstance(value, list | tuple)
+
+
+def _undecided(value: Json, rule: Mapping[str, Json], field: FieldPath, result: Result) -> Problem:
+    about = text_at(rule, "message").strip() or text_at(rule, "rule").strip()
+    missing = re.fullmatch(_MISSING_KEY, result.problem)
+    if missing:
+        detail = f"no such key: {missing['key']} evaluating rule: {about}"
+        return refused(field, "FieldValueInvalid", shown(type_of(value)), detail)
+    reason = result.problem or "it is neither true nor false"
+    return unchecked(field, f"whether it satisfies the rule {shown(about)} was not checked: {reason}")
+
+
+def _broken(value: Json, rule: Mapping[str, Json], field: FieldPath, detail: str) -> Problem:
+    with suppress(ValueError):
+        field = FieldPath((*field.steps, *FieldPath.parse(text_at(rule, "fieldPath")).steps))
+    reason: Reason = _REASONS.get(text_at(rule, "reason"), "FieldValueInvalid")
+    if reason == "FieldValueDuplicate":
+        return refused(field, reason, shown(value))
+    if reason != "FieldValueInvalid":
+        return refused(field, reason, detail)
+    single = [] if isinstance(value, Mapping | list | tuple) else [shown(value)]
+    return refused(field, reason, *single, detail)
+
+
+def hidden_by(problems: Iterable[Problem]) -> frozenset[FieldPath]:
+    """Return the fields that contain an invalid field, whose rules are not evaluated.
+
+    An API server then evaluates no rule of the object at all; here, rules of other fields are checked all the same.
+    """
+    return frozenset(field for problem in problems if problem.reason in HIDE_RULES for field in problem.field.around)
+
+
+_RESERVED: Final = frozenset(
+    (
+        *("true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import"),
+        *("let", "loop", "package", "namespace", "return", "var", "void", "while"),
+    )
+)
+_ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
+_META: Final[Mapping[str, Json]] = {
+    "apiVersion": {"type": "string"},
+    "kind": {"type": "string"},
+    "metadata": {"type": "object", "properties": {"name": {"type": "string"}, "generateName": {"type": "string"}}},
+}
+_TIMES: Final = ("date", "date-time", "duration")
+# No integer of an API has more bits; beyond, JSON numbers are decimals to the API server.
+_LARGEST_INTEGER: Final = 2**63
+
+
+def seen_by_rules(value: Json, schema: Mapping[str, Json], *, embedded: bool = False) -> Seen:
+    """Convert a value by the types of its schema, as `UnstructuredToVal` in k8s.io/apiserver, pkg/cel/common, has it.
+
+    `embedded` is true of an object with its own kind: rules see its kind and its name. Fields that the schema does not
+    know are kept, for definitions that somebody has shortened.
+    """
     if isinstance(value, Mapping):
-        embedded = about.get("x-kubernetes-embedded-resource") is True
-        return _kept_fields(value, about, keep_unknown=keep_unknown, embedded=embedded)
-    if isinstance(value, list):
-        # Inside of a list, unknown fields are kept wherever the list itself keeps them.
-        return [_kept(item, about.get("items"), keep_unknown=keep_unknown) for item in value]
-    return value
+        return _fields(value, schema, embedded=embedded or schema.get("x-kubernetes-embedded-resource") is True)
+    if isinstance(value, str):
+        return _text(value, schema)
+    if _is_list(value):
+        items = mapping_at(schema, "items")
+        return [seen_by_rules(item, items) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and schema.get("type") == "number":
+        return float(value) if abs(value) < _LARGEST_INTEGER else ...
+    return value if isinstance(value, int | float | None) else ...
 
 
-def _kept_fields(
-    value: Mapping[str, Json], schema: Mapping[str, Json], *, keep_unknown: bool, embedded: bool
-) -> Mapping[str, Json]:
-    properties, others = mapping_at(schema, "properties"), schema.get("additionalProperties")
-    kept: dict[str, Json] = {}
+def _fields(value: Mapping[str, Json], schema: Mapping[str, Json], *, embedded: bool) -> dict[str, Seen]:
+    """Return the fields by their names in rules; a null in a known field counts as absent."""
+    properties = {**mapping_at(schema, "properties"), **(_META if embedded else {})}
+    additional = mapping_at(schema, "additionalProperties")
+    seen: dict[str, Seen] = {}
     for key, inner in value.items():
-        about = properties.get(key, others)
-        if embedded and key in _META:
-            kept[key] = inner
-        elif isinstance(about, Mapping):
-            if inner is not None or about.get("nullable") is True or about.get("default") is not None:
-                kept[key] = _kept(inner, about)
-        elif keep_unknown:
-            kept[key] = inner
-        elif about is True:
-            kept[key] = _kept(inner, None)
-    return kept
+        about = properties.get(key)
+        if isinstance(about, Mapping):
+            if inner is not None:
+                seen[escaped(key)] = seen_by_rules(inner, about)
+        else:
+            seen[key] = seen_by_rules(inner, additional)
+    return seen
 
 
-def _preserves(schema: Mapping[str, Json]) -> bool:
-    return schema.get("x-kubernetes-preserve-unknown-fields") is True
+def escaped(name: str) -> str:
+    """Return the name of a field in rules, as `Escape` in k8s.io/apiserver, pkg/cel, has it."""
+    if name in _RESERVED:
+        return f"__{name}__"
+    return re.sub("__|[-./]", lambda match: _ESCAPES[match[0]], name)
+
+
+def _text(value: str, schema: Mapping[str, Json]) -> Seen:
+    form = text_at(schema, "format") if schema.get("type") == "string" else ""
+    if form != "byte":
+        return ... if form in _TIMES else value
+    try:
+        return base64.b64decode(value, altchars=b"-_", validate=True)
+    except ValueError:
+        return ...

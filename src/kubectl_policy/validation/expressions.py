@@ -1,4 +1,4 @@
-"""CEL and RE2: expressions are evaluated by a process of their own, because nothing else can stop the library."""
+"""Evaluate CEL expressions and RE2 patterns in a separate process, which can be stopped if they take too long."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
     from types import EllipsisType
     from typing import NoReturn, TypeAlias
 
-# What rules see of a value; an ellipsis is what cannot be told to the library.
+# A value as rules see it; an ellipsis stands for a value that the library cannot be given.
 Seen: TypeAlias = "bool | int | float | str | bytes | EllipsisType | list[Seen] | dict[str, Seen] | None"
 
-# Seconds of CPU time: for one expression on one value, and for all of a command that take longer than a moment.
-_LONGEST: Final = 1.0
-_BUDGET: Final = 4.0
-_MOMENT: Final = 0.01
-_LARGEST_RULE: Final = 10_000
-# No text that a rule makes is shown beyond this.
-LARGEST_TEXT: Final = 5_000
-_LARGEST_PROCESS: Final = 4 * 2**30
+# Seconds of CPU time: the limit of one expression on one value, and of all slow expressions of a command.
+_MAX_SECONDS: Final = 1.0
+_BUDGET_SECONDS: Final = 4.0
+# Expressions that take no longer do not count.
+_FAST_SECONDS: Final = 0.01
+# In characters.
+_MAX_RULE: Final = 10_000
+MAX_TEXT: Final = 5_000
+_MAX_PROCESS_BYTES: Final = 4 * 2**30
 
 
 class Result(Struct, frozen=True):
-    """The result of an expression, if that is a truth value or a text; `problem` says why there is none."""
+    """The result of an expression, if that is a truth value or a text, or the problem."""
 
     value: bool | str | None = None
     problem: str = ""
@@ -45,37 +46,39 @@ _STOPPED: Final = Result(problem="it would take too long")
 class Evaluator:
     """Evaluates expressions within one budget of CPU time, which all objects of a command share.
 
-    An expression that takes longer than a second is stopped, and not tried again. Only what takes longer than a moment
-    counts, so that it does not matter how many objects there are.
+    An expression that takes longer than a second is stopped, and not tried again. Only slow expressions count, so that
+    the number of objects does not matter.
     """
 
-    def __init__(self, budget: float = _BUDGET, longest: float = _LONGEST) -> None:
-        """Start no process before there is something to evaluate; the limits are seconds."""
+    def __init__(self, budget: float = _BUDGET_SECONDS, longest: float = _MAX_SECONDS) -> None:
+        """Start no process before there is something to evaluate; the limits are in seconds."""
         self._longest = longest
-        self._left = budget
+        self._remaining = budget
         self._worker: _Worker | None = None
         self._stopped: set[str] = set()
         self._matches: dict[tuple[str, str], bool | None] = {}
 
     @property
     def obstacle(self) -> str:
-        """Why nothing can be evaluated, or nothing any more; empty if it can."""
+        """The reason for which nothing can be evaluated, or nothing any more; empty without one."""
         if library() is None:
             return "cel-expr-python is not installed"
         if not hasattr(os, "fork"):
             return "on this platform nothing can stop one that takes too long"
-        return "" if self._left > 0 else "those before took too long"
+        return "" if self._remaining > 0 else "those before took too long"
 
     def evaluate(self, expressions: Sequence[str], value: Seen) -> list[Result]:
-        """The result of each expression for a value of `self`."""
+        """Return the result of each expression for a value of `self`."""
         return self.evaluate_with(expressions, {"self": value})
 
     def evaluate_with(self, expressions: Sequence[str], variables: dict[str, Seen]) -> list[Result]:
-        """The result of each expression for the values of some variables."""
+        """Return the result of each expression for the values of some variables."""
         results: dict[str, Result] = {}
-        possible = [text for text in expressions if len(text) <= _LARGEST_RULE]
-        while self._left > 0 and (waiting := [text for text in possible if text not in {*results, *self._stopped}]):
-            results |= zip(waiting, self._answers(waiting, variables), strict=False)
+        possible = [text for text in expressions if len(text) <= _MAX_RULE]
+        while self._remaining > 0 and (
+            waiting := [text for text in possible if text not in {*results, *self._stopped}]
+        ):
+            results |= zip(waiting, self._evaluate(waiting, variables), strict=False)
         return [results.get(text, _STOPPED) for text in expressions]
 
     def matches(self, pattern: str, text: str) -> bool | None:
@@ -88,26 +91,26 @@ class Evaluator:
             self._matches[pattern, text] = result.value if isinstance(result.value, bool) else None
         return self._matches[pattern, text]
 
-    def _answers(self, expressions: Sequence[str], variables: dict[str, Seen]) -> list[Result]:
-        """The results of some expressions from the first on; the one after these, if there is any, was stopped."""
+    def _evaluate(self, expressions: Sequence[str], variables: dict[str, Seen]) -> list[Result]:
+        """Return the results of expressions up to the first one that is stopped."""
         worker, self._worker = self._worker or _Worker(), None
-        limit, results = min(self._longest, self._left), list[Result]()
+        limit, results = min(self._longest, self._remaining), list[Result]()
         with suppress(OSError, EOFError):
             worker.ask(expressions, variables, limit)
             for _ in expressions:
                 result, problem, seconds = worker.answer()
                 results.append(Result(result, problem))
-                self._left -= seconds if seconds > _MOMENT else 0
+                self._remaining -= seconds if seconds > _FAST_SECONDS else 0
         if len(results) < len(expressions):
             self._stopped.add(expressions[len(results)])
-            self._left -= limit
+            self._remaining -= limit
         else:
             self._worker = worker
         return results
 
 
 class _Worker:
-    """A copy of this process that evaluates expressions until it is told no more, or is stopped."""
+    """A fork of this process that evaluates expressions until its pipe is closed, or it is stopped."""
 
     def __init__(self) -> None:
         requests, results = os.pipe(), os.pipe()
@@ -121,12 +124,12 @@ class _Worker:
         weakref.finalize(self, _end, process, self._requests, self._results)
 
     def ask(self, expressions: Sequence[str], variables: dict[str, Seen], limit: float) -> None:
-        """Have expressions evaluated for some values, each for so many seconds of CPU time at most."""
+        """Request the results of expressions, each within a limit in seconds of CPU time."""
         marshal.dump((list(expressions), variables, limit), self._requests)
         self._requests.flush()
 
     def answer(self) -> tuple[bool | str | None, str, float]:
-        """The result of the next expression, why there is none, and the seconds that it took."""
+        """Return the result of the next expression or its problem, and its seconds of CPU time."""
         return cast("tuple[bool | str | None, str, float]", marshal.load(self._results))  # noqa: S302 (our own words)
 
 
@@ -134,14 +137,14 @@ def _end(process: int, *pipes: BinaryIO) -> None:
     for pipe in pipes:
         with suppress(OSError):
             pipe.close()
-    # In a copy of the process that started it, it is no child.
+    # After a fork, the worker may be no child of this process.
     with suppress(ProcessLookupError, ChildProcessError):
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
 
 
 def _work(requests: tuple[int, int], results: tuple[int, int]) -> NoReturn:  # pragma: no cover (in the copy alone)
-    """Evaluate what is asked, as a process that the kernel ends when it takes too long or too much memory."""
+    """Serve requests in a process that the kernel ends when it takes too long or too much memory."""
     try:
         import resource  # noqa: PLC0415 (not on every platform)
 
@@ -149,18 +152,18 @@ def _work(requests: tuple[int, int], results: tuple[int, int]) -> NoReturn:  # p
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_AS, (_LARGEST_PROCESS, _LARGEST_PROCESS))
+            resource.setrlimit(resource.RLIMIT_AS, (_MAX_PROCESS_BYTES, _MAX_PROCESS_BYTES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.close(requests[1])
         os.close(results[0])
-        with os.fdopen(requests[0], "rb") as asked, os.fdopen(results[1], "wb") as answers:
-            serve(asked, answers)
+        with os.fdopen(requests[0], "rb") as incoming, os.fdopen(results[1], "wb") as outgoing:
+            serve(incoming, outgoing)
     finally:
         os._exit(0)
 
 
 def serve(requests: BinaryIO, results: BinaryIO) -> None:
-    """Answer requests until there are no more; what takes longer than its limit ends the process (SIGPROF)."""
+    """Answer requests until there are no more; an expression beyond its limit ends the process (SIGPROF)."""
     with suppress(EOFError):
         while True:
             expressions, variables, limit = marshal.load(requests)  # noqa: S302 (our own words)
@@ -173,8 +176,8 @@ def serve(requests: BinaryIO, results: BinaryIO) -> None:
                 results.flush()
 
 
-# What the library raises; TypeError is for text that is no Unicode.
-_REFUSED: Final = (RuntimeError, TypeError)
+# Exceptions of the library; TypeError is for text that is no Unicode.
+_LIBRARY_ERRORS: Final = (RuntimeError, TypeError)
 
 _OPAQUE: Final = "Non-CEL value type"
 _CODES: Final = r"^(?:[A-Z_]+: )+(?:<input>:\S+ )?| \[[A-Z_]+\]$"
@@ -203,34 +206,34 @@ def _evaluated(expression: str, variables: dict[str, Seen]) -> Result:
         return Result(problem=compiled)
     try:
         outcome = compiled.eval(data=variables)
-    except _REFUSED as error:
-        return Result(problem=_words(error))
+    except _LIBRARY_ERRORS as error:
+        return Result(problem=_first_sentence(error))
     value = outcome.value()
     if outcome.type().name() == "ERROR":
-        problem = _words(value)
+        problem = _first_sentence(value)
         return Result(problem="it is about a value that CEL cannot be given" if _OPAQUE in problem else problem)
     if isinstance(value, str):
-        return Result(value[: LARGEST_TEXT + 1])
+        return Result(value[: MAX_TEXT + 1])
     return Result(value if isinstance(value, bool) else None)
 
 
 @lru_cache(maxsize=10_000)
 def _compiled(expression: str, variables: tuple[str, ...]) -> _Expression | str:
-    """The compiled expression, or why there is none."""
+    """Return the compiled expression, or the problem."""
     try:
         return cast("_Environment", library(variables)).compile(expression)
-    except _REFUSED as error:
-        return _words(error)
+    except _LIBRARY_ERRORS as error:
+        return _first_sentence(error)
 
 
-def _words(problem: object) -> str:
-    """The first sentence of what the library says, without its codes and positions."""
+def _first_sentence(problem: object) -> str:
+    """Return the first sentence of a message of the library, without codes and positions."""
     return re.sub(_CODES, "", str(problem).partition("\n")[0])
 
 
 @cache
 def library(variables: tuple[str, ...] = ("self",)) -> _Environment | None:
-    """The environment of rules with some variables; None where the library is not installed.
+    """Return the environment of rules with some variables; None if the library is not installed.
 
     It is not built for every machine. It is Google's own in C++: it takes at most 10,000 steps of loops, and parses at
     most 32 levels deep.
@@ -252,7 +255,7 @@ def library(variables: tuple[str, ...] = ("self",)) -> _Environment | None:
 
 
 def _is_ip(text: str) -> bool:
-    """What Gateway API's own rules ask of hostnames, as k8s.io/apiserver, pkg/cel/library, answers it."""
+    """Whether a text is an IP address, as `isIP` in k8s.io/apiserver, pkg/cel/library, has it."""
     from ipaddress import IPv6Address, ip_address  # noqa: PLC0415 (few rules ask)
 
     try:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from kubectl_policy.model import FieldPath, Json
     from kubectl_policy.validation.expressions import Evaluator
 
-_LONGEST_SHOWN: Final = 200
+_MAX_QUOTED: Final = 200
 
-# `ErrorType` in k8s.io/apimachinery, pkg/util/validation/field, each with how a message begins.
+# `ErrorType` in k8s.io/apimachinery, pkg/util/validation/field, each with the beginning of its message.
 Reason: TypeAlias = Literal[
     "FieldValueDuplicate",
     "FieldValueForbidden",
@@ -31,7 +31,7 @@ Reason: TypeAlias = Literal[
     "FieldValueTooMany",
     "FieldValueTypeInvalid",
 ]
-_WORDS: Final[Mapping[Reason, str]] = {
+_OPENINGS: Final[Mapping[Reason, str]] = {
     "FieldValueDuplicate": "Duplicate value",
     "FieldValueForbidden": "Forbidden",
     "FieldValueInvalid": "Invalid value",
@@ -48,31 +48,29 @@ HIDE_RULES: Final = frozenset(
 
 
 class MapKey(str):
-    """A key that somebody chose, rather than the name of a field: the API server writes it in brackets."""
+    """A key of a map, rather than the name of a field: the API server writes it in brackets."""
 
     __slots__ = ()
 
 
 def refused(field: FieldPath, reason: Reason, *details: str) -> Problem:
-    """What is wrong with a field."""
-    return Problem(message=": ".join((_WORDS[reason], *details)), reason=reason, field=field)
+    """Return the problem of an invalid field."""
+    return Problem(message=": ".join((_OPENINGS[reason], *details)), reason=reason, field=field)
 
 
-def unchecked(field: FieldPath, why: str) -> Problem:
-    """That it is not known whether a field is in order."""
-    return Problem(message=why, field=field, certain=False)
+def unchecked(field: FieldPath, reason: str) -> Problem:
+    """Return the uncertain problem of a field that could not be checked."""
+    return Problem(message=reason, field=field, certain=False)
 
 
 def shown(value: Json) -> str:
-    """A value as the API server writes it, in JSON; a long one is cut."""
-    import json  # noqa: PLC0415 (only a problem needs it)
-
+    """Return a value as the API server writes it, in JSON; a long one is cut."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…"
 
 
 def spelled(field: FieldPath) -> str:
-    """A path as the API server writes it."""
+    """Return a path as the API server writes it."""
     steps = (f"[{step}]" if isinstance(step, int | MapKey) else f".{step}" for step in field.steps)
     return "".join(steps).removeprefix(".")
 
@@ -106,12 +104,12 @@ _LEADING_ZEROS: Final = r"(?a)(?<![0-9a-fA-F:.])0+(?=\d)|(?<=\.)0+(?=\d)"
 
 
 def type_of(value: Json) -> str:
-    """The type of a value in the words of JSON schema; empty for what is no JSON."""
-    return next((words for kind, words in _TYPES if isinstance(value, kind)), "")
+    """Return the type of a value as JSON schema names it; "" for a value that is no JSON."""
+    return next((name for types, name in _TYPES if isinstance(value, types)), "")
 
 
 def _type_problems(value: Json, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
-    """That a value is of another type than it must be."""
+    """Yield a problem if a value has a wrong type."""
     wanted = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") is True else [text_at(schema, "type")]
     actual, form = type_of(value), format_of(schema)
     if wanted == [""] or actual in wanted or (value is None and schema.get("nullable") is True):
@@ -122,7 +120,7 @@ def _type_problems(value: Json, schema: Mapping[str, Json], field: FieldPath) ->
         return
     if form and actual not in {"null", "string", "array"}:
         yield _wrong_type(field, form, _FORMATS_OF_NUMBERS.get(actual, ""))
-    # So has the API server it: a list is text if the text has a format.
+    # As for the API server, a list is text if the text has a format.
     elif not (form and actual == "array" and wanted == ["string"]):
         yield _wrong_type(field, ",".join(wanted), actual)
 
@@ -132,40 +130,40 @@ def _wrong_type(field: FieldPath, wanted: str, actual: str) -> Problem:
     return refused(field, "FieldValueTypeInvalid", shown(actual), detail)
 
 
-def _invalid(field: FieldPath, value: Json, words: str) -> Problem:
-    return refused(field, "FieldValueInvalid", shown(value), f"{spelled(field)} in body {words}")
+def _invalid(field: FieldPath, value: Json, demand: str) -> Problem:
+    return refused(field, "FieldValueInvalid", shown(value), f"{spelled(field)} in body {demand}")
 
 
 def _enum_problems(value: Json, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
-    """That a value is none of those that are allowed."""
+    """Yield a problem if a value is none of the allowed ones."""
     allowed = items_at(schema, "enum")
     # A boolean is no number.
-    equal = (isinstance(value, bool) is isinstance(each, bool) and value == each for each in allowed)
+    equal = (isinstance(value, bool) is isinstance(constant, bool) and value == constant for constant in allowed)
     if allowed and (value is None or not any(equal)):
-        names = ", ".join(shown(each if isinstance(each, str) else shown(each)) for each in allowed)
+        names = ", ".join(shown(constant if isinstance(constant, str) else shown(constant)) for constant in allowed)
         yield refused(field, "FieldValueNotSupported", shown(value), f"supported values: {names}")
 
 
 def _number_problems(value: float, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
-    """That a number is too large or too small, or is no multiple of what it must be one of."""
+    """Yield a problem if a number is too large or too small, or no multiple of a factor."""
     bits = _BITS.get(format_of(schema) or "int64", 63)
     if isinstance(value, int) and text_at(schema, "type") == "integer" and not -(2**bits) <= value < 2**bits:
         yield _invalid(field, value, f"must be of type integer with format int{bits + 1}")
-    least, most = _number_at(schema, "minimum", value), _number_at(schema, "maximum", value)
-    above, under = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
-    if most is not None and (value >= most if under else value > most):
-        words = "less than" if under else "less than or equal to"
-        yield _invalid(field, value, f"should be {words} {shown(most)}")
-    if least is not None and (value <= least if above else value < least):
-        words = "greater than" if above else "greater than or equal to"
-        yield _invalid(field, value, f"should be {words} {shown(least)}")
+    minimum, maximum = _number_at(schema, "minimum", value), _number_at(schema, "maximum", value)
+    is_below, is_above = schema.get("exclusiveMaximum") is True, schema.get("exclusiveMinimum") is True
+    if maximum is not None and (value >= maximum if is_below else value > maximum):
+        relation = "less than" if is_below else "less than or equal to"
+        yield _invalid(field, value, f"should be {relation} {shown(maximum)}")
+    if minimum is not None and (value <= minimum if is_above else value < minimum):
+        relation = "greater than" if is_above else "greater than or equal to"
+        yield _invalid(field, value, f"should be {relation} {shown(minimum)}")
     factor = _number_at(schema, "multipleOf", value)
     if factor is not None and factor > 0 and value % factor:
         yield _invalid(field, value, f"should be a multiple of {shown(factor)}")
 
 
 def _number_at(schema: Mapping[str, Json], key: str, value: float) -> float | None:
-    """A bound; the API server compares integers with integers, whatever the bound is."""
+    """Return a bound, as an integer for an integer value, as the API server compares them."""
     bound = schema.get(key)
     if isinstance(bound, bool) or not isinstance(bound, int | float):
         return None
@@ -173,7 +171,7 @@ def _number_at(schema: Mapping[str, Json], key: str, value: float) -> float | No
 
 
 def _duplicates(value: Sequence[Json], schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
-    """The first repetition of each item, as `ValidateListSetsAndMaps` in apiextensions-apiserver finds them."""
+    """Yield the first repetition of each item, as `ValidateListSetsAndMaps` in apiextensions-apiserver does."""
     kind = schema.get("x-kubernetes-list-type")
     if kind == "set":
         yield from _repeated(value, field)
@@ -198,29 +196,30 @@ def _repeated(values: Sequence[Json], field: FieldPath) -> Iterator[Problem]:
 
 
 def _size_problems(size: int, noun: str, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
-    """That a list (of items) or a mapping (of properties) has too many of them, or too few."""
-    least, most = integer_at(schema, f"min{noun}"), integer_at(schema, f"max{noun}")
-    if least is not None and size < least:
-        yield _invalid(field, size, f"should have at least {least} {noun.lower()}")
-    if most is not None and size > most:
-        yield refused(field, "FieldValueTooMany", str(size), f"must have at most {most} item{'' if most == 1 else 's'}")
+    """Yield a problem if a list has too many or too few items, or a mapping too many or too few properties."""
+    minimum, maximum = integer_at(schema, f"min{noun}"), integer_at(schema, f"max{noun}")
+    if minimum is not None and size < minimum:
+        yield _invalid(field, size, f"should have at least {minimum} {noun.lower()}")
+    if maximum is not None and size > maximum:
+        limit = f"must have at most {maximum} item{'' if maximum == 1 else 's'}"
+        yield refused(field, "FieldValueTooMany", str(size), limit)
 
 
 class SchemaCheck:
-    """Holds one object against a schema; `left` is how many pairs of a value and a schema it still takes.
+    """Checks one object against a schema; `budget` limits the pairs of a value and a schema.
 
-    The largest Gateway that its own schema allows takes half of these.
+    The largest Gateway that its schema allows takes half of the default.
     """
 
-    def __init__(self, evaluator: Evaluator, left: int = 200_000) -> None:
+    def __init__(self, evaluator: Evaluator, budget: int = 200_000) -> None:
         """Start with nothing checked."""
-        self.evaluator, self.left = evaluator, left
+        self.evaluator, self.budget = evaluator, budget
 
     def problems(self, value: Json, schema: Mapping[str, Json], field: FieldPath = WHOLE) -> list[Problem]:
-        """Why a value is not what a schema allows; what is no keyword of a definition is ignored."""
-        if self.left <= 0:
+        """Return the problems of a value by a schema; keywords that definitions lack are ignored."""
+        if self.budget <= 0:
             return [unchecked(field, "there is too much to check")]
-        self.left -= 1
+        self.budget -= 1
         problems = [*_type_problems(value, schema, field)]
         if value is not None:
             problems += self._combined(value, schema, field)
@@ -236,14 +235,14 @@ class SchemaCheck:
         return problems
 
     def _of_text(self, value: str, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
-        """That a text is too long or too short, or is not written as it must be."""
-        most, least = integer_at(schema, "maxLength"), integer_at(schema, "minLength")
+        """Yield problems of a text: its length, pattern and format."""
+        maximum, minimum = integer_at(schema, "maxLength"), integer_at(schema, "minLength")
         form, pattern = format_of(schema), text_at(schema, "pattern")
-        if most is not None and len(value) > most:
-            limit = f"{most} byte{'' if most == 1 else 's'}"
+        if maximum is not None and len(value) > maximum:
+            limit = f"{maximum} byte{'' if maximum == 1 else 's'}"
             yield refused(field, "FieldValueTooLong", f"may not be more than {limit}")
-        elif least is not None and len(value) < least:
-            yield _invalid(field, value, f"should be at least {least} chars long")
+        elif minimum is not None and len(value) < minimum:
+            yield _invalid(field, value, f"should be at least {minimum} chars long")
         elif pattern:
             fits = self.evaluator.matches(pattern, value)
             if fits is None:
@@ -262,24 +261,24 @@ class SchemaCheck:
         yield from _duplicates(value, schema, field)
 
     def _of_fields(self, value: Mapping[str, Json], schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
-        properties, others = mapping_at(schema, "properties"), schema.get("additionalProperties")
+        properties, additional = mapping_at(schema, "properties"), schema.get("additionalProperties")
         yield from _size_problems(len(value), "Properties", schema, field)
         for key, inner in value.items():
-            about = properties.get(key, others)
+            about = properties.get(key, additional)
             if isinstance(about, Mapping):
                 yield from self.problems(inner, about, field / key)
             elif about is False:
-                words = f"{spelled(field / key)} in body is a forbidden property"
-                yield refused(field, "FieldValueInvalid", shown(key), words)
+                detail = f"{spelled(field / key)} in body is a forbidden property"
+                yield refused(field, "FieldValueInvalid", shown(key), detail)
         for key in strings_at(schema, "required"):
             if key not in value:
                 yield refused(field / key, "FieldValueRequired")
 
     def _combined(self, value: Json, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
-        """What `anyOf`, `oneOf`, `allOf` and `not` demand; an API server does not ask them of null."""
-        yield from _any_of(self._tried(value, schema, "anyOf", field), field)
-        yield from _one_of(self._tried(value, schema, "oneOf", field), field)
-        for problems in self._tried(value, schema, "allOf", field):
+        """Yield problems by `anyOf`, `oneOf`, `allOf` and `not`, which an API server does not check for null."""
+        yield from _any_of(self._by_each_schema(value, schema, "anyOf", field), field)
+        yield from _one_of(self._by_each_schema(value, schema, "oneOf", field), field)
+        for problems in self._by_each_schema(value, schema, "allOf", field):
             yield from problems
         if isinstance(schema.get("not"), Mapping):
             problems = self.problems(value, mapping_at(schema, "not"), field)
@@ -288,31 +287,32 @@ class SchemaCheck:
             elif not _is_refused(problems):
                 yield from problems
 
-    def _tried(self, value: Json, schema: Mapping[str, Json], key: str, field: FieldPath) -> list[list[Problem]]:
-        """What each schema of a list finds."""
-        return [self.problems(value, each, field) for each in mappings_at(schema, key)]
+    def _by_each_schema(
+        self, value: Json, schema: Mapping[str, Json], key: str, field: FieldPath
+    ) -> list[list[Problem]]:
+        return [self.problems(value, option, field) for option in mappings_at(schema, key)]
 
 
-def _any_of(tried: Sequence[list[Problem]], field: FieldPath) -> Iterator[Problem]:
-    if not tried or not all(tried):
+def _any_of(outcomes: Sequence[list[Problem]], field: FieldPath) -> Iterator[Problem]:
+    if not outcomes or not all(outcomes):
         return
-    if all(map(_is_refused, tried)):
+    if all(map(_is_refused, outcomes)):
         yield refused(field, "FieldValueInvalid", "must validate at least one schema (anyOf)")
-    yield from min(tried, key=_weight)
+    yield from min(outcomes, key=_weight)
 
 
-def _one_of(tried: Sequence[list[Problem]], field: FieldPath) -> Iterator[Problem]:
-    valid = sum(not problems for problems in tried)
-    unsure = [problems for problems in tried if problems and not _is_refused(problems)]
-    if not tried or (valid == 1 and not unsure):
+def _one_of(outcomes: Sequence[list[Problem]], field: FieldPath) -> Iterator[Problem]:
+    valid = sum(not problems for problems in outcomes)
+    unsure = [problems for problems in outcomes if problems and not _is_refused(problems)]
+    if not outcomes or (valid == 1 and not unsure):
         return
     if valid < 2 and unsure:  # noqa: PLR2004 - two are too many, whatever the others are
         yield from unsure[0]
         return
-    much = f"Found {valid} valid alternatives" if valid else "Found none valid"
-    yield refused(field, "FieldValueInvalid", f"must validate one and only one schema (oneOf). {much}")
+    number = f"Found {valid} valid alternatives" if valid else "Found none valid"
+    yield refused(field, "FieldValueInvalid", f"must validate one and only one schema (oneOf). {number}")
     if not valid:
-        yield from min(tried, key=_weight)
+        yield from min(outcomes, key=_weight)
 
 
 def _is_refused(problems: Sequence[Problem]) -> bool:
@@ -320,12 +320,12 @@ def _is_refused(problems: Sequence[Problem]) -> bool:
 
 
 def _weight(problems: Sequence[Problem]) -> int:
-    """How many fields are not what one schema wants; whose fields are the fewest is what was probably meant."""
+    """Count the invalid fields by one schema; the schema with the fewest was probably meant."""
     return len({problem.field for problem in problems if problem.certain})
 
 
 def format_of(schema: Mapping[str, Json]) -> str:
-    """The format that a schema demands; empty if its type has none of that name, as the API server then ignores it."""
+    """Return the format that a schema demands; "" if its type has no such format, as the API server then ignores it."""
     form, kind = text_at(schema, "format"), text_at(schema, "type")
     if kind in {"", "string"}:
         return form if form.replace("-", "") in _OF_TEXT else ""
@@ -333,7 +333,7 @@ def format_of(schema: Mapping[str, Json]) -> str:
 
 
 def is_of_format(text: str, form: str) -> bool:
-    """Whether a text is of a format; of a format that nothing here can check, every text is."""
+    """Whether a text has a format; true for formats without a check."""
     check = _CHECKS.get(form.replace("-", ""))
     return check is None or check(text)
 

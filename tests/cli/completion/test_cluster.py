@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.cli.completion.candidates import NOTHING, complete, known_input, qualified_names
+from kubectl_policy.cli.completion.candidates import NOTHING, complete, objects_for, qualified_names
 from kubectl_policy.cli.syntax import parse_line
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def test_types_are_those_that_are_served(offered: Offered, kubectl: Callable[[st
 def test_kubeconfig_is_asked_through_kubectl(kubectl: Callable[[str], Path]) -> None:
     """With the options that were typed."""
     notes = kubectl(ANSWERS)
-    known = known_input(parse_line("describe", ["--kubeconfig=a b", "--context", ""]), time.monotonic() + 60)
+    known = objects_for(parse_line("describe", ["--kubeconfig=a b", "--context", ""]), time.monotonic() + 60)
     assert list(known.kubeconfig("--context")) == ["one", "two"]
     assert notes.read_text("utf-8") == "__complete --kubeconfig=a b --request-timeout=1s --context \n"
 
@@ -111,7 +111,7 @@ def test_options_for_reaching_a_cluster_are_passed_on(kubectl: Callable[[str], P
     notes = kubectl(ANSWERS)
     reaching = ("-s", "--x", "--insecure-skip-tls-verify", "--as-group=a", "--as-group", "b", "--kubeconfig", "a b")
     line = parse_line("describe", [*reaching, "--section", "y", "-n", "infra", "gateway/"])
-    known = known_input(line, time.monotonic() + 60)
+    known = objects_for(line, time.monotonic() + 60)
     names = {name for tier in qualified_names(known, line.prefix, ["targets"]) for name, _ in tier}
     assert names == {"gateway/edge", "gateway/internal"}
     called, namespace, asked = notes.read_text("utf-8").partition(" --request-timeout=1s --namespace=infra ")

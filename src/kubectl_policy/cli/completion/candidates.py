@@ -18,7 +18,7 @@ from kubectl_policy.errors import PolicyError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from kubectl_policy.cli.completion.objects import KindRole, KnownInput
+    from kubectl_policy.cli.completion.objects import KindRole, ManifestObjects
     from kubectl_policy.cli.syntax import CommandLine
     from kubectl_policy.model.kinds import KindNames
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Candidate: TypeAlias = tuple[str, str]
 # Candidates of the first tier that has any with the prefix are offered.
 Tiers: TypeAlias = "Sequence[Iterable[Candidate]]"
-Completer: TypeAlias = "Callable[[CommandLine, KnownInput], Tiers | Offer]"
+Completer: TypeAlias = "Callable[[CommandLine, ManifestObjects], Tiers | Offer]"
 # The characters of candidates. Shells evaluate what they are given, some of them even when they only list it.
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,=[]")
 _NO_SPACE, _NO_FILES, _EXTENSIONS, _DIRECTORIES = 2, 4, 8, 16
@@ -116,17 +116,17 @@ def complete(arguments: Sequence[str], deadline: float) -> Offer:
         }
         return offer(line.prefix, [(descriptions | _HELP).items()])
     try:
-        tiers = _completer(line)(line, known_input(line, deadline))
+        tiers = _completer(line)(line, objects_for(line, deadline))
     except PolicyError:
         return NOTHING
     takes_list = line.option.names[0] in _LISTS if line.option else line.command == "get" and _is_type(line)
     return tiers if isinstance(tiers, Offer) else offer(line.prefix, tiers, in_list=takes_list)
 
 
-def known_input(line: CommandLine, deadline: float) -> KnownInput:
+def objects_for(line: CommandLine, deadline: float) -> ManifestObjects:
     """Return the input of a line; a cluster is asked until the deadline, by `time.monotonic`."""
     # To import these takes time that options do not need.
-    from kubectl_policy.cli.completion.objects import KnownInput
+    from kubectl_policy.cli.completion.objects import ManifestObjects
     from kubectl_policy.cli.config import offline_paths
 
     paths = list(line.values.get("offline", ()))
@@ -135,10 +135,10 @@ def known_input(line: CommandLine, deadline: float) -> KnownInput:
         paths += [*line.arguments, *line.values.get("filename", ())]
     paths = paths or offline_paths()
     if paths:
-        return KnownInput(line, paths)
-    from kubectl_policy.cli.completion.objects import ClusterInput
+        return ManifestObjects(line, paths)
+    from kubectl_policy.cli.completion.objects import ClusterObjects
 
-    return ClusterInput(line, deadline)
+    return ClusterObjects(line, deadline)
 
 
 def _completer(line: CommandLine) -> Completer:
@@ -151,7 +151,7 @@ def _completer(line: CommandLine) -> Completer:
     return _VALUES.get(line.option.names[0]) or (lambda _, __: _BY_METAVAR.get(metavar, NOTHING))
 
 
-def _choices(line: CommandLine, _: KnownInput) -> Tiers:
+def _choices(line: CommandLine, _: ManifestObjects) -> Tiers:
     """Return the values that the option lists, and the template formats of answers."""
     choices = line.option.metavar.strip("[]").split("|") if line.option else []
     if line.option and line.option.parameter == "output" and line.command != "version":
@@ -174,14 +174,14 @@ def _types(kinds: Sequence[KindNames], *, plurals: bool = False, end: str = "") 
 
 
 def qualified_names(
-    known: KnownInput, text: str, roles: Sequence[KindRole], *, namespace: str = "", listed: Collection[str] = ()
+    objects: ManifestObjects, text: str, roles: Sequence[KindRole], *, namespace: str = "", listed: Collection[str] = ()
 ) -> list[list[Candidate]]:
     """Return `TYPE/NAME` for a typed text, of objects whose kinds have some roles, except those that are listed."""
     type_name, slash, name = text.partition("/")
     if not slash:
-        return _types(known.kinds(*roles), end="/")
+        return _types(objects.kinds(*roles), end="/")
     typed_namespace, has_namespace, _ = name.partition("/")
-    names, elsewhere = known.names(type_name, typed_namespace if has_namespace else namespace or known.namespace)
+    names, elsewhere = objects.names(type_name, typed_namespace if has_namespace else namespace or objects.namespace)
     start = f"{text.rpartition('/')[0]}/"
     return [plain_tier(names, start, listed), plain_tier(elsewhere, f"{type_name}/", listed)]
 
@@ -191,53 +191,53 @@ def _is_type(line: CommandLine) -> bool:
     return not line.arguments and "/" not in line.prefix
 
 
-def _names(line: CommandLine, known: KnownInput, roles: Sequence[KindRole] = _MANAGED) -> Tiers:
+def _names(line: CommandLine, objects: ManifestObjects, roles: Sequence[KindRole] = _MANAGED) -> Tiers:
     """Return `NAME` after `TYPE`, else `TYPE/NAME`."""
     if not line.arguments or "/" in line.arguments[0]:
-        return qualified_names(known, line.prefix, roles, listed=line.arguments)
+        return qualified_names(objects, line.prefix, roles, listed=line.arguments)
     types, *listed = line.arguments
-    return [plain_tier(names, without=listed) for names in known.names(types, known.namespace)]
+    return [plain_tier(names, without=listed) for names in objects.names(types, objects.namespace)]
 
 
 def _objects(
-    line: CommandLine, known: KnownInput, roles: Sequence[KindRole] = _MANAGED, *, single: bool = False
+    line: CommandLine, objects: ManifestObjects, roles: Sequence[KindRole] = _MANAGED, *, single: bool = False
 ) -> Tiers:
     """Return `TYPE NAME...` or `TYPE/NAME...`, of kinds with some roles, else of any kind."""
     if single and (len(line.arguments) > 1 or "/" in "".join(line.arguments)):
         return []
     if _is_type(line):
-        return [*_types(known.kinds(*roles)), *_types(known.kinds(*_ALL))]
-    return _names(line, known, roles)
+        return [*_types(objects.kinds(*roles)), *_types(objects.kinds(*_ALL))]
+    return _names(line, objects, roles)
 
 
-def _listed_types(line: CommandLine, known: KnownInput) -> Tiers:
+def _listed_types(line: CommandLine, objects: ManifestObjects) -> Tiers:
     """Return `TYPE[,TYPE]` and names, or `TYPE/NAME...`, for `get`."""
     if not _is_type(line):
-        return _names(line, known)
+        return _names(line, objects)
     from kubectl_policy.questions.shared.selection import OWN_TYPES
 
     general = plain_tier(("effective", *(name for name in OWN_TYPES if name.endswith("s"))))
-    plurals, *longer = _types(known.kinds(*_MANAGED), plurals=True)
-    return [[*general, *plurals], *longer, *_types(known.kinds("unrelated"), plurals=True)]
+    plurals, *longer = _types(objects.kinds(*_MANAGED), plurals=True)
+    return [[*general, *plurals], *longer, *_types(objects.kinds("unrelated"), plurals=True)]
 
 
-def _compared_types(line: CommandLine, known: KnownInput) -> Tiers:
+def _compared_types(line: CommandLine, objects: ManifestObjects) -> Tiers:
     """Return a type whose status controllers report, and names, or `TYPE/NAME...`, for `status`."""
     if not _is_type(line):
-        return _names(line, known)
+        return _names(line, objects)
     from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
 
-    targets = [names for names in known.kinds("targets") if names.group_kind in {*ROUTES, *LISTENER_HOLDERS}]
-    plurals, *longer = _types([*known.kinds("policies"), *targets], plurals=True)
+    targets = [names for names in objects.kinds("targets") if names.group_kind in {*ROUTES, *LISTENER_HOLDERS}]
+    plurals, *longer = _types([*objects.kinds("policies"), *targets], plurals=True)
     return [[*plain_tier(("policies", "routes")), *plurals], *longer]
 
 
-def _policy_and_target(line: CommandLine, known: KnownInput) -> Tiers:
+def _policy_and_target(line: CommandLine, objects: ManifestObjects) -> Tiers:
     """Return `TYPE/NAME` of a policy, and then of an object."""
     if len(line.arguments) > 1:
         return []
     namespace = line.value("target_namespace") if line.arguments else ""
-    return qualified_names(known, line.prefix, ["targets"] if line.arguments else ["policies"], namespace=namespace)
+    return qualified_names(objects, line.prefix, ["targets"] if line.arguments else ["policies"], namespace=namespace)
 
 
 ARGUMENTS: Final[Mapping[str, Completer]] = {
@@ -245,7 +245,7 @@ ARGUMENTS: Final[Mapping[str, Completer]] = {
     "completion": lambda line, _: [] if line.arguments else [plain_tier(SCRIPTS)],
     "describe": _objects,
     "diff": lambda line, _: FILES if len(line.arguments) < 2 else NOTHING,  # noqa: PLR2004 (two states)
-    "explain": lambda line, known: [] if line.arguments else _types(known.kinds("policies")),
+    "explain": lambda line, objects: [] if line.arguments else _types(objects.kinds("policies")),
     "get": _listed_types,
     "graph": _objects,
     "history": partial(_objects, roles=["targets"], single=True),
@@ -262,30 +262,30 @@ def rule_tiers(end: str = "") -> Tiers:
     return [ids, [(f"{name}{end}", summary) for _, name, summary in rows]]
 
 
-def _sections(line: CommandLine, known: KnownInput) -> Tiers:
+def _sections(line: CommandLine, objects: ManifestObjects) -> Tiers:
     """Return the sections of the last object among the arguments."""
     arguments = line.arguments
     if arguments and "/" not in arguments[0]:
         arguments = [f"{arguments[0]}/{name}" for name in arguments[1:]]
     type_name, _, name = arguments[-1].partition("/") if arguments else ("", "", "")
-    namespace = line.value("target_namespace") or known.namespace
-    return [plain_tier(known.sections(type_name, name, namespace))] if name else []
+    namespace = line.value("target_namespace") or objects.namespace
+    return [plain_tier(objects.sections(type_name, name, namespace))] if name else []
 
 
-def _fields(line: CommandLine, known: KnownInput) -> Tiers:
+def _fields(line: CommandLine, objects: ManifestObjects) -> Tiers:
     """Return fields of the policies that `--kind` selects, as deep as the field that is typed."""
     kinds = [kind for kinds in line.values.get("kind", ()) for kind in kinds.split(",") if kind]
     depth = line.prefix.rpartition(",")[2].count(".")
-    return [plain_tier({field for field in known.fields(kinds) if field.count(".") == depth})]
+    return [plain_tier({field for field in objects.fields(kinds) if field.count(".") == depth})]
 
 
-def _enforcement_states(_: CommandLine, __: KnownInput) -> Tiers:
+def _enforcement_states(_: CommandLine, __: ManifestObjects) -> Tiers:
     from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
     return [plain_tier(ENFORCEMENT)]
 
 
-def _severities(line: CommandLine, _: KnownInput) -> Tiers:
+def _severities(line: CommandLine, _: ManifestObjects) -> Tiers:
     """Return the rules of `lint`, and after `=` the severities."""
     rule, equals, _severity = line.prefix.partition("=")
     if not equals:
@@ -295,7 +295,7 @@ def _severities(line: CommandLine, _: KnownInput) -> Tiers:
     return [plain_tier(f"{rule}={level}" for level in get_args(Level))]
 
 
-def _lint_formats(line: CommandLine, _: KnownInput) -> Tiers | Offer:
+def _lint_formats(line: CommandLine, _: ManifestObjects) -> Tiers | Offer:
     """Return the formats of `lint`, and after `=` files."""
     if "=" in line.prefix:
         return FILES
@@ -304,37 +304,39 @@ def _lint_formats(line: CommandLine, _: KnownInput) -> Tiers | Offer:
     return [plain_tier(text for name in LINT.formats for text in (name, f"{name}="))]
 
 
-def _retargeted(line: CommandLine, known: KnownInput) -> Tiers:
+def _retargeted(line: CommandLine, objects: ManifestObjects) -> Tiers:
     """Return policies, and after `=` their new targets."""
     policy, equals, target = line.prefix.partition("=")
     if not equals:
-        return qualified_names(known, policy, ["policies"])
-    tiers = qualified_names(known, target, ["targets"])
+        return qualified_names(objects, policy, ["policies"])
+    tiers = qualified_names(objects, target, ["targets"])
     return [[(f"{policy}={name}", description) for name, description in tier] for tier in tiers]
 
 
-def _kubeconfig_names(line: CommandLine, known: KnownInput) -> Tiers:
-    return [plain_tier(known.kubeconfig(line.option.names[0] if line.option else ""))]
+def _kubeconfig_names(line: CommandLine, objects: ManifestObjects) -> Tiers:
+    return [plain_tier(objects.kubeconfig(line.option.names[0] if line.option else ""))]
 
 
-def _namespaces(_: CommandLine, known: KnownInput) -> Tiers:
-    return [plain_tier(known.namespaces())]
+def _namespaces(_: CommandLine, objects: ManifestObjects) -> Tiers:
+    return [plain_tier(objects.namespaces())]
 
 
 _VALUES: Final[Mapping[str, Completer]] = {
-    "--assume-exists": lambda _, known: _types(known.kinds(*_ALL)),
+    "--assume-exists": lambda _, objects: _types(objects.kinds(*_ALL)),
     "--cluster": _kubeconfig_names,
     "--context": _kubeconfig_names,
     "--default-namespace": _namespaces,
-    "--delete": lambda line, known: qualified_names(known, line.prefix, _ALL),
+    "--delete": lambda line, objects: qualified_names(objects, line.prefix, _ALL),
     "--enforcement": _enforcement_states,
     "--field": _fields,
     "--filename": lambda _, __: MANIFESTS,
     "--format": _lint_formats,
     "--ignore": lambda _, __: rule_tiers(),
-    "--kind": lambda line, known: _types(known.kinds(*_ALL) if line.command == "graph" else known.kinds("policies")),
+    "--kind": lambda line, objects: _types(
+        objects.kinds(*_ALL) if line.command == "graph" else objects.kinds("policies")
+    ),
     "--namespace": _namespaces,
-    "--policy-kind": lambda _, known: _types(known.kinds("policies")),
+    "--policy-kind": lambda _, objects: _types(objects.kinds("policies")),
     "--profiles": lambda _, __: MANIFESTS,
     "--retarget": _retargeted,
     "--section": _sections,

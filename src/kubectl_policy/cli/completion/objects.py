@@ -1,4 +1,4 @@
-"""Complete the names of objects: those in manifests, or those in a cluster, for which kubectl is asked."""
+"""Objects that complete a command line: those in manifests, or those in a cluster, which kubectl lists."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DEFAULT_NAMESPACE: Final = "default"
 _READING: Final = ("default_namespace", "exclude", "cluster", "variables", "profiles", "setting")
 
 
-class KnownInput:
+class ManifestObjects:
     """Objects of the input of a command line. Methods may raise `PolicyError`, as for a type that does not exist."""
 
     def __init__(self, line: CommandLine, paths: Sequence[str] = ()) -> None:
@@ -123,7 +123,7 @@ _TYPE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.,-")
 _SECRETS: Final = frozenset({"secret", "secrets"})
 
 
-class ClusterInput(KnownInput):
+class ClusterObjects(ManifestObjects):
     """The objects of a cluster, for which kubectl is asked until a deadline; after it there are none."""
 
     def __init__(self, line: CommandLine, deadline: float) -> None:

@@ -20,7 +20,7 @@ from kubectl_policy.questions.why_not import edits_of_surroundings as surroundin
 from kubectl_policy.questions.why_not.edits import Edit, side_effects
 from kubectl_policy.questions.why_not.no_effect import Case, effect_on, reasons_of
 from kubectl_policy.resolution.contributions import stanzas_of
-from kubectl_policy.validation.admission import pruned
+from kubectl_policy.validation.pruning import pruned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

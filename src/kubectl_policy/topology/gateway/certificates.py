@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_policy.model import GroupKind, ObjectRef, Problem
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.model.unknown import has_place, is_unknown_kind
+from kubectl_policy.model.unknown import has_placeholder, is_unknown_kind
 from kubectl_policy.topology.references import refer, reference_problem
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _holds(raw: Mapping[str, Json], key: str) -> bool:
     """
     parts = [part for part in ("stringData", "data", "binaryData") if value_at(raw, part) is not None]
     written = [mapping_at(raw, part).get(key) for part in parts]
-    if not parts or any(isinstance(text, str) and has_place(text) for text in written):
+    if not parts or any(isinstance(text, str) and has_placeholder(text) for text in written):
         return True
     texts = [_text(raw, part, key) for part in parts]
     return any(text and (key == "tls.key" or _PEM in text) for text in texts)

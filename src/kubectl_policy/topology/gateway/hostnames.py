@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.unknown import fit_together, is_unknown_hostname, may_become, same_places
+from kubectl_policy.model.unknown import fit_together, is_unknown_hostname, may_become, same_placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +81,7 @@ def comparable(name: str) -> str:
 def may_intersect(first: str, second: str) -> bool:
     """Whether two names of which one is not known may have a host in common: what is known of both fits together."""
     unknown, known = (first, second) if is_unknown_hostname(first) else (second, comparable(first))
-    if not is_unknown_hostname(unknown) or same_places(first, second):
+    if not is_unknown_hostname(unknown) or same_placeholders(first, second):
         return False
     if is_unknown_hostname(known) or known.startswith("*."):
         return fit_together(unknown.replace("*", _ANY), known.replace("*", _ANY))
