@@ -95,7 +95,9 @@ def assemble(
     resources = _resources(reading, definitions, options.namespace, tree, files)
     # The order of files means nothing.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
-    diagnostics = sorted(reading.diagnostics, key=lambda item: (item.origin or Origin(""), item.rule, item.message))
+    diagnostics = sorted(
+        reading.diagnostics, key=lambda finding: (finding.origin or Origin(""), finding.rule, finding.message)
+    )
     snapshot = Snapshot(
         resources=resources,
         gaps=tuple(gaps),
@@ -104,7 +106,7 @@ def assemble(
         assumed=options.assumed,
         ignored=reading.ignored,
         listed=frozenset(reading.listed),
-        left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda item: (item.origin, item.what))),
+        left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda finding: (finding.origin, finding.what))),
     )
     return origins.mapped(snapshot, objects) if origins else snapshot
 

@@ -117,9 +117,9 @@ class WrittenObjects:
 
         Prefixes and suffixes are added to what is written, and placeholders are filled in.
         """
-        objects = [item for item in self._objects if kind and item.kind == kind]
-        exact = [item.line for item in objects if item.name == name]
-        fitting = [(fit, -item.line) for item in objects if (fit := _fit(item.name, name))]
+        objects = [written for written in self._objects if kind and written.kind == kind]
+        exact = [written.line for written in objects if written.name == name]
+        fitting = [(fit, -written.line) for written in objects if (fit := _fit(written.name, name))]
         if exact or len(objects) == 1:
             return (exact or [objects[0].line])[0]
         return -max(fitting, default=(0, 0))[1]
@@ -137,8 +137,8 @@ def without_actions(text: str, placeholder: str = "x") -> str:
 
 def _fit(written: str, name: str) -> int:
     """Return how many letters of a name are written; 0 if the name cannot have come of that."""
-    first, *rest = parts = _PLACEHOLDERS.split(written)
-    if not rest:
+    first, *further = parts = _PLACEHOLDERS.split(written)
+    if not further:
         return len(written) if written in name else 0
-    fits = len(first) + len(rest[-1]) <= len(name) and name.startswith(first) and name.endswith(rest[-1])
+    fits = len(first) + len(further[-1]) <= len(name) and name.startswith(first) and name.endswith(further[-1])
     return sum(map(len, parts)) if fits else 0

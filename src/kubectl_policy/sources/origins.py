@@ -125,7 +125,10 @@ class Origins:
             return origin if mapped == read else mapped
 
         def with_origins(items: Iterable[_Located]) -> tuple[_Located, ...]:
-            return tuple(replace(item, origin=origin_around(item.origin)) if item.origin else item for item in items)
+            return tuple(
+                replace(located, origin=origin_around(located.origin)) if located.origin else located
+                for located in items
+            )
 
         resources = (
             replace(
@@ -140,7 +143,7 @@ class Origins:
             resources=tuple(resources),
             gaps=with_origins(snapshot.gaps),
             diagnostics=with_origins(snapshot.diagnostics),
-            left_out=tuple(replace(item, origin=origin_around(item.origin)) for item in snapshot.left_out),
+            left_out=tuple(replace(located, origin=origin_around(located.origin)) for located in snapshot.left_out),
         )
 
     def _part_at(self, source: str, line: int) -> int:
@@ -254,14 +257,14 @@ class LocalFiles:
     def manifests(self) -> frozenset[str]:
         """The paths of all manifests, but for hidden folders, linked ones and closed ones."""
         paths: list[str] = []
-        rest, entries = [""], 0
-        while rest and entries < _MAX_ENTRIES:
-            folder = rest.pop()
+        folders, passed = [""], 0
+        while folders and passed < _MAX_ENTRIES:
+            folder = folders.pop()
             with suppress(OSError):
                 for name, kind in self._tree.entries(self._directory + folder):
-                    entries += 1
+                    passed += 1
                     if kind == "folder" and not name.startswith("."):
-                        rest.append(f"{folder}{name}/")
+                        folders.append(f"{folder}{name}/")
                     elif kind != "folder" and is_manifest(name):
                         paths.append(folder + name)
         return frozenset(paths)

@@ -86,18 +86,18 @@ def _only_name(written: list[str]) -> str:
 
 def mentions_of(group_kind: GroupKind | None, value: Json) -> frozenset[str] | None:
     """Return the words in a value that is meant as an object of a kind, if that is known: see `Gap`."""
-    rest, texts = [value], list[str]()
-    while rest:
-        item = rest.pop()
+    unread, texts = [value], list[str]()
+    while unread:
+        part = unread.pop()
         if len(texts) > _MAX_VALUES:
             return None
-        if isinstance(item, (dict, Mapping)):
-            texts += [f"{key}:" for key in item]
-            rest.extend(item.values())
-        elif isinstance(item, list):
-            rest.extend(item)
+        if isinstance(part, (dict, Mapping)):
+            texts += [f"{key}:" for key in part]
+            unread.extend(part.values())
+        elif isinstance(part, list):
+            unread.extend(part)
         else:
-            texts.append(str(item))
+            texts.append(str(part))
     return _mentions(group_kind, "\n".join(texts))
 
 
@@ -141,14 +141,14 @@ def mentioned_in(values: Iterable[Json]) -> frozenset[str] | None:
 
 def texts_in(values: Iterable[Json], *, keys: bool) -> list[str]:
     """List the strings in values, or all keys of mappings."""
-    rest, texts = list(values), list[str]()
-    while rest:
-        value = rest.pop()
-        if isinstance(value, dict):
-            texts += value if keys else ()
-            rest.extend(value.values())
-        elif isinstance(value, list):
-            rest.extend(value)
-        elif isinstance(value, str) and not keys:
-            texts.append(value)
+    unread, texts = list(values), list[str]()
+    while unread:
+        part = unread.pop()
+        if isinstance(part, dict):
+            texts += part if keys else ()
+            unread.extend(part.values())
+        elif isinstance(part, list):
+            unread.extend(part)
+        elif isinstance(part, str) and not keys:
+            texts.append(part)
     return texts

@@ -145,7 +145,11 @@ class Reading:
         """Forget what was read in some files."""
         self.objects = [resource for resource in self.objects if resource.origin.source not in sources]
         self.gaps = [gap for gap in self.gaps if not gap.origin or gap.origin.source not in sources]
-        self.diagnostics = [item for item in self.diagnostics if not item.origin or item.origin.source not in sources]
+        self.diagnostics = [
+            diagnostic
+            for diagnostic in self.diagnostics
+            if not diagnostic.origin or diagnostic.origin.source not in sources
+        ]
 
     def _read_text(self, text: str, file: InputFile) -> None:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
@@ -161,7 +165,9 @@ class Reading:
             first.append(document)
             is_manifest = _is_meant_as_an_object(document)
         if file.path in self.others:
-            content = next((item for item in first if isinstance(item, Unread) or item.content is not None), None)
+            content = next(
+                (document for document in first if isinstance(document, Unread) or document.content is not None), None
+            )
             self.others[file.path] = content if isinstance(content, Document) else None
         if is_manifest:
             self._read_documents(chain(first, documents), file.path, text)

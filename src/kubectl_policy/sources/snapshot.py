@@ -184,33 +184,33 @@ def _kept(ref: ObjectRef, raw: Mapping[str, Json]) -> Mapping[str, Json]:
     return {key: metadata if key == "metadata" else part for key, part in kept.items()}
 
 
-def _line(entry: Mapping[str, Json]) -> bytes:
-    return f"{_ENCODER.encode(entry)}\n".encode("ascii")
+def _line(content: Mapping[str, Json]) -> bytes:
+    return f"{_ENCODER.encode(content)}\n".encode("ascii")
 
 
 def _lines(data: bytes) -> Iterator[bytes]:
     """Yield the lines of compressed text. Raises DocumentError where it is cut off, damaged or too large."""
-    size, begun = 0, b""
+    size, unfinished = 0, b""
     for piece in unpack_gzip(data):
         size += len(piece)
-        *lines, begun = (begun + piece).split(b"\n")
+        *lines, unfinished = (unfinished + piece).split(b"\n")
         yield from lines
-        if size > MAX_FILE_SIZE or len(begun) > _LONGEST_LINE:
+        if size > MAX_FILE_SIZE or len(unfinished) > _LONGEST_LINE:
             raise DocumentError("too-large", 1, "more is packed into the file than any cluster holds")
-    if begun:
+    if unfinished:
         raise DocumentError("unreadable", 1, "something else follows the end of the snapshot in the file")
 
 
 def _read_line(reading: Reading, line: bytes, origin: Origin) -> None:
     try:
-        entry = decode_json(line)
+        content = decode_json(line)
     except DocumentError as error:
         problem = error.problem.message
     except ValueError:
         problem = "the line is not JSON"
     else:
-        if isinstance(entry, dict) and "metadata" in entry:
-            reading.read_object(entry, origin)
+        if isinstance(content, dict) and "metadata" in content:
+            reading.read_object(content, origin)
             return
         problem = "the line holds no object"
     reading.note(Problem(message=problem, reason="unreadable", line=origin.line), origin.source)

@@ -61,16 +61,16 @@ def _directives_above(text: str, start: int, marker: int) -> int:
 
 def objects_in(document: Document) -> Iterator[tuple[Json, int]]:
     """Yield the object in a document, or the items of a List however deep it is in other Lists, with their lines."""
-    rest: list[tuple[Json, int]] = [(document.value, document.line)]
-    while rest:
-        content, line = rest.pop()
+    unread: list[tuple[Json, int]] = [(document.value, document.line)]
+    while unread:
+        content, line = unread.pop()
         inherited = inherited_fields(content)
         if inherited is None or not isinstance(content, Mapping):
             yield content, line
             continue
         for item in reversed(items_at(content, "items")):
             item_line = document.lines.start_of(item) or line
-            rest.append(({**inherited, **item} if inherited and isinstance(item, Mapping) else item, item_line))
+            unread.append(({**inherited, **item} if inherited and isinstance(item, Mapping) else item, item_line))
 
 
 class DocumentReader:

@@ -91,10 +91,10 @@ def _items(text: str, span: TextSpan) -> tuple[Mapping[str, Json], list[TextSpan
         return None
     items: list[TextSpan] = []
     line, counted, start = span.line, span.start, start + 1
-    for item in msgspec.json.decode(array, type=list[msgspec.Raw]):
+    for raw_item in msgspec.json.decode(array, type=list[msgspec.Raw]):
         start = _skip(_BETWEEN_ITEMS, text, start)
         line += text.count("\n", counted, start)
-        counted, end = start, start + len(bytes(item).decode())
+        counted, end = start, start + len(bytes(raw_item).decode())
         items.append(TextSpan(start, end, line))
         start = end
     return inherited, items

@@ -61,9 +61,9 @@ class TextLines:
         an API server adds to a value or prunes from it does not make it another one, nor does a variable (`${NAME}`).
         """
         lines = self._document_around(object_line).lines
-        for item in lines.items:
-            if isinstance(item, dict) and lines.start_of(item) == object_line:
-                fields = [(object_line, item), *lines.follow(item, steps)]
+        for candidate in lines.items:
+            if isinstance(candidate, dict) and lines.start_of(candidate) == object_line:
+                fields = [(object_line, candidate), *lines.follow(candidate, steps)]
                 line, written = fields[-1]
                 if len(fields) > len(steps) and (value is ANY or _is_written(written, value)):
                     return line

@@ -197,17 +197,17 @@ class YamlReader:
 
     def _count_repeated(self, value: Json) -> None:
         """Count the values in a value and their characters, no further than what may be repeated."""
-        rest = [value]
-        while rest and self._repeated <= MAX_REPEATED:
-            item = rest.pop()
+        uncounted = [value]
+        while uncounted and self._repeated <= MAX_REPEATED:
+            part = uncounted.pop()
             self._repeated += 1
-            if isinstance(item, str):
-                self._repeated_characters += len(item)
-            elif isinstance(item, list):
-                rest.extend(item)
-            elif isinstance(item, dict):
-                self._repeated_characters += sum(map(len, item))
-                rest.extend(item.values())
+            if isinstance(part, str):
+                self._repeated_characters += len(part)
+            elif isinstance(part, list):
+                uncounted.extend(part)
+            elif isinstance(part, dict):
+                self._repeated_characters += sum(map(len, part))
+                uncounted.extend(part.values())
 
     def _add(self, event: yaml.NodeEvent, value: Json) -> None:
         """Take an item, a key or the value of a key, and note its line."""

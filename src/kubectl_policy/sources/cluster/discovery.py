@@ -137,9 +137,9 @@ def _ask_root(connection: Connection, path: str) -> Discovery:
 def _read_aggregated(body: Mapping[str, Json]) -> Discovery:
     served: list[Served] = []
     gaps: dict[str, RequestRefused] = {}
-    for item in mappings_at(body, "items"):
-        group = text_at(item, "metadata.name")
-        for version in mappings_at(item, "versions"):
+    for group_item in mappings_at(body, "items"):
+        group = text_at(group_item, "metadata.name")
+        for version in mappings_at(group_item, "versions"):
             if text_at(version, "freshness") == "Stale":
                 gaps[group] = RequestRefused(HTTPStatus.OK, "the server behind this API group does not answer")
             served += _read_kinds(group, text_at(version, "version"), mappings_at(version, "resources"))

@@ -63,10 +63,10 @@ class QueryFetcher:
         except RequestRefused as refusal:
             return self._outcome_of(refusal, query)
         resources = [resource for item in items if (resource := self._resource(query, served, item))]
-        strange = len(items) - len(resources)
-        wrong = f"the server answered with {strange} of {len(items)} objects that are none of those asked for"
+        unexpected = len(items) - len(resources)
+        wrong = f"the server answered with {unexpected} of {len(items)} objects that are none of those asked for"
         # Something else may be in the place of what was asked for.
-        return RequestOutcome(resources, RequestRefused(_OK, wrong) if strange else None)
+        return RequestOutcome(resources, RequestRefused(_OK, wrong) if unexpected else None)
 
     def list_metadata(self, kind: GroupKind) -> Sequence[Mapping[str, Json]]:
         """List the metadata of all objects of a kind, in half of the time. Raises RequestRefused."""

@@ -58,7 +58,7 @@ def require_allowed(command: str) -> None:
     if is_off or not (named or os.path.lexists(path)):
         return
     policy = _read_policy(path)
-    allowed = [entry.get("command") or entry.get("name", "") for entry in policy.credential_plugin_allowlist]
+    allowed = [plugin.get("command") or plugin.get("name", "") for plugin in policy.credential_plugin_allowlist]
     if not all(allowed):
         raise ClusterError(f"{path}: credentialPluginAllowlist: each entry has to have a command", _KUBERC_HINT)
     match policy.credential_plugin_policy:
@@ -146,18 +146,18 @@ class Kubeconfig(KubeConfigMerger):  # type: ignore[misc] # the package has no t
 
     def entries(self, section: str) -> dict[str, tuple[dict[str, Any], str]]:
         """Return the contexts, clusters or users by name: the settings that are not empty, and the path of the file."""
-        items = self.config_merged.value[section] if self.config_merged else ()
-        entries: dict[str, tuple[dict[str, Any], str]] = {}
-        for item in items:
-            with clear_errors(item.path):
-                settings = item.value.get(section.removesuffix("s")) or {}
+        nodes = self.config_merged.value[section] if self.config_merged else ()
+        settings_by_name: dict[str, tuple[dict[str, Any], str]] = {}
+        for node in nodes:
+            with clear_errors(node.path):
+                settings = node.value.get(section.removesuffix("s")) or {}
                 # kubectl: takes an empty value for none.
                 kept = {key: setting for key, setting in settings.items() if setting not in ("", None)}
                 for key in _PATHS.intersection(kept):
                     # kubectl: a relative path starts in the folder of the file that has it, also that of a user.
-                    kept[key] = _beside(item.path, kept[key])
-                entries[item.value["name"]] = kept, item.path
-        return entries
+                    kept[key] = _beside(node.path, kept[key])
+                settings_by_name[node.value["name"]] = kept, node.path
+        return settings_by_name
 
 
 class Plugin(ExecProvider):  # type: ignore[misc] # the package has no types
@@ -184,7 +184,11 @@ class Plugin(ExecProvider):  # type: ignore[misc] # the package has no types
         spec: dict[str, object] = {"interactive": is_interactive}
         if self.cluster:
             extensions = self.cluster.value.get("extensions") or ()
-            config = [item["extension"] for item in extensions if item["name"] == "client.authentication.k8s.io/exec"]
+            config = [
+                extension["extension"]
+                for extension in extensions
+                if extension["name"] == "client.authentication.k8s.io/exec"
+            ]
             spec["cluster"] = {**self.cluster.value, **({"config": config[0]} if config else {})}
         info = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
         try:

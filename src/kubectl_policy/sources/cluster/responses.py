@@ -110,12 +110,12 @@ class Watch:
 
     def __iter__(self) -> Iterator[Mapping[str, Json]]:
         """Iterate over the changed objects, as the server reports them."""
-        rest = b""
+        unfinished = b""
         try:
             while piece := self._response.read1(_EVENTS_PIECE):
-                *lines, rest = (rest + piece).split(b"\n")
+                *lines, unfinished = (unfinished + piece).split(b"\n")
                 yield from filter(None, map(self._decode, lines))
-                if len(rest) > _MAX_LINE_BYTES:
+                if len(unfinished) > _MAX_LINE_BYTES:
                     raise RequestRefused(0, f"an event is larger than {_MAX_LINE_BYTES >> 20} MiB")
         except (HTTPError, OSError) as error:
             if not self._is_closed:

@@ -198,11 +198,11 @@ class _Walk:
 
         Raises SourceError for a tree that is too large.
         """
-        rest: list[_WalkStep] = [_WalkStep(self._top, "", "link", self._open({0}))]
+        steps: list[_WalkStep] = [_WalkStep(self._top, "", "link", self._open({0}))]
         # Folders by their paths without links, and by the parts of the pattern that may follow.
         seen: set[tuple[str, frozenset[int]]] = set()
-        while rest:
-            step = rest.pop()
+        while steps:
+            step = steps.pop()
             source, has_name_of_manifest = self._tree.source(step.path), is_manifest(step.path.rpartition("/")[2])
             inside: list[_WalkStep] = []
             try:
@@ -221,7 +221,7 @@ class _Walk:
                 continue
             if kind == "file" and has_name_of_manifest and len(self._parts) - 1 in step.positions:
                 yield InputFile(source, root=self.root)
-            rest += inside
+            steps += inside
 
     def _inside(self, folder: _WalkStep, real: str) -> list[_WalkStep]:
         """Return what to look at in a folder, the last one first. Raises OSError and SourceError."""

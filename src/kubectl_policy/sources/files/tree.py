@@ -168,17 +168,17 @@ class StoredTree(FileTree):
 
     def entry(self, path: str) -> tuple[str, TreeEntry]:
         """Follow a path and the links in it: the path without links, and what is there. Raises OSError."""
-        rest = list(reversed(path.split("/")))
-        way = [("", self._top)]
+        names = list(reversed(path.split("/")))
+        passed = [("", self._top)]
         links = 0
-        while rest:
-            name = rest.pop()
-            inside = self._inside(way[-1][1])
+        while names:
+            name = names.pop()
+            inside = self._inside(passed[-1][1])
             if name in {"", "."}:
                 continue
             if name == "..":
-                way.pop()
-                if not way:
+                passed.pop()
+                if not passed:
                     raise OSError(errno.EXDEV, f"a link that leads out of the {self.noun}")
                 continue
             entry = inside.get(name)
@@ -188,10 +188,10 @@ class StoredTree(FileTree):
                 links += 1
                 if links > _MAX_LINKS:
                     raise _error(errno.ELOOP)
-                rest.extend(reversed(self._target(entry).split("/")))
+                names.extend(reversed(self._target(entry).split("/")))
             else:
-                way.append((f"{way[-1][0]}/{name}", entry))
-        real, entry = way[-1]
+                passed.append((f"{passed[-1][0]}/{name}", entry))
+        real, entry = passed[-1]
         if entry.problem:
             raise OSError(errno.EXDEV, entry.problem)
         return real or "/", entry

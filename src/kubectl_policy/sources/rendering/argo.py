@@ -63,7 +63,7 @@ def applications(application_set: ApplicationSet, tree: FileTree, base: str) -> 
 def _parameters(generator: Mapping[str, Json], tree: FileTree, base: str) -> list[Mapping[str, Json]] | None:
     """Return the values of a generator, one mapping for each Application; None if they cannot be known here."""
     listed = generator.keys() & {"list", "clusters", "git", "matrix"}
-    if len(generator) != 1 or not listed or any(mapping_at(entry, "template") for entry in generator.values()):
+    if len(generator) != 1 or not listed or any(mapping_at(settings, "template") for settings in generator.values()):
         return None
     name = listed.pop()
     # Of clusters, one stands for all: what is known of them is left open.
@@ -73,12 +73,14 @@ def _parameters(generator: Mapping[str, Json], tree: FileTree, base: str) -> lis
     elif name == "git":
         parameters = list(_git_parameters(mapping_at(generator, "git"), tree, base))
     elif name == "matrix":
-        sides = [_parameters(entry, tree, base) for entry in mappings_at(generator, "matrix.generators")]
+        sides = [_parameters(settings, tree, base) for settings in mappings_at(generator, "matrix.generators")]
         known = [side for side in sides if side is not None]
         # One side may go by values of the other.
         is_known = len(known) == len(sides) and "{{" not in str(generator)
         rows = islice(product(*known), _MAX_APPLICATIONS)
-        parameters = [{key: entry for side in row for key, entry in side.items()} for row in rows] if is_known else None
+        parameters = (
+            [{key: settings for side in row for key, settings in side.items()} for row in rows] if is_known else None
+        )
     return parameters
 
 
@@ -95,13 +97,13 @@ def _git_parameters(git: Mapping[str, Json], tree: FileTree, base: str) -> Itera
 
 def _matching(patterns: list[Mapping[str, Json]], tree: FileTree, base: str, kind: str) -> list[str]:
     """Return folders or files that patterns match and exclusions do not, as paths from the base."""
-    meant: dict[str, None] = {}
-    for entry in patterns:
-        if entry.get("exclude") is not True:
-            parts = text_at(entry, "path").strip("/").split("/")
-            meant.update(dict.fromkeys(_matches(tree, base, parts, kind)))
-    excluded = [text_at(entry, "path") for entry in patterns if entry.get("exclude") is True]
-    return sorted(path for path in meant if not any(_fits(path, pattern) for pattern in excluded))
+    matches: dict[str, None] = {}
+    for pattern in patterns:
+        if pattern.get("exclude") is not True:
+            parts = text_at(pattern, "path").strip("/").split("/")
+            matches.update(dict.fromkeys(_matches(tree, base, parts, kind)))
+    excluded = [text_at(pattern, "path") for pattern in patterns if pattern.get("exclude") is True]
+    return sorted(path for path in matches if not any(_fits(path, pattern) for pattern in excluded))
 
 
 def _matches(tree: FileTree, base: str, parts: list[str], kind: str) -> Iterator[str]:
@@ -110,24 +112,26 @@ def _matches(tree: FileTree, base: str, parts: list[str], kind: str) -> Iterator
         if part == "**" and kind == "file":
             paths = list(dict.fromkeys(inner for path in paths for inner in _descendants(tree, base, path)))
             continue
-        wanted = kind if number == len(parts) - 1 else "folder"
+        wanted_kind = kind if number == len(parts) - 1 else "folder"
         candidates = [
             posixpath.join(path, name)
             for path in paths
             for name in tree.names(posixpath.join(base, path))
             if fnmatchcase(name, part) and not name.startswith(".")
         ]
-        paths = [path for path in candidates if tree.kind(posixpath.join(base, path)) == wanted][:_MAX_APPLICATIONS]
+        paths = [path for path in candidates if tree.kind(posixpath.join(base, path)) == wanted_kind][
+            :_MAX_APPLICATIONS
+        ]
     yield from paths
 
 
 def _descendants(tree: FileTree, base: str, top: str) -> Iterator[str]:
-    rest = [top]
-    while rest:
-        outer = rest.pop()
-        yield outer
-        inside = (posixpath.join(outer, name) for name in tree.names(posixpath.join(base, outer)) if name[0] != ".")
-        rest.extend(path for path in inside if tree.kind(posixpath.join(base, path)) == "folder")
+    folders = [top]
+    while folders:
+        folder = folders.pop()
+        yield folder
+        inside = (posixpath.join(folder, name) for name in tree.names(posixpath.join(base, folder)) if name[0] != ".")
+        folders.extend(path for path in inside if tree.kind(posixpath.join(base, path)) == "folder")
 
 
 def _fits(path: str, pattern: str) -> bool:

@@ -74,10 +74,10 @@ class Builds:
         }
         return () if any(needed.values()) else tuple(needed)
 
-    def run(self, wanted: Iterable[tuple[str, Build | Release]], started: Callable[[str], None]) -> None:
+    def run(self, requested: Iterable[tuple[str, Build | Release]], started: Callable[[str], None]) -> None:
         """Build what is not built yet; each has a name, with which `started` is told of it."""
-        new = {key: (name, buildable) for name, buildable in wanted if (key := _key(buildable)) not in self._results}
-        begun: list[tuple[Build | Release, Copy, Sources | None]] = []
+        new = {key: (name, buildable) for name, buildable in requested if (key := _key(buildable)) not in self._results}
+        started_builds: list[tuple[Build | Release, Copy, Sources | None]] = []
 
         def jobs() -> Iterator[Job]:
             for key, (name, buildable) in new.items():
@@ -87,12 +87,12 @@ class Builds:
                 except CopyError as error:
                     self._results[key] = BuildResult(complaint=error.message)
                     continue
-                begun.append((buildable, copy, sources))
+                started_builds.append((buildable, copy, sources))
                 started(name)
                 yield job
 
         for number, ran in run_all(jobs(), self._folder):
-            buildable, copy, sources = begun[number]
+            buildable, copy, sources = started_builds[number]
             self._results[_key(buildable)] = BuildResult(
                 text=ran.out, complaint=copy.renamed(ran.complaint), sources=sources
             )

@@ -51,7 +51,7 @@ def missing_dependencies(tree: FileTree, folder: str) -> Iterator[str]:
     inside = posixpath.join(folder, "charts")
     packed = tree.names(inside)
     listed = [first_mapping(tree, posixpath.join(folder, file)) or {} for file in (CHART, "requirements.yaml")]
-    for dependency in (entry for document in listed for entry in mappings_at(document, "dependencies")):
+    for dependency in (declared for document in listed for declared in mappings_at(document, "dependencies")):
         name = text_at(dependency, "name")
         vendored = any(file.startswith(f"{name}-") and file.endswith(".tgz") for file in packed)
         if name and not vendored and not is_chart(tree, posixpath.join(inside, name)):

@@ -107,17 +107,19 @@ class Kustomizations:
 
     def walk(self, build: Build) -> Iterator[Kustomization]:
         """Yield the kustomization of a folder, with additions, and those that it takes in, from the outside in."""
-        rest, seen = [build.folder], set[str]()
-        while rest and len(seen) < _MAX_FOLDERS:
-            folder = rest.pop(0)
+        folders, seen = [build.folder], set[str]()
+        while folders and len(seen) < _MAX_FOLDERS:
+            folder = folders.pop(0)
             if folder in seen:
                 continue
             seen.add(folder)
             kustomization = self._edited(build) if folder == build.folder else self.of(folder)
             if kustomization:
                 yield kustomization
-                taken = [*kustomization.resources, *kustomization.components, *kustomization.serving]
-                rest += [path for path in taken if self._may_take(path, folder) and self._kind(path) == "folder"]
+                references = [*kustomization.resources, *kustomization.components, *kustomization.serving]
+                folders += [
+                    path for path in references if self._may_take(path, folder) and self._kind(path) == "folder"
+                ]
 
     def change(self, buildable: object) -> bool:
         """Whether something that is built does more than to take in files and to say where the objects live."""
@@ -186,19 +188,19 @@ class Kustomizations:
 
     def _generated(self, folder: str) -> list[Json]:
         """List the resources of Flux for a folder without a kustomization: manifests, and folders that have one."""
-        entries: list[Json] = []
-        rest = [folder]
-        while rest and len(entries) < _MAX_FOLDERS:
-            inner = rest.pop()
-            for name in self._tree.names(inner):
-                path = posixpath.join(inner, name)
+        resources: list[Json] = []
+        folders = [folder]
+        while folders and len(resources) < _MAX_FOLDERS:
+            subfolder = folders.pop()
+            for name in self._tree.names(subfolder):
+                path = posixpath.join(subfolder, name)
                 kind = self._tree.kind(path) if not name.startswith(".") else ""
                 may_be_manifest = kind == "file" and name.endswith((".yaml", ".yml"))
                 if kind == "folder" and not self.file(path):
-                    rest.append(path)
+                    folders.append(path)
                 elif kind == "folder" or (may_be_manifest and is_manifest(self._tree, path)):
-                    entries.append(posixpath.relpath(path, folder))
-        return sorted(entries, key=str)
+                    resources.append(posixpath.relpath(path, folder))
+        return sorted(resources, key=str)
 
 
 def first_mapping(tree: FileTree, file: str) -> Mapping[str, Json] | None:
@@ -233,13 +235,15 @@ def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[
     raw = dict(kustomization.raw)
     remote: list[Remote] = []
     for name in _FILE_LISTS:
-        entries = items_at(raw, name)
-        remote_entries = [entry for entry in strings_at(raw, name) if is_remote(entry) and "\n" not in entry]
-        if remote_entries:
-            raw[name] = [entry for entry in entries if entry not in remote_entries]
+        references = items_at(raw, name)
+        remote_references = [
+            reference for reference in strings_at(raw, name) if is_remote(reference) and "\n" not in reference
+        ]
+        if remote_references:
+            raw[name] = [reference for reference in references if reference not in remote_references]
             remote += [
-                Remote(description=entry, origin=kustomization.origin, namespace=kustomization.namespace)
-                for entry in remote_entries
+                Remote(description=reference, origin=kustomization.origin, namespace=kustomization.namespace)
+                for reference in remote_references
             ]
     for name in ("helmCharts", "helmChartInflationGenerator"):
         for chart in items_at(raw, name):

@@ -78,17 +78,17 @@ class Copy:
 
     def copy_folder(self, folder: str) -> None:
         """Copy everything in a folder and below it."""
-        rest = [(folder, 0)]
-        while rest:
-            outer, depth = rest.pop()
-            for name in self._tree.names(outer) if depth < _MAX_DEPTH else ():
-                path = posixpath.join(outer, name)
+        folders = [(folder, 0)]
+        while folders:
+            subfolder, depth = folders.pop()
+            for name in self._tree.names(subfolder) if depth < _MAX_DEPTH else ():
+                path = posixpath.join(subfolder, name)
                 kind = self._tree.kind(path) if name not in _NEVER else ""
                 if kind == "file":
                     self.copy_file(path)
                 elif kind:
-                    rest.append((path, depth + 1))
-            if len(rest) > MAX_FILES:
+                    folders.append((path, depth + 1))
+            if len(folders) > MAX_FILES:
                 raise CopyError(f"more than {MAX_FILES:,} folders are needed to render it")
 
     def write(self, tree_path: str, data: bytes | str) -> None:
@@ -140,13 +140,13 @@ def run_all(
     A job is asked for when there is room to start it. What still runs when nobody asks for more is ended.
     """
     max_processes = at_once or min(_MAX_PROCESSES, os.cpu_count() or 1)
-    rest = iter(enumerate(jobs))
+    waiting = iter(enumerate(jobs))
     running: list[_Process] = []
     try:
         has_next = True
         while has_next or running:
             while has_next and len(running) < max_processes:
-                following = next(rest, None)
+                following = next(waiting, None)
                 has_next = following is not None
                 if following:
                     with _uninterrupted():

@@ -106,10 +106,10 @@ class Rendering:
         tree, kustomizations = self._tree, self._kustomizations
         declared: list[tuple[str, Sequence[Root]]] = [
             (path, roots_of(delivery, path, tree, ""))
-            for entry in objects
-            if entry.ref.group_kind in DELIVERING
-            and (path := tree.path_of(entry.origin.source)) is not None
-            and (delivery := delivery_of(entry))
+            for resource in objects
+            if resource.ref.group_kind in DELIVERING
+            and (path := tree.path_of(resource.origin.source)) is not None
+            and (delivery := delivery_of(resource))
         ]
         is_delivered = any(isinstance(root.renderable, Build | Files) for _, roots in declared for root in roots)
         declared += [(file, [root]) for file, root in plain_roots(tree, kustomizations, paths, options.namespace)]

@@ -134,9 +134,9 @@ def _parts(
 def _base_of_set(application_set: ApplicationSet, file: str, tree: FileTree) -> str | None:
     """Return the root of the repository for the generators of a set, by the first folder that one of them names."""
     spec = mapping_at(application_set.resource.raw, "spec")
-    fields = [f"{way}git.{name}" for way in ("", "matrix.generators.") for name in ("directories", "files")]
-    entries = [item for name in fields for item in every_mapping(spec, f"generators.{name}")]
-    for path in (text_at(entry, "path").strip("/").split("/") for entry in entries):
+    fields = [f"{prefix}git.{name}" for prefix in ("", "matrix.generators.") for name in ("directories", "files")]
+    patterns = [pattern for name in fields for pattern in every_mapping(spec, f"generators.{name}")]
+    for path in (text_at(pattern, "path").strip("/").split("/") for pattern in patterns):
         folder = "/".join(takewhile(lambda part: "*" not in part, path[:-1]))
         if (base := base_of(tree, file, folder)) is not None:
             return base
@@ -161,12 +161,12 @@ def entry_points(
             continue
         if number in delivered:
             tops.append(number)
-        rest = [number]
-        while rest:
-            inner = rest.pop()
+        unvisited = [number]
+        while unvisited:
+            inner = unvisited.pop()
             if inner not in reached:
                 reached.add(inner)
-                rest += covered[inner]
+                unvisited += covered[inner]
     return [declared[number] for number in tops]
 
 

@@ -85,29 +85,29 @@ class Work:
 
     def run(self, tops: list[Root], progress: Progress | None) -> None:
         """Render roots, and what comes out of them to be rendered."""
-        total, begun = len(tops), 0
+        total, started_count = len(tops), 0
 
         def started(name: str) -> None:
-            nonlocal begun
-            begun += 1
+            nonlocal started_count
+            started_count += 1
             if progress:
-                progress(begun, total, name)
+                progress(started_count, total, name)
 
-        rest, waiting = tops, list[Root]()
-        while rest or waiting:
+        ready, waiting = tops, list[Root]()
+        while ready or waiting:
             wave, postponed = list[Root](), list[Root]()
-            self._destinations.update(map(_destination, rest))
-            for root in filter(self._is_meant, (*rest, *waiting)):
+            self._destinations.update(map(_destination, ready))
+            for root in filter(self._is_meant, (*ready, *waiting)):
                 # What waits for values gets them from others, or not at all.
-                if rest and self._waits(root):
+                if ready and self._waits(root):
                     postponed.append(root)
                 else:
                     wave.append(self._with_values(root))
             waiting = postponed
             built = [(root.name, root.renderable) for root in wave if isinstance(root.renderable, Build | Release)]
             self._builds.run(built, started)
-            rest = [inner for root in wave for inner in self._finish(root)]
-            total += len(rest)
+            ready = [inner for root in wave for inner in self._finish(root)]
+            total += len(ready)
             if total > MAX_ROOTS:
                 raise SourceError(f"more than {MAX_ROOTS:,} folders and charts to render", "name a folder in it")
 
@@ -122,12 +122,12 @@ class Work:
 
     def _waits(self, root: Root) -> bool:
         """Whether values that a root needs are not here yet."""
-        wanted: Iterable[Reference] = ()
+        references: Iterable[Reference] = ()
         if isinstance(root.delivery, FluxKustomization):
-            wanted = root.delivery.substitute_from
+            references = root.delivery.substitute_from
         elif isinstance(root.delivery, HelmRelease):
-            wanted = root.delivery.values_from
-        return any(reference.kind == "ConfigMap" and self._data(root, reference) is None for reference in wanted)
+            references = root.delivery.values_from
+        return any(reference.kind == "ConfigMap" and self._data(root, reference) is None for reference in references)
 
     def _data(self, root: Root, reference: Reference) -> Mapping[str, Json] | None:
         """Return the data of a ConfigMap that was rendered for a cluster or else is written in the input."""
@@ -148,7 +148,7 @@ class Work:
         spec = mapping_at(root.delivery.resource.raw, "spec")
         doubt = "has post-renderers, which are not applied here" if spec.get("postRenderers") else ""
         known = True
-        single = any(entry.get("targetPath") for entry in mappings_at(spec, "valuesFrom"))
+        single = any(reference.get("targetPath") for reference in mappings_at(spec, "valuesFrom"))
         for reference in root.delivery.values_from:
             data = self._data(root, reference) if reference.kind == "ConfigMap" else _NOTHING
             text = data.get(reference.key or "values.yaml") if data else None
@@ -175,13 +175,15 @@ class Work:
             return
         key = (root.cluster, delivery.resource.ref, root.name, root.folder) if delivery else root.folder
         results = self.results[key] = []
-        for entry in printed:
-            if isinstance(entry, Problem):
-                self._fail(root, entry.message, None)
+        for printed_object in printed:
+            if isinstance(printed_object, Problem):
+                self._fail(root, printed_object.message, None)
                 continue
-            rendered = self._object(root, without_secrets(entry.raw), self._output.origin(entry, root.origin))
+            rendered = self._object(
+                root, without_secrets(printed_object.raw), self._output.origin(printed_object, root.origin)
+            )
             results.append(rendered)
-            yield from self._declared_roots(root, rendered, entry.file)
+            yield from self._declared_roots(root, rendered, printed_object.file)
 
     def _printed_objects(self, root: Root) -> Iterable[PrintedObject | Problem] | None:
         """Return the objects that came out of a root; None, and note it, if it could not be rendered."""
@@ -196,7 +198,7 @@ class Work:
             return None
         if isinstance(buildable, Files):
             self._files.update(buildable.files)
-            return [entry for file in buildable.files for entry in objects_in_file(self._tree, file)]
+            return [printed for file in buildable.files for printed in objects_in_file(self._tree, file)]
         result = self._builds.of(buildable)
         text, complaint = result.text, result.complaint
         if isinstance(buildable, Build) and not complaint:

@@ -81,8 +81,8 @@ class DeclaredBuilds:
         if kustomization:
             kustomization = extend(kustomization, source.additions, origin)
         else:
-            taken = [path for path in self.files_in(folder) if source.takes(posixpath.relpath(path, folder))]
-            kustomization = Kustomization(folder=folder, origin=origin, resources=tuple(taken))
+            manifests = [path for path in self.files_in(folder) if source.takes(posixpath.relpath(path, folder))]
+            kustomization = Kustomization(folder=folder, origin=origin, resources=tuple(manifests))
         return DeclaredBuild(
             folder=folder, kustomization=kustomization, default=delivery.namespace, default_from=origin, is_applied=True
         )
@@ -94,20 +94,20 @@ class DeclaredBuilds:
 
     def _of_everything_in(self, folder: str, resource: Resource) -> Kustomization:
         """Return the kustomization that Flux makes for a folder without one: all manifests in it and below it."""
-        taken: dict[str, None] = {}
+        resources: dict[str, None] = {}
         for path in self.files_in(folder):
-            around = posixpath.dirname(path)
+            parent = posixpath.dirname(path)
             # A folder below with a kustomization of its own is taken in as such.
-            outer = [
-                between for between in (around, *ancestors(around)) if between != folder and is_in(between, folder)
+            inside = [
+                ancestor for ancestor in (parent, *ancestors(parent)) if ancestor != folder and is_in(ancestor, folder)
             ]
-            inner = [between for between in outer if between in self._kustomizations]
-            if inner:
-                if not self._kustomizations[inner[-1]].is_component:
-                    taken[inner[-1]] = None
+            built = [ancestor for ancestor in inside if ancestor in self._kustomizations]
+            if built:
+                if not self._kustomizations[built[-1]].is_component:
+                    resources[built[-1]] = None
             else:
-                taken[path] = None
-        return Kustomization(folder=folder, origin=resource.origin, resources=tuple(taken))
+                resources[path] = None
+        return Kustomization(folder=folder, origin=resource.origin, resources=tuple(resources))
 
     def files_in(self, folder: str) -> Iterator[str]:
         """List the files in a folder and below it."""
@@ -137,9 +137,9 @@ def applications_of_set(application_set: ApplicationSet, ground: Ground) -> list
 
 def _parameters(generator: Mapping[str, Json], file: str, ground: Ground) -> Iterator[Mapping[str, Json]]:
     yield from mappings_at(generator, "list.elements")
-    wanted = mappings_at(generator, "git.directories")
-    patterns = [text_at(entry, "path") for entry in wanted if entry.get("exclude") is not True]
-    excluded = [text_at(entry, "path") for entry in wanted if entry.get("exclude") is True]
+    directories = mappings_at(generator, "git.directories")
+    patterns = [text_at(directory, "path") for directory in directories if directory.get("exclude") is not True]
+    excluded = [text_at(directory, "path") for directory in directories if directory.get("exclude") is True]
     for path in _folders(patterns, excluded, file, ground):
         yield {"path": folder_parameters(path)}
 
@@ -155,7 +155,7 @@ def _folders(patterns: list[str], excluded: list[str], file: str, ground: Ground
 
 
 def _matches(path: str, pattern: str) -> bool:
-    parts, wanted = path.split("/"), pattern.strip("/").split("/")
-    if wanted[-1] == "**":
-        return len(parts) >= len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted[:-1]))
-    return len(parts) == len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))
+    parts, names = path.split("/"), pattern.strip("/").split("/")
+    if names[-1] == "**":
+        return len(parts) >= len(names) and all(map(fnmatch.fnmatchcase, parts, names[:-1]))
+    return len(parts) == len(names) and all(map(fnmatch.fnmatchcase, parts, names))

@@ -206,10 +206,10 @@ def roles(ground: Ground, chains: Chains) -> dict[str, str]:
     charts = {posixpath.dirname(path) for path in ground.sources if posixpath.basename(path) == CHART}
     roles_of: dict[str, str] = {}
     for path in ground.sources:
-        around = [path, *ancestors(path)]
+        ancestors_of_path = [path, *ancestors(path)]
         delivered = any(chains.is_included(number) for number in chains.lists(path))
-        role = next((serving[folder] for folder in around if folder in serving), "")
-        chart = next((folder for folder in around if folder in charts), None)
+        role = next((serving[folder] for folder in ancestors_of_path if folder in serving), "")
+        chart = next((folder for folder in ancestors_of_path if folder in charts), None)
         if chart is not None:
             role = _in_chart(posixpath.relpath(path, chart)) or role
         if not role and path in unused:

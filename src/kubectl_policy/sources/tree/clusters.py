@@ -58,9 +58,9 @@ class Clusters:
         """Return the builds that a file takes part in; for one that nothing lists, those it serves or lies beside."""
         chains = self._chains.of_file(path)
         if not chains:
-            around = [path, *ancestors(path)]
-            serving = next((self._serving[folder] for folder in around if folder in self._serving), ())
-            nearest = next((builds for folder in around if (builds := self._chains.all_at(folder))), ())
+            ancestors_of_path = [path, *ancestors(path)]
+            serving = next((self._serving[folder] for folder in ancestors_of_path if folder in self._serving), ())
+            nearest = next((builds for folder in ancestors_of_path if (builds := self._chains.all_at(folder))), ())
             chains = tuple(chain for number in serving or nearest for chain in self._chains.through(number))
         return {number for chain in chains for number in chain.builds}
 
@@ -84,12 +84,12 @@ class Clusters:
         inner = grouped((parent, number) for number, parents in applied_by.items() for parent in parents)
         self._folders = shortest_ends(self._ground.short, folders.values())
         for root, folder in folders.items():
-            rest, name = [root], self._folders[folder]
-            while rest:
-                number = rest.pop()
+            unvisited, name = [root], self._folders[folder]
+            while unvisited:
+                number = unvisited.pop()
                 if name not in self._of_build.setdefault(number, set()):
                     self._of_build[number].add(name)
-                    rest += inner.get(number, ())
+                    unvisited += inner.get(number, ())
 
     def _follow_argo(self, builds: DeclaredBuilds) -> None:
         """Take what Applications deploy for where they deploy it to, if that is not one cluster for all of them."""

@@ -241,9 +241,9 @@ def folder_parameters(folder: str) -> dict[str, Json]:
 def fill_in(template: Json, parameters: Mapping[str, Json]) -> Json:
     """Fill parameters into a template; expressions with functions or with unknown parameters stay."""
     if isinstance(template, dict):
-        return {key: fill_in(item, parameters) for key, item in template.items()}
+        return {key: fill_in(part, parameters) for key, part in template.items()}
     if isinstance(template, list):
-        return [fill_in(item, parameters) for item in template]
+        return [fill_in(part, parameters) for part in template]
     if not isinstance(template, str):
         return template
 

@@ -59,11 +59,11 @@ class Ground:
         name = path.rpartition("/")[2]
         if name in {"", ".", ".."}:
             return posixpath.normpath(posixpath.join(self._here, path))
-        around = path.removesuffix(name)
-        if around not in self._folders:
-            folder = posixpath.normpath(posixpath.join(self._here, around))
-            self._folders[around] = folder if folder.endswith("/") else f"{folder}/"
-        return self._folders[around] + name
+        parent = path.removesuffix(name)
+        if parent not in self._folders:
+            folder = posixpath.normpath(posixpath.join(self._here, parent))
+            self._folders[parent] = folder if folder.endswith("/") else f"{folder}/"
+        return self._folders[parent] + name
 
     def source_of(self, path: str) -> str:
         """Return the name of a file or folder in messages, in the form of its neighbours."""
@@ -102,8 +102,8 @@ class Ground:
         """
         if not path:
             return self.top or self._common
-        around = [folder for folder in reversed(ancestors(named_in)) if not self.top or is_in(folder, self.top)]
-        candidates = (posixpath.normpath(posixpath.join(folder, path)) for folder in around)
+        roots = [folder for folder in reversed(ancestors(named_in)) if not self.top or is_in(folder, self.top)]
+        candidates = (posixpath.normpath(posixpath.join(folder, path)) for folder in roots)
         return next(
             (candidate for candidate in candidates if candidate in self.folders or candidate in self.sources), None
         )

@@ -165,10 +165,10 @@ class TreeInput:
     def _build_tree(self) -> Tree:
         """Build the tree of all files, and of those that its kustomizations take in from elsewhere."""
         kustomizations: dict[str, Kustomization] = {}
-        rest = [path for path in self.ground.sources if posixpath.basename(path) in NAMES]
-        taken = 0
-        while rest:
-            path = rest.pop()
+        unread = [path for path in self.ground.sources if posixpath.basename(path) in NAMES]
+        outside_files = 0
+        while unread:
+            path = unread.pop()
             folder = posixpath.dirname(path)
             read = self.reading.others.get(self.ground.sources.get(path, ""))
             values = [read.value] if read else self.values_in(path)
@@ -180,16 +180,16 @@ class TreeInput:
             kustomization = read_kustomization(raw, folder, origin)
             kustomizations[folder] = kustomization
             for listed in (*kustomization.resources, *kustomization.components):
-                if listed not in self.ground.sources and listed not in kustomizations and taken < _MAX_FILES:
+                if listed not in self.ground.sources and listed not in kustomizations and outside_files < _MAX_FILES:
                     outside = self._read_outside_file(listed)
-                    taken += len(outside)
-                    rest += [path for path in outside if posixpath.basename(path) in NAMES]
+                    outside_files += len(outside)
+                    unread += [path for path in outside if posixpath.basename(path) in NAMES]
         return Tree(self.ground, kustomizations, self.reading.objects, self._namespace)
 
     def _read_outside_file(self, path: str) -> list[str]:
         """Read a file, or the kustomization in a folder, that nobody named; its place, if it is there."""
-        wanted = [path] if is_manifest(posixpath.basename(path)) else [f"{path}/{name}" for name in NAMES]
-        for file_path in wanted:
+        candidates = [path] if is_manifest(posixpath.basename(path)) else [f"{path}/{name}" for name in NAMES]
+        for file_path in candidates:
             if file_path in self.ground.sources:
                 return []
             if self.values_in(file_path) is not None:

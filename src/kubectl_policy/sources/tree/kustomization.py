@@ -86,14 +86,14 @@ class Kustomization(Struct, frozen=True, kw_only=True):
         return tuple(name for name in (*_GENERATORS, "generators", "helmCharts") if self.raw.get(name))
 
 
-def is_remote(entry: str) -> bool:
+def is_remote(reference: str) -> bool:
     """Whether an entry of `resources` is fetched from elsewhere."""
-    return bool(_REMOTE.match(entry))
+    return bool(_REMOTE.match(reference))
 
 
 def read_kustomization(raw: Mapping[str, Json], folder: str, origin: Origin) -> Kustomization:
     """Read the kustomization in a file of a folder; malformed parts are left out."""
-    taken = [*strings_at(raw, "resources"), *strings_at(raw, "bases")]
+    references = [*strings_at(raw, "resources"), *strings_at(raw, "bases")]
     components = strings_at(raw, "components")
     patches, serving = _patches(raw, folder, origin), dict(_serving(raw, folder))
     serving.update({patch.file: "patch" for patch in patches if patch.file})
@@ -103,9 +103,9 @@ def read_kustomization(raw: Mapping[str, Json], folder: str, origin: Origin) -> 
         folder=folder,
         origin=origin,
         is_component=text_at(raw, "kind") == "Component",
-        resources=tuple(_local(taken, folder)),
+        resources=tuple(_local(references, folder)),
         components=tuple(_local(components, folder)),
-        remote=tuple(filter(is_remote, [*taken, *components])),
+        remote=tuple(filter(is_remote, [*references, *components])),
         patches=(*patches, *replacements),
         serving=serving,
         namespace=text_at(raw, "namespace"),
@@ -140,8 +140,8 @@ def extend(kustomization: Kustomization, additions: Mapping[str, Json], origin: 
     )
 
 
-def _local(entries: Iterable[str], folder: str) -> Iterator[str]:
-    return (within(folder, entry) for entry in entries if entry and not is_remote(entry))
+def _local(references: Iterable[str], folder: str) -> Iterator[str]:
+    return (within(folder, reference) for reference in references if reference and not is_remote(reference))
 
 
 def within(folder: str, path: str) -> str:
@@ -151,15 +151,15 @@ def within(folder: str, path: str) -> str:
 
 def _patches(raw: Mapping[str, Json], folder: str, origin: Origin) -> list[Patch]:
     patches: list[Patch] = []
-    for entry in [*mappings_at(raw, "patches"), *mappings_at(raw, "patchesJson6902")]:
-        path, target = text_at(entry, "path"), entry.get("target")
-        options = mapping_at(entry, "options")
+    for declared in [*mappings_at(raw, "patches"), *mappings_at(raw, "patchesJson6902")]:
+        path, target = text_at(declared, "path"), declared.get("target")
+        options = mapping_at(declared, "options")
         moves = bool(options.get("allowNameChange") or options.get("allowKindChange"))
         if path:
             targets = (target_of(target),) if isinstance(target, dict) else ()
             patches.append(Patch(origin=origin, file=within(folder, path), targets=targets, moves=moves))
         else:
-            patch = inline_patch(entry.get("patch"), target, origin)
+            patch = inline_patch(declared.get("patch"), target, origin)
             patches.append(replace(patch, moves=moves or patch.moves))
     for merge in strings_at(raw, "patchesStrategicMerge"):
         # A path has one line, and a patch that says what it changes does not.
@@ -171,16 +171,16 @@ def _patches(raw: Mapping[str, Json], folder: str, origin: Origin) -> list[Patch
 
 
 def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Iterator[Patch]:
-    for entry in mappings_at(raw, "replacements"):
-        path = text_at(entry, "path")
-        targets = () if path else replacement_targets(entry)
+    for replacement in mappings_at(raw, "replacements"):
+        path = text_at(replacement, "path")
+        targets = () if path else replacement_targets(replacement)
         yield Patch(
             origin=origin,
             file=within(folder, path) if path else "",
             targets=targets,
-            moves=replacement_moves(entry),
+            moves=replacement_moves(replacement),
             replaces=True,
-            values=(entry,),
+            values=(replacement,),
         )
 
 
@@ -190,7 +190,7 @@ def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:
         yield from ((within(folder, path), role) for path in strings_at(raw, name) if _is_path(path))
     if text_at(raw, "openapi.path"):
         yield within(folder, text_at(raw, "openapi.path")), "schema for Kustomize"
-    for generator in (entry for name in _GENERATORS for entry in mappings_at(raw, name)):
+    for generator in (declared for name in _GENERATORS for declared in mappings_at(raw, name)):
         files = [path.rpartition("=")[2] for path in strings_at(generator, "files")]
         for path in [*files, *strings_at(generator, "envs"), text_at(generator, "env")]:
             if path:
@@ -204,19 +204,19 @@ def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:
             yield within(folder, posixpath.join(home, text_at(chart, "name"))), "Helm chart"
 
 
-def _is_path(entry: str) -> bool:
-    return bool(entry) and "\n" not in entry and not is_remote(entry)
+def _is_path(reference: str) -> bool:
+    return bool(reference) and "\n" not in reference and not is_remote(reference)
 
 
 def _labels(raw: Mapping[str, Json]) -> Iterator[Labels]:
     if mapping_at(raw, "commonLabels"):
         yield Labels(pairs=texts_at(raw, "commonLabels"), selectors=True, templates=True)
-    for entry in mappings_at(raw, "labels"):
-        selectors = entry.get("includeSelectors") is True
+    for declared in mappings_at(raw, "labels"):
+        selectors = declared.get("includeSelectors") is True
         yield Labels(
-            pairs=texts_at(entry, "pairs"),
+            pairs=texts_at(declared, "pairs"),
             selectors=selectors,
-            templates=selectors or entry.get("includeTemplates") is True,
+            templates=selectors or declared.get("includeTemplates") is True,
         )
 
 

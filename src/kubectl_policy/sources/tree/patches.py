@@ -53,11 +53,11 @@ class Target(Struct, frozen=True, kw_only=True):
             and _may_select(self.labels, labels)
         )
 
-    def _fits(self, wanted: str, value: str) -> bool:
-        if self.exact or not wanted:
-            return wanted in {"", value}
-        pattern = _compiled(wanted)
-        return pattern is None or wanted == value or bool(pattern.fullmatch(value))
+    def _fits(self, pattern: str, value: str) -> bool:
+        if self.exact or not pattern:
+            return pattern in {"", value}
+        compiled = _compiled(pattern)
+        return compiled is None or pattern == value or bool(compiled.fullmatch(value))
 
 
 class Patch(Struct, frozen=True, kw_only=True, dict=True):
@@ -95,22 +95,22 @@ class Patch(Struct, frozen=True, kw_only=True, dict=True):
     def patches_in(self) -> Iterator[Target]:
         """List the targets of the patches that this patch gives to a Kustomization of Flux."""
         for document in self.values or ():
-            entries: list[Json] = [*items_at(document, "spec.patches")]
+            patches: list[Json] = [*items_at(document, "spec.patches")]
             for operation in document if isinstance(document, list) else ():
                 if text_at(operation, "path").startswith("/spec/patches"):
                     added = value_at(operation, "value")
-                    entries += added if isinstance(added, list) else [added]
-            for patch in entries:
+                    patches += added if isinstance(added, list) else [added]
+            for patch in patches:
                 yield from inline_patch(value_at(patch, "patch"), value_at(patch, "target"), self.origin).targets
 
     def read(self, values: Sequence[Json] | None, source: str) -> Patch:
         """Return the patch with what is in its file; if that cannot be read, any object may be its target."""
-        items = [item for document in values or () for item in (document if isinstance(document, list) else [document])]
+        parts = [part for document in values or () for part in (document if isinstance(document, list) else [document])]
         if self.replaces:
-            targets = [target for item in items for target in replacement_targets(item)]
-            moves = any(map(replacement_moves, items))
+            targets = [target for part in parts for target in replacement_targets(part)]
+            moves = any(map(replacement_moves, parts))
         else:
-            targets, moves = [*targets_in(items)], any(map(moves_objects, values or ()))
+            targets, moves = [*targets_in(parts)], any(map(moves_objects, values or ()))
         return replace(
             self,
             origin=Origin(source, 1),

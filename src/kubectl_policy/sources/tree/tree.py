@@ -144,8 +144,8 @@ class Tree:
         altered: dict[int, list[tuple[Resource, Patch]]] = {}
         for number, delivery in self._builds.applied_by.items():
             if isinstance(delivery, FluxKustomization):
-                ways = self._chains.of_file(self._ground.absolute_path(delivery.resource.origin.source))
-                patches = [patch for way in ways for patch in changes.patches_on(delivery.resource, way)]
+                chains = self._chains.of_file(self._ground.absolute_path(delivery.resource.origin.source))
+                patches = [patch for chain in chains for patch in changes.patches_on(delivery.resource, chain)]
                 if patches:
                     distinct = {id(patch): patch for patch in patches}
                     altered[number] = [(delivery.resource, patch) for patch in distinct.values()]
@@ -181,14 +181,14 @@ class Tree:
     def _home_in(self, folder: str) -> Chain | None:
         """Return the way on which a file would be that nothing lists: of the nearest folder around it, if any tells."""
         nearest: Chain | None = None
-        for around in (folder, *ancestors(folder)):
+        for ancestor in (folder, *ancestors(folder)):
             builds = [
                 number
-                for number in self._chains.at(around)
+                for number in self._chains.at(ancestor)
                 if not self._chains.builds[number].kustomization.is_component
             ]
             if builds and nearest is None:
-                nearest = Chain(root=around)
+                nearest = Chain(root=ancestor)
             chains = [chain for number in builds for chain in self._chains.through(number)]
             by_namespace = {(chain.namespace or chain.default): chain for chain in chains}
             if len(by_namespace) > 1:
@@ -235,8 +235,8 @@ class Tree:
         """Yield the gaps of all creators of objects, in one cluster or, without the name of one, in any."""
         yield from self._gaps_of_releases([entry.resource for entry in placed_objects], text_in)
         destinations = {entry.cluster for entry in self._builds.deliveries if isinstance(entry, Application)}
-        known = {entry: name_of_cluster(entry) for entry in destinations if "{{" not in entry}
-        elsewhere = [entry for entry, name in known.items() if name and name != cluster and cluster in known.values()]
+        names = {entry: name_of_cluster(entry) for entry in destinations if "{{" not in entry}
+        elsewhere = [entry for entry, name in names.items() if name and name != cluster and cluster in names.values()]
         for delivery in self._builds.deliveries:
             if isinstance(delivery, Application) and delivery.cluster not in elsewhere:
                 yield from unrendered.gaps_of_application(delivery, self._ground)
@@ -308,15 +308,17 @@ class Variables:
             return None
         clusters = self._clusters.of(self._ground.absolute_path(delivery.resource.origin.source))
         config_maps = [
-            entry
-            for entry in self._config_maps.get(reference.name, ())
+            config_map
+            for config_map in self._config_maps.get(reference.name, ())
             if not clusters
-            or not (its := self._clusters.of(self._ground.absolute_path(entry.origin.source)))
-            or its & clusters
+            or not (own_clusters := self._clusters.of(self._ground.absolute_path(config_map.origin.source)))
+            or own_clusters & clusters
         ]
         namespaces = {delivery.resource.ref.namespace, ""}
-        config_maps = [entry for entry in config_maps if entry.ref.namespace in namespaces] or config_maps
-        data = [mapping_at(entry.raw, "data") for entry in config_maps]
-        if not data or any(entry != data[0] for entry in data):
+        config_maps = [
+            config_map for config_map in config_maps if config_map.ref.namespace in namespaces
+        ] or config_maps
+        data = [mapping_at(config_map.raw, "data") for config_map in config_maps]
+        if not data or any(config_map != data[0] for config_map in data):
             return None
-        return {name: entry for name, entry in data[0].items() if isinstance(entry, str)}
+        return {name: config_map for name, config_map in data[0].items() if isinstance(config_map, str)}

@@ -219,8 +219,8 @@ def gaps_of_release(
     path = ground.absolute_path(resource.origin.source)
     is_here = release.is_in_git and ground.resolve(release.chart, path) is not None
     # What is secret is not read, and rarely names anything.
-    config_maps = [values_of(entry.name) for entry in release.values_from if entry.kind == "ConfigMap"]
-    values = [entry for known in config_maps for entry in known or ()]
+    config_maps = [values_of(reference.name) for reference in release.values_from if reference.kind == "ConfigMap"]
+    values = [reference for known in config_maps for reference in known or ()]
     names = [resource.ref.name, release.release_name, release.chart, release.namespace]
     yield creator_gap(
         f"{resource.ref} (chart not {'rendered' if is_here else 'here'}) may create objects",
@@ -273,9 +273,9 @@ def gaps_of_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], b
     kustomization = build.kustomization
     namespace, origin = chain.namespace or kustomization.namespace, kustomization.origin
     missing = [path for path in (*kustomization.resources, *kustomization.components) if not is_here(path)]
-    for entry in (*kustomization.remote, *(posixpath.relpath(path, kustomization.folder) for path in missing)):
-        creator = f"{origin.source} takes in {entry}, which is not here and may create objects"
-        yield creator_gap(creator, namespace, origin, _FETCHED, words_in([entry]))
+    for reference in (*kustomization.remote, *(posixpath.relpath(path, kustomization.folder) for path in missing)):
+        creator = f"{origin.source} takes in {reference}, which is not here and may create objects"
+        yield creator_gap(creator, namespace, origin, _FETCHED, words_in([reference]))
     for field, kind in _GENERATORS.items():
         for generator in mappings_at(kustomization.raw, field):
             if text_at(generator, "name"):

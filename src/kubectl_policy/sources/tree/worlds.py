@@ -81,8 +81,8 @@ class Worlds:
     def _mentioned(self, worlds: frozenset[str]) -> frozenset[str] | None:
         """Return the names in the files of the alternatives for some worlds; None if they may mention anything."""
         files = frozenset(path for group in self._by_worlds[worlds] for path in group.files)
-        places = ((resource, self._ground.absolute_path(resource.origin.source)) for resource in self._objects)
-        return mentions_of(None, [dict(resource.raw) for resource, path in places if path in files])
+        located = ((resource, self._ground.absolute_path(resource.origin.source)) for resource in self._objects)
+        return mentions_of(None, [dict(resource.raw) for resource, path in located if path in files])
 
     @cached_property
     def _claims(self) -> Mapping[str, frozenset[str]]:
@@ -149,15 +149,15 @@ class Alternatives:
         """Count the objects that each root makes of each file, and collect their names."""
         files: dict[int, Counter[str]] = {}
         objects_of: dict[int, Counter[ObjectRef]] = {}
-        ways: dict[str, list[tuple[Chain, frozenset[int]]]] = {}
+        chains_of: dict[str, list[tuple[Chain, frozenset[int]]]] = {}
         for resource in objects:
             if resource.ref.group_kind in _COMMON:
                 continue
             path = self._ground.absolute_path(resource.origin.source)
-            if path not in ways:
+            if path not in chains_of:
                 chains = self._chains.of_file(path)
-                ways[path] = [(chain, self._roots.intersection(chain.builds)) for chain in chains]
-            for chain, roots in ways[path]:
+                chains_of[path] = [(chain, self._roots.intersection(chain.builds)) for chain in chains]
+            for chain, roots in chains_of[path]:
                 for root in roots:
                     files.setdefault(root, Counter())[path] += 1
                     # Of a way that stands for several, it is not known what it makes.
