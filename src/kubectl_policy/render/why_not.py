@@ -67,14 +67,14 @@ def _elsewhere(answer: WhyNot, which: PathPhrases, view: View) -> tuple[Line, ..
 
 
 def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: PathPhrases, view: View) -> Iterator[Line]:
-    limit = _SHOWN if view.cuts else len(reasons)
-    for reason in reasons[:limit]:
+    shown, rest = view.first(reasons, _SHOWN)
+    for reason in shown:
         scope = which.words(reason.positions) if answer.effect.in_force else ""
         where = f"{scope}: " if scope else ""
         yield Line((Segment(f"{where}{reason_phrase(reason)}", prose=True),), 2)
-    if len(reasons) > limit:
-        rest = f"and {count(len(reasons) - limit, 'more reason')}; -o yaml shows all {len(reasons)}"
-        yield Line((Segment(rest, "aside"),), 2)
+    if rest:
+        remark = f"and {count(rest, 'more reason')}; -o yaml shows all {len(reasons)}"
+        yield Line((Segment(remark, "aside"),), 2)
 
 
 def _edits(answer: WhyNot, view: View) -> Iterator[Line]:

@@ -88,7 +88,7 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
         if all(doubt in another.doubts for another in changes)
     }
     together = _alike(changes)
-    shown = together[:SHOWN] if view.cuts else together
+    shown, rest = view.first(together, SHOWN)
     kinds = kind_names(change.policy_kind for change in changes)
     blocks = [
         (
@@ -99,7 +99,6 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
         )
         for same in shown
     ]
-    rest = len(together) - len(shown)
     rest_lines = (BLANK, more_line(rest, "change")) if rest else ()
     basis = (*_assumptions(changes), *doubt_lines(sorted(common)))
     apart = (BLANK,) if basis and len(changes) > 1 else ()

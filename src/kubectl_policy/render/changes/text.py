@@ -50,8 +50,7 @@ _Item = TypeVar("_Item")
 
 def first_lines(items: Sequence[_Item], line: Callable[[_Item], Line], noun: str, view: View) -> tuple[Line, ...]:
     """Return a line for each item; where lists are cut for the first ones, with the number of the rest."""
-    shown = items[:SHOWN] if view.cuts else items
-    rest = len(items) - len(shown)
+    shown, rest = view.first(items, SHOWN)
     return (*map(line, shown), *((more_line(rest, noun),) if rest else ()))
 
 
@@ -98,7 +97,7 @@ def attachments_section(title: str, changes: Iterable[AttachmentChange], view: V
         message = change.message.replace(f"{change.policy.kind} counts only for", "it counts only for", 1)
         by_way.setdefault(_way(change, message.replace(str(change.target.object), "its target")), []).append(change)
     items = tuple(by_way.items())
-    shown = items[:SHOWN] if view.cuts else items
+    shown, _ = view.first(items, SHOWN)
     rest = sum(len(alike) for _, alike in items[len(shown) :])
     lines = [line for way, alike in shown for line in _with_targets(way, alike, view)]
     return section(title, (*lines, *([more_line(rest, "policy")] if rest else [])))
@@ -130,22 +129,22 @@ def _with_targets(way: str, changes: Sequence[AttachmentChange], view: View) -> 
 def _on_targets(targets: Mapping[NodeRef, Sequence[ObjectRef]], view: View) -> Iterator[Segment]:
     """`A, B → T; C → U`: policies on their targets, the first ones of many where lists are cut."""
     pairs = [(policies, target) for target, policies in targets.items()]
-    shown = pairs[:SHOWN] if view.cuts else pairs
+    shown, rest = view.first(pairs, SHOWN)
     for number, (policies, target) in enumerate(shown):
         if number:
             yield Segment(";")
         yield from _named(policies, view, lead=" " if number else "")
         yield Segment(f" → {node_phrase(target)}")
-    if len(shown) < len(pairs):
-        yield _and_more(sum(len(policies) for policies, _ in pairs[len(shown) :]))
+    if rest:
+        yield _and_more(sum(len(policies) for policies, _ in pairs[-rest:]))
 
 
 def _named(refs: Sequence[ObjectRef], view: View, lead: str = "") -> Iterator[Segment]:
     """List objects; where lists are cut the first ones, with the number of the rest."""
-    shown = refs[:SHOWN] if view.cuts else refs
+    shown, rest = view.first(refs, SHOWN)
     yield from in_a_row([str(ref) for ref in shown], "subject", lead)
-    if len(shown) < len(refs):
-        yield _and_more(len(refs) - len(shown))
+    if rest:
+        yield _and_more(rest)
 
 
 def _and_more(rest: int) -> Segment:

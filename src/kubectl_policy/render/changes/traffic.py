@@ -255,7 +255,7 @@ def nodes_phrase(nodes: Iterable[NodeRef]) -> str:
 
 def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_key: str, view: View) -> list[Line]:
     """Return routes with their hostnames and owners in columns, and with details below each."""
-    shown = rows[:SHOWN] if view.cuts else rows
+    shown, rest = view.first(rows, SHOWN)
     routes = [str(traffic.route) for traffic, _ in shown]
     hosts = [_hostnames_phrase(traffic.hostnames, view) for traffic, _ in shown]
     first = max(map(cells, routes), default=0)
@@ -269,9 +269,7 @@ def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_k
         spans += [Segment(f"   {about}", "aside")] if about else []
         lines.append(Line(tuple(spans), 2, 6))
         lines.extend(Line((Segment(detail, prose=True),), 4, 6) for detail in details)
-    if len(shown) < len(rows):
-        lines.append(more_line(len(rows) - len(shown), "route"))
-    return lines
+    return [*lines, more_line(rest, "route")] if rest else lines
 
 
 def _hostnames_phrase(names: Sequence[str], view: View) -> str:
@@ -305,8 +303,7 @@ def _by_object(nodes: Iterable[NodeRef]) -> list[str]:
 
 def list_line(items: Sequence[str], view: View, indent: int = 2, lead: str = "") -> Line:
     """Return a line with a list; where lists are cut with its first items and the number of the rest."""
-    shown = items[:SHOWN] if view.cuts else items
-    rest = len(items) - len(shown)
+    shown, rest = view.first(items, SHOWN)
     remark = [Segment(f" and {rest:,} more: {REST}", "aside", prose=True)] if rest else []
     return Line((Segment(lead), *in_a_row(shown), *remark), indent, indent + len(lead))
 

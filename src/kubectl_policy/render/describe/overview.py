@@ -71,8 +71,8 @@ def overview(answer: ObjectDescription, scopes: PathScopes, names: Names, view: 
     widths = kinds, max((cells(entry.summary) for entry in fitting), default=0)
     ordered = sorted(by_place)
     is_route = answer.subject.object.group_kind in ROUTES
-    shown_scopes = _MOST_PLACES if view.cuts else len(ordered)
-    for behind, everywhere, positions in ordered[:shown_scopes]:
+    shown, rest = view.first(ordered, _MOST_PLACES)
+    for behind, everywhere, positions in shown:
         heading = scopes.scope(positions, behind=behind)
         is_only = everywhere and not behind and len(by_place) == 1
         tail = _backends(scopes, positions) if is_only or scopes.is_one_section(positions) else ""
@@ -81,9 +81,9 @@ def overview(answer: ObjectDescription, scopes: PathScopes, names: Names, view: 
             yield Line((Segment(heading, "subject"), Segment(tail, prose=True)), 0, 4)
         for entry in sorted(by_place[behind, everywhere, positions], key=lambda entry: entry.rank):
             yield from _lines(entry, widths, view)
-    if len(ordered) > shown_scopes:
-        rest = count(len(ordered) - shown_scopes, "more place")
-        yield Line((Segment(f"and {rest} where it differs; --show-all shows them", "aside"),))
+    if rest:
+        remark = f"and {count(rest, 'more place')} where it differs; --show-all shows them"
+        yield Line((Segment(remark, "aside"),))
 
 
 def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:

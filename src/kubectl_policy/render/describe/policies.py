@@ -194,11 +194,11 @@ class _Fields:
         for effect, beaters, together in by_fate.values():
             nowhere = not (together[0][0].effective_on or together[0][0].undecided_on)
             yield Line((Segment(effect, "beaten" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
-            shown = beaters[:_MOST_BEATERS] if view.cuts else beaters
+            shown, rest = view.first(beaters, _MOST_BEATERS)
             yield from (Line(spans, 2 * INDENT, 3 * INDENT) for spans in shown)
-            if len(beaters) > len(shown):
-                rest = count(len(beaters) - len(shown), "more policy")
-                yield Line((Segment(f"and by {rest}; --show-all shows them", "aside"),), 2 * INDENT)
+            if rest:
+                remark = f"and by {count(rest, 'more policy')}; --show-all shows them"
+                yield Line((Segment(remark, "aside"),), 2 * INDENT)
             for declared, text in together:
                 yield self._row(declared, text, (field, value), nowhere=nowhere)
         for phrase in self.displaced():
@@ -289,10 +289,10 @@ def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
     for node in answer.affected:
         sections.setdefault(node.object, []).extend([node] if node.section else [])
     for kind, refs in grouped((ref.kind, ref) for ref in sections).items():
-        shown = refs[:_MOST] if view.cuts else refs
+        shown, rest = view.first(refs, _MOST)
         names = in_a_row([f"{ref.qualified_name}{_sections(sections[ref])}" for ref in shown], lead=" ")
-        rest = f", and {len(refs) - len(shown):,} more; --show-all shows them" if len(refs) > len(shown) else ""
-        yield Line((Segment(f"{count(len(refs), kind)}:", "subject"), *names, Segment(rest, "aside")), 2, 4)
+        remark = f", and {rest:,} more; --show-all shows them" if rest else ""
+        yield Line((Segment(f"{count(len(refs), kind)}:", "subject"), *names, Segment(remark, "aside")), 2, 4)
 
 
 def _sections(nodes: Sequence[NodeRef]) -> str:

@@ -156,7 +156,7 @@ class Branches:
         shown: frozenset[Win] = frozenset(),
         lines: Iterable[TreeRow] = (),
     ) -> TreeRow:
-        """Return the row of a node on a branch, with `lines` and its descendants; without the outcomes `shown` above."""
+        """Return the row of a node on a branch, with `lines` and its descendants, without the outcomes `shown`."""
         # A section below its own object needs no name but its own.
         is_inside = bool(node.section and link and link.parent.object == node.object)
         self.seen.update((node,) if is_inside else (node, NodeRef(node.object)))

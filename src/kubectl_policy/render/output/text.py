@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -41,6 +41,7 @@ class Line(Struct, frozen=True, gc=False):
 
 
 Document: TypeAlias = tuple[Line, ...]
+_Item = TypeVar("_Item")
 
 
 DEFAULT_WIDTH: Final = 100
@@ -74,6 +75,11 @@ class View(Struct, frozen=True):
     def cuts(self) -> bool:
         """Whether long values and lists are shortened; what is left out is said, with the option that shows it."""
         return self.terminal and not self.everything
+
+    def first(self, items: Sequence[_Item], limit: int) -> tuple[Sequence[_Item], int]:
+        """Return the first items where lists are cut, else all of them, and the number of the rest."""
+        shown = items[:limit] if self.cuts else items
+        return shown, len(items) - len(shown)
 
 
 def in_a_row(texts: Sequence[str], style: Style = "", lead: str = "") -> list[Segment]:

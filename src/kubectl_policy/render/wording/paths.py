@@ -38,14 +38,14 @@ def path_lines(paths: Sequence[Path], subject: NodeRef, view: View, *, numbered:
     rows = [_cells(path) for path in paths]
     if not numbered and len(rows) > _FEW:
         rows = _grouped(rows)
-    shown = rows[:_MOST] if view.cuts else rows
+    shown, rest = view.first(rows, _MOST)
     subject_cell = _cell_of(subject)
     numbers = [f"{number:>2}  " if numbered else "" for number in range(1, len(shown) + 1)]
     entries = list(zip(shown, numbers, strict=True))
     lines = _block(shown, numbers, subject_cell, 0) if _fits(shown, view) else _blocks(entries, subject_cell, view)
-    if len(rows) > len(shown):
-        rest = count(len(rows) - len(shown), "more line")
-        lines.append(Line((Segment(f"and {rest} of paths; --show-all shows all {len(paths)}", "aside"),), INDENT))
+    if rest:
+        remark = f"and {count(rest, 'more line')} of paths; --show-all shows all {len(paths)}"
+        lines.append(Line((Segment(remark, "aside"),), INDENT))
     return tuple(lines)
 
 

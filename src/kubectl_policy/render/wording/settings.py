@@ -77,9 +77,7 @@ def _beginning(value: Json) -> str:
     """`[acme] issuer https://login.acme.com …`: a list of objects by their names, and the first field of each."""
     items = value if isinstance(value, list) else []
     objects = [item for item in items if isinstance(item, Mapping)]
-    if not objects or len(objects) < len(items):
-        return ""
-    return ", ".join(_object(item) for item in objects)
+    return ", ".join(map(_object, objects)) if len(objects) == len(items) else ""
 
 
 def _object(item: Mapping[str, Json]) -> str:
@@ -90,7 +88,6 @@ def _object(item: Mapping[str, Json]) -> str:
     return " ".join(parts) + (" …" if len(rest) > 1 else "")
 
 
-_INDENT: Final = 2
 _ASSUMPTIONS: Final = {
     "being a policy": "it is a policy kind, because of its name and its target references",
     "class": "its policies reach what is below their target",
@@ -300,4 +297,4 @@ def note_lines(profile: PolicyKindProfile, *, in_full: bool = True) -> Iterator[
 
 
 def _aside(text: str) -> Line:
-    return Line((Segment(text, "aside", prose=True),), _INDENT, 2 * _INDENT)
+    return Line((Segment(text, "aside", prose=True),), INDENT, 2 * INDENT)
