@@ -43,8 +43,8 @@ from kubectl_policy.questions.status.report import StatusReport
 from kubectl_policy.questions.why_not.answer import WhyNot
 from kubectl_policy.render.explain.statements import Statement
 from kubectl_policy.render.forms import KINDS
+from kubectl_policy.render.output.cluster_answers import Unanswered
 from kubectl_policy.render.output.encoding import API_VERSION, members
-from kubectl_policy.render.output.several import Unanswered
 
 if TYPE_CHECKING:
     from types import ModuleType

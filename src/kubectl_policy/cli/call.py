@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.shared.selection import Selection
-    from kubectl_policy.render.output.several import ClusterAnswer
+    from kubectl_policy.render.output.cluster_answers import ClusterAnswer
     from kubectl_policy.sources import Lines, Progress
 
 _OUTPUT_HELP: Final = "Output format; also jsonpath=TEMPLATE and custom-columns=HEADER:PATH,..."
@@ -201,7 +201,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         if self.collected is None:
             terminal.show(shown, view.width, coloured=view.coloured)
         else:
-            from kubectl_policy.render.output.several import ClusterAnswer
+            from kubectl_policy.render.output.cluster_answers import ClusterAnswer
 
             self.collected[context] = ClusterAnswer(context=context, forms=forms, answer=answer, view=view, shown=shown)
         terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Snapshot
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.render.output.several import ClusterAnswer
+    from kubectl_policy.render.output.cluster_answers import ClusterAnswer
     from kubectl_policy.sources.cluster.access import Access, ClusterOptions
     from kubectl_policy.sources.cluster.cluster import Cluster
     from kubectl_policy.sources.cluster.connection import Connection
@@ -255,7 +255,7 @@ def ask_clusters(
     A cluster that gives no answer is an error on standard error. Raises `PolicyError` if all give none for the same
     reason, or if the format has no place for the cluster.
     """
-    from kubectl_policy.render.output.several import Answers, Unanswered, render_several
+    from kubectl_policy.render.output.cluster_answers import Answers, Unanswered, render_answers
 
     if not questions:
         raise ClusterError("there is no context in the kubeconfig", "`kubectl config get-contexts` lists them")
@@ -271,7 +271,7 @@ def ask_clusters(
         Unanswered(context=context, message=error.message, hint=error.hint) for context, error in errors.items()
     )
     if answers:
-        shown = render_several(Answers(answered=answers, unanswered=unanswered), output_format)
+        shown = render_answers(Answers(answered=answers, unanswered=unanswered), output_format)
         terminal.show(shown, answers[0].view.width, coloured=answers[0].view.coloured)
     for context, (output, _) in ends.items():
         output.let_go(f"{context}: ")

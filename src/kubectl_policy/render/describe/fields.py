@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.render.describe.naming import Names, PathScopes
-    from kubectl_policy.render.describe.rows import Beaten, FieldRow, OfKind, OfSource, Replaced
+    from kubectl_policy.render.describe.rows import FieldRow, OfKind, OfSource, Replaced, SupersededValue
     from kubectl_policy.render.output.text import View
     from kubectl_policy.resolution import Fate, Source
 
@@ -59,7 +59,7 @@ class _Section:
         self.lines_of = {id(row): names.lines(row.together or (row.setting,)) for row in rows}
         self.texts = {id(row): self._value(row) for row in rows}
         # Something may stand beside a value.
-        widths_with_remarks = (cells(self.texts[id(row)]) for row in rows if row.beaten or row.setting.blame)
+        widths_with_remarks = (cells(self.texts[id(row)]) for row in rows if row.superseded or row.setting.blame)
         self.value = max((size for size in widths_with_remarks if size <= _WIDEST_VALUE), default=0)
         self.value_at = _ROW + self.field + _GAP
         self.widest_line = max(map(cells, self.lines_of.values()), default=0)
@@ -204,7 +204,7 @@ class _Section:
         notes += [perhaps(setting).strip()] if perhaps(setting) else []
         if notes:
             spans.append(Segment(f" {' '.join(notes)}", "aside", prose=True))
-        remarks = [self._instead(row, beaten) for beaten in row.beaten.values()]
+        remarks = [self._instead(row, value) for value in row.superseded.values()]
         column, line = self.value_at + self.value + _GAP, self.lines_of[id(row)]
         if setting.blame:
             # Who wrote it was asked for, and is never left out.
@@ -236,12 +236,12 @@ class _Section:
         room = self.view.width - _ROW - max(self.field, cells(setting.field)) - _GAP - line_width
         return shortened(setting.value, room, self.view)
 
-    def _instead(self, row: FieldRow, beaten: Beaten) -> list[Segment]:
+    def _instead(self, row: FieldRow, superseded: SupersededValue) -> list[Segment]:
         """`instead of Global, infra/defaults (the nearer policy wins)`, and where that is so if not everywhere."""
-        fate = beaten.fate
-        where = self.scopes.limits(beaten.positions, row.positions)
+        fate = superseded.fate
+        where = self.scopes.limits(superseded.positions, row.positions)
         value = shortened(fate.value, self.view.width // 3, self.view)
-        why = f"{DEFAULT}; {beaten.why}" if fate.defaulted else beaten.why
+        why = f"{DEFAULT}; {superseded.why}" if fate.defaulted else superseded.why
         return [
             Segment(f"{f'{self._where(where)} ' if where else ''}instead of {value},", "beaten"),
             Segment(f" {self._loser(fate.source)}", "beaten"),

@@ -29,7 +29,7 @@ def who(source: Source) -> tuple[ObjectRef, bool, bool]:
     return source.object, source.overrides, bool(source.filter)
 
 
-class Beaten(Struct, kw_only=True):
+class SupersededValue(Struct, kw_only=True):
     """A declared value that another one supersedes, the reason, and the positions of the paths where it does."""
 
     fate: Fate
@@ -42,7 +42,7 @@ class FieldRow(Struct, kw_only=True):
 
     setting: Setting
     positions: set[int] = field(default_factory=set[int])
-    beaten: dict[_Key, Beaten] = field(default_factory=dict[_Key, Beaten])
+    superseded: dict[_Key, SupersededValue] = field(default_factory=dict[_Key, SupersededValue])
     together: tuple[Setting, ...] = ()
     """Of several that are shown together, all."""
 
@@ -76,9 +76,9 @@ class OfSource(Struct, kw_only=True):
         row = self.rows.setdefault(key, FieldRow(setting=setting))
         row.positions.update(group.extent.positions)
         for fate in setting.instead_of:
-            why = why_superseded(fate, setting.source, group)
-            beaten = row.beaten.setdefault((who(fate.source), repr(fate.value), why), Beaten(fate=fate, why=why))
-            beaten.positions.update(group.extent.positions)
+            value = SupersededValue(fate=fate, why=why_superseded(fate, setting.source, group))
+            value = row.superseded.setdefault((who(fate.source), repr(fate.value), value.why), value)
+            value.positions.update(group.extent.positions)
 
     def replace(self, fate: Fate, group: InForce) -> None:
         """Add a field that it beat on the paths of a group."""
@@ -190,5 +190,5 @@ def _alone(setting: Setting, row: FieldRow) -> bool:
     """Whether a field needs a row of its own: it has a remark, or its value is not plain."""
     values = setting.value if isinstance(setting.value, list) else [setting.value]
     plain = all(isinstance(value, str | int | float) for value in values)
-    remarked = row.beaten or setting.defaulted or setting.removed or not setting.certain or setting.blame
+    remarked = row.superseded or setting.defaulted or setting.removed or not setting.certain or setting.blame
     return bool(remarked or not plain)

@@ -51,7 +51,7 @@ class Answers(Struct, frozen=True, kw_only=True):
     unanswered: tuple[Unanswered, ...]
 
 
-def render_several(answers: Answers, name: str) -> Shown:
+def render_answers(answers: Answers, name: str) -> Shown:
     """Show all answers in a format, each with its context. Raises `KeyError` for a format without a place for that."""
     return _WAYS[format_of(name).part if "=" not in name else name.partition("=")[0]](answers, name)
 
