@@ -613,6 +613,12 @@ def test_an_override_from_above_leaves_settings_dead() -> None:
     }
 
 
+def test_an_override_that_is_nearer_only_replaces() -> None:
+    """It overrides what is below it, and beats a policy further up as any nearer one does."""
+    nearer = rate(ON_ROUTE, f"overrides: {{{limits('all', 2)}}}")
+    assert [*by_rule(ISTIO, rate(ON_GATEWAY, limits("all", 1)), nearer)] == ["fully-overridden"]
+
+
 def test_what_is_overridden_in_some_places_alone_is_told_as_such() -> None:
     """A policy on a route with two Gateways, of which one overrides it."""
     parents = "{name: public, namespace: infra}, {name: internal, namespace: infra}"

@@ -65,5 +65,5 @@ def test_what_is_not_computed_does_not_fail() -> None:
     route = build.route("r", rules=[build.rule(build.backend(filters=[build.names("p")]))])
     snapshot = build.snapshot(CLASS, GATEWAY, route, build.policy("p", color="red"), complete=True)
     world = Linted(analyze(snapshot, profiles=[profile]), LintSettings(), lambda _: True)
-    assert [attachment.state for _, attachment in world.failed] == ["not computed"]
+    assert [attachment.state for _, attachment in world.failed_attachments] == ["not computed"]
     assert not any(failing.failures(world, concern) for concern in get_args(Concern))

@@ -158,7 +158,7 @@ class TestSeverities:
     )
     def test_thresholds(self, severity: Severity, least: Any, fail_on: Any, *, shown: bool, fails: bool) -> None:  # noqa: ANN401 (words)
         """What is shown, and what fails, are two things."""
-        settings = LintSettings(least=least, fail_on=fail_on)
+        settings = LintSettings(min_severity=least, fail_on=fail_on)
         assert (settings.shows(severity), settings.fails(severity)) == (shown, fails)
 
 

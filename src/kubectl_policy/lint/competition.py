@@ -179,7 +179,7 @@ def _pairs(entries: Json, *, is_header: bool) -> _Pairs | None:
 class Intake(Struct, frozen=True, gc=False):
     """A listener, or the section that a route names as one, and a hostname ("" for all), for which requests come in."""
 
-    at: NodeRef
+    listener: NodeRef
     hostname: str
 
 
@@ -212,18 +212,18 @@ class Competition:
         self._topology = analysis.topology
         self._index = analysis.index
         self.routes = [route for kind in _COMPETING for route in self._index.of_kind(kind)]
-        self.at: dict[NodeRef, _Routes] = {}
+        self.routes_at: dict[NodeRef, _Routes] = {}
         """The routes that have requests at each listener, by the hostnames for which they do."""
         self.isolated: list[IsolatedHostname] = []
         """The hostnames for which routes have no requests at listeners to which they are attached."""
         self._intakes: dict[ObjectRef, list[Intake]] = {}
-        self._perhaps: dict[_At, _Routes] = {}
+        self._possible_routes: dict[_At, _Routes] = {}
         self._elsewhere: set[ObjectRef] = set()
         for route in self.routes:
             names = hostnames_of(self._index, route.ref) or ("",)
             for binding in analysis.topology.relations.bindings(route.ref):
                 if binding.state != "refused":
-                    self._place(route, binding, names)
+                    self._assign(route, binding, names)
 
     @cached_property
     def matches(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
@@ -239,18 +239,18 @@ class Competition:
         by_default = text_at(self._index.raw(route), "spec.useDefaultGateways", "None") != "None"
         return by_default or route in self._elsewhere
 
-    def _place(self, route: Resource, binding: Binding, names: Iterable[str]) -> None:
+    def _assign(self, route: Resource, binding: Binding, names: Iterable[str]) -> None:
         listener = self._topology.gateways.listener(binding.listener) if binding.listener else None
         if binding.state == "unknown":
             self._elsewhere.add(route.ref)
             for name in names:
                 hostname = name if listener is None else intersection(name, listener.hostname)
                 if hostname is not None:
-                    _add(self._perhaps.setdefault(self._named(binding), {}), comparable(hostname), route)
+                    _add(self._possible_routes.setdefault(self._named_parent(binding), {}), comparable(hostname), route)
         elif listener is None or binding.is_delegated:
             self._elsewhere.add(route.ref)
         else:
-            known = self.at.setdefault(listener.node, {})
+            known = self.routes_at.setdefault(listener.node, {})
             for name in names:
                 hostname = intersection(name, listener.hostname)
                 if hostname is None:
@@ -261,7 +261,7 @@ class Competition:
                 elif _add(known, hostname, route):
                     self._intakes.setdefault(route.ref, []).append(Intake(listener.node, hostname))
 
-    def _named(self, binding: Binding) -> _At:
+    def _named_parent(self, binding: Binding) -> _At:
         """Return the section and port that a binding names, which may or may not accept the route."""
         if binding.listener:
             return binding.listener, None
@@ -276,12 +276,12 @@ class Competition:
         A match that repeats an earlier one of its route is only compared with that.
         """
         lost = [loss for route in self.routes for loss in self._repeated(route.ref)]
-        for node, by_hostname in self.at.items():
+        for node, by_hostname in self.routes_at.items():
             for hostname, routes in by_hostname.items():
                 lost += self._lost(Intake(node, hostname), routes, frozenset())
-        for (node, _), by_hostname in self._perhaps.items():
+        for (node, _), by_hostname in self._possible_routes.items():
             for hostname, routes in by_hostname.items():
-                known = self.at.get(node, {}).get(hostname, ())
+                known = self.routes_at.get(node, {}).get(hostname, ())
                 lost += self._lost(Intake(node, hostname), (*known, *routes), frozenset(route.ref for route in routes))
         return lost
 

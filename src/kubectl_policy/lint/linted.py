@@ -54,7 +54,7 @@ class Linted:
         self,
         analysis: Analysis,
         settings: LintSettings,
-        is_linted: Callable[[Resource], bool],
+        in_scope: Callable[[Resource], bool],
         comparison: StateComparison | None = None,
         comments_of: Callable[[str], Iterable[Comment]] = lambda _: (),
         name: str = "",
@@ -65,7 +65,7 @@ class Linted:
         """
         self.analysis = analysis
         self.settings = settings
-        self.in_scope = is_linted
+        self.in_scope = in_scope
         self.comparison = comparison
         self.comments_of = comments_of
         self.name = name
@@ -75,13 +75,13 @@ class Linted:
         self.topology = analysis.topology
         self.relations = analysis.topology.relations
         self.gateways = analysis.topology.gateways
-        self._worked_out: dict[Callable[..., Any], Any] = {}
+        self._facts: dict[Callable[..., Any], Any] = {}
 
-    def once(self, work: Callable[[Linted], _Value]) -> _Value:
+    def once(self, function: Callable[[Linted], _Value]) -> _Value:
         """Return the result of a function of the world, computed on the first call."""
-        if work not in self._worked_out:
-            self._worked_out[work] = work(self)
-        fact: _Value = self._worked_out[work]
+        if function not in self._facts:
+            self._facts[function] = function(self)
+        fact: _Value = self._facts[function]
         return fact
 
     def of_kind(self, *kinds: GroupKind) -> list[Resource]:
@@ -148,12 +148,12 @@ class Linted:
         return [(policy, attachment) for policy in self.attaching for attachment in every[policy.ref]]
 
     @cached_property
-    def failed(self) -> Sequence[tuple[Resource, Attachment]]:
+    def failed_attachments(self) -> Sequence[tuple[Resource, Attachment]]:
         """The attachments that fail, or may fail."""
         return [(policy, attachment) for policy, attachment in self.attachments if attachment.state != "attached"]
 
     @cached_property
-    def not_bound(self) -> Sequence[tuple[Resource, Binding]]:
+    def failed_bindings(self) -> Sequence[tuple[Resource, Binding]]:
         """The bindings of routes to listeners that are refused or unknown."""
         bindings = self.relations.bindings
         return [
@@ -163,10 +163,10 @@ class Linted:
     @cached_property
     def refusals(self) -> Sequence[ParentRefusal]:
         """The parentRefs that attach a route to nothing, or may not, each with the nearest miss."""
-        return tuple(refusals(self.analysis, dict.fromkeys(route for route, _ in self.not_bound)))
+        return tuple(refusals(self.analysis, dict.fromkeys(route for route, _ in self.failed_bindings)))
 
     @cached_property
-    def not_resolved(self) -> Sequence[tuple[Resource, Backend]]:
+    def failed_backends(self) -> Sequence[tuple[Resource, Backend]]:
         """The backendRefs that are broken, or may be."""
         backends = self.relations.backends
         return [
@@ -174,14 +174,14 @@ class Linted:
         ]
 
     @cached_property
-    def with_listeners(self) -> Sequence[Resource]:
+    def listener_holders(self) -> Sequence[Resource]:
         """All Gateways and ListenerSets."""
         return self.of_kind(*LISTENER_HOLDERS)
 
     @cached_property
     def listeners(self) -> Sequence[tuple[Resource, Listener]]:
         """Each listener of each Gateway and ListenerSet, with what it is of."""
-        return [(owner, listener) for owner in self.with_listeners for listener in self.gateways.listeners(owner.ref)]
+        return [(owner, listener) for owner in self.listener_holders for listener in self.gateways.listeners(owner.ref)]
 
     @cached_property
     def competition(self) -> Competition:

@@ -205,16 +205,16 @@ def _located(finding: Finding, locate: Locate) -> Finding:
 def findings_in(world: Linted) -> tuple[Finding, ...]:
     """Return the findings of all selected rules in a world, before suppressions."""
     world.index.expect_questions(len(world.resources))
-    reported = (finding for rule in RULES if rule.is_checked(world.settings) for finding in _checked(rule, world))
+    reported = (finding for rule in RULES if rule.is_checked(world.settings) for finding in _findings_of(rule, world))
     return in_order({finding.key: finding for finding in reported}.values())
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort findings by file, line and severity."""
-    return tuple(sorted(findings, key=_place))
+    return tuple(sorted(findings, key=_sort_key))
 
 
-def _checked(rule: Rule, world: Linted) -> Iterator[Finding]:
+def _findings_of(rule: Rule, world: Linted) -> Iterator[Finding]:
     configured = rule.severity_in(world.settings)
     for finding in rule.check(world):
         resource = world.index.get(finding.subject) if finding.subject else None
@@ -233,14 +233,14 @@ def _doubt(world: Linted, finding: Finding) -> str:
 
     A patch that was not applied may solve the problem, in the object itself or in a related one.
     """
-    related = [_otherwise(world, related_object.object, finding.subject) for related_object in finding.related]
+    related = [_why_uncertain(world, related_object.object, finding.subject) for related_object in finding.related]
     if finding.subject is None:
         # What is said of several objects, one is enough for.
         return related[0] if related and all(related) else ""
-    return next(filter(None, (_otherwise(world, finding.subject, finding.subject), *related)), "")
+    return next(filter(None, (_why_uncertain(world, finding.subject, finding.subject), *related)), "")
 
 
-def _otherwise(world: Linted, ref: ObjectRef, subject: ObjectRef | None) -> str:
+def _why_uncertain(world: Linted, ref: ObjectRef, subject: ObjectRef | None) -> str:
     resource = world.index.get(ref)
     if resource is None:
         return ""
@@ -251,7 +251,7 @@ def _otherwise(world: Linted, ref: ObjectRef, subject: ObjectRef | None) -> str:
     return ""
 
 
-def _place(finding: Finding) -> tuple[str, int, int, str, str, str, str]:
+def _sort_key(finding: Finding) -> tuple[str, int, int, str, str, str, str]:
     origin, severity = finding.origin, finding.severity or "info"
     return (
         origin.source if origin else "",

@@ -39,8 +39,8 @@ class Loss(Struct, frozen=True, gc=False):
     """The value; of the elements of a list, the first."""
     by: Source
     """Who supersedes it: of several the first one further down, or else the first one at all."""
-    how: LossCause
-    instead: Replacement
+    cause: LossCause
+    replacement: Replacement
 
 
 class Losses:
@@ -55,7 +55,7 @@ class Losses:
     ) -> None:
         """Keep the policy and its enforcement; `positions` is a shared cache of the order of sources."""
         self.policy, self.profile, self.enforcement = policy, profile, enforcement
-        self._places = positions
+        self._positions = positions
 
     @cached_property
     def are_certain(self) -> bool:
@@ -65,9 +65,9 @@ class Losses:
     @cached_property
     def all(self) -> Sequence[Loss]:
         """All losses, by resolution, in the order of the fields."""
-        return [loss for resolution in self.enforcement.resolutions for loss in self._in(resolution)]
+        return [loss for resolution in self.enforcement.resolutions for loss in self._losses_in(resolution)]
 
-    def _in(self, resolution: Resolution) -> Iterator[Loss]:
+    def _losses_in(self, resolution: Resolution) -> Iterator[Loss]:
         policy = self.policy.ref
         # What is refused or ignored, or said by another part of the policy, is not lost to anybody.
         lost = [
@@ -77,19 +77,21 @@ class Losses:
         ]
         if not lost:
             return
-        if resolution not in self._places:
-            self._places[resolution] = {part.source: position for position, part in enumerate(resolution.contributions)}
-        order = self._places[resolution]
+        if resolution not in self._positions:
+            self._positions[resolution] = {
+                part.source: position for position, part in enumerate(resolution.contributions)
+            }
+        order = self._positions[resolution]
         specs = {part.source: part.spec for part in resolution.contributions_of[policy]}
         seen: set[tuple[Field, Source]] = set()
         for name, leaf, by in lost:
             source = leaf.source
-            field = _listless(specs[source], name)
+            field = _up_to_list(specs[source], name)
             if (field, source) not in seen:
                 seen.add((field, source))
-                winner = _first(source, by, order)
-                how, instead = _how(source, winner, order), _instead(resolution.spec, field, leaf)
-                yield Loss(resolution, field, leaf, winner, how, instead)
+                winner = _decisive_winner(source, by, order)
+                cause, replacement = _cause(source, winner, order), _replacement(resolution.spec, field, leaf)
+                yield Loss(resolution, field, leaf, winner, cause, replacement)
 
     def objects(self, losses: Iterable[Loss]) -> list[ObjectRef]:
         """Return the objects at the ends of the paths of some losses, sorted."""
@@ -106,7 +108,7 @@ class Losses:
             field
             for resolution in self.enforcement.resolutions
             for field in {
-                _listless(part.spec, name)
+                _up_to_list(part.spec, name)
                 for part in resolution.contributions_of.get(self.policy.ref, ())
                 for name, _ in leaves(part.spec)
             }
@@ -123,7 +125,7 @@ class Losses:
         A false or empty value does not protect, and fields in `defaults` are meant to be replaced.
         """
         leaf, field = loss.leaf, loss.field
-        if loss.how != "nearer" or not leaf.value or leaf.defaulted or not self.profile.is_security(field):
+        if loss.cause != "nearer" or not leaf.value or leaf.defaulted or not self.profile.is_security(field):
             return False
         if effective_at(loss.resolution.spec, field_group(field, self.profile)) is not None:
             return False
@@ -181,13 +183,13 @@ def by_winner(losses: Iterable[Loss]) -> Mapping[tuple[ObjectRef, NodeRef], Sequ
     return groups
 
 
-def _first(loser: Source, winners: Iterable[Source], order: Mapping[Source, int]) -> Source:
+def _decisive_winner(loser: Source, winners: Iterable[Source], order: Mapping[Source, int]) -> Source:
     """Return the nearest winner that is closer to requests than the loser, or else the first one."""
     last = len(order)
     return min(winners, key=lambda winner: (order.get(winner, last) < order[loser], order.get(winner, last), winner))
 
 
-def _how(loser: Source, winner: Source, order: Mapping[Source, int]) -> LossCause:
+def _cause(loser: Source, winner: Source, order: Mapping[Source, int]) -> LossCause:
     if winner.object == winner.target.object:
         return "by the object"
     if winner.target == loser.target and not winner.filter and not loser.filter:
@@ -195,7 +197,7 @@ def _how(loser: Source, winner: Source, order: Mapping[Source, int]) -> LossCaus
     return "overridden" if winner.overrides and order[winner] < order[loser] else "nearer"
 
 
-def _instead(spec: Traced, field: Field, lost: Leaf) -> Replacement:
+def _replacement(spec: Traced, field: Field, lost: Leaf) -> Replacement:
     effective = effective_at(spec, field)
     if isinstance(effective, Leaf):
         return "removed" if effective.removed else "the same" if same_json(effective.value, lost.value) else "another"
@@ -212,7 +214,7 @@ def effective_at(spec: Traced, field: Sequence[str]) -> Leaf | Traced | None:
     return value
 
 
-def _listless(spec: Traced, field: Field) -> Field:
+def _up_to_list(spec: Traced, field: Field) -> Field:
     """Return a field up to the first list in it."""
     outer = (field[:depth] for depth in range(1, len(field)))
     return next((outer_field for outer_field in outer if isinstance(effective_at(spec, outer_field), KeyedList)), field)

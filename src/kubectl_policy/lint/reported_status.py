@@ -39,7 +39,7 @@ _PENDING: Final = "Pending"
 _LONGEST: Final = 200
 
 
-def worded(type_: str, claim: Claim) -> str:
+def status_phrase(type_: str, claim: Claim) -> str:
     """Return a status with its reason, unless that repeats the type: `False (TargetNotFound)`."""
     return claim.status if claim.reason in {"", type_} else f"{claim.status} ({claim.reason})"
 
@@ -80,7 +80,7 @@ class ReportedClaim(Struct, frozen=True):
     def phrase(self) -> str:
         """The reported condition as a clause."""
         type_, reported = self.comparison.type, self.comparison.reported
-        claim = worded(type_, reported) if reported else "nothing"
+        claim = status_phrase(type_, reported) if reported else "nothing"
         return f"{self.controller_name} reports {type_}={claim}{self.part_phrase}{self.message}"
 
     @property
@@ -125,10 +125,10 @@ class Reported:
             ReportedClaim(resource, comparison)
             for resource in self._of_kind(GATEWAY_CLASS, *self.kinds)
             if "status" in resource.raw
-            for comparison in self._compared(resource)
+            for comparison in self._comparisons(resource)
         ]
 
-    def _compared(self, resource: Resource) -> Iterator[Comparison]:
+    def _comparisons(self, resource: Resource) -> Iterator[Comparison]:
         kind = resource.ref.group_kind
         if kind == GATEWAY_CLASS:
             # Nothing is computed of these.
@@ -170,7 +170,7 @@ class Reported:
     @cached_property
     def stale(self) -> Sequence[ReportedClaim]:
         """The reports about an earlier generation of an object."""
-        return [report for report in self._of_something if report.comparison.reported and report.comparison.stale]
+        return [report for report in self._not_orphaned if report.comparison.reported and report.comparison.stale]
 
     @cached_property
     def current(self) -> Sequence[ReportedClaim]:
@@ -178,12 +178,12 @@ class Reported:
         stale = {report.location for report in self.stale}
         return [
             report
-            for report in self._of_something
+            for report in self._not_orphaned
             if (not report.comparison.stale if report.comparison.reported else report.location not in stale)
         ]
 
     @cached_property
-    def _of_something(self) -> Sequence[ReportedClaim]:
+    def _not_orphaned(self) -> Sequence[ReportedClaim]:
         orphaned = frozenset(map(id, self.orphaned))
         return [report for report in self.every if id(report) not in orphaned]
 
@@ -241,8 +241,8 @@ class Reported:
                 return f"{field}.{comparison.type}", {}
             for position, condition in enumerate(items_at(entry, "conditions")):
                 claim = Claim(*(text_at(condition, name) for name in ("status", "reason", "message")))
-                is_it = text_at(condition, "type") == comparison.type and claim == comparison.reported
-                if is_it and isinstance(condition, dict):
+                is_reported = text_at(condition, "type") == comparison.type and claim == comparison.reported
+                if is_reported and isinstance(condition, dict):
                     return f"{field}.conditions[{position}]", condition
         return "status", {}
 

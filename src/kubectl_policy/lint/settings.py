@@ -98,7 +98,7 @@ class LintSettings(Struct, frozen=True, kw_only=True):
     ignored: tuple[str, ...] = ()
     severities: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
     """Severities that rules have instead of their own."""
-    least: Severity = "info"
+    min_severity: Severity = "info"
     """What is less is not shown."""
     fail_on: Threshold = "error"
     require_reason: bool = False
@@ -121,7 +121,7 @@ class LintSettings(Struct, frozen=True, kw_only=True):
 
     def shows(self, severity: Severity) -> bool:
         """Whether what is so bad is shown."""
-        return SEVERITIES.index(severity) <= SEVERITIES.index(self.least)
+        return SEVERITIES.index(severity) <= SEVERITIES.index(self.min_severity)
 
     def fails(self, severity: Severity) -> bool:
         """Whether what is so bad lets a run fail."""

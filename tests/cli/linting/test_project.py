@@ -226,7 +226,7 @@ class TestSettings:
         settings = self.FILE.settings_with()
         assert (settings.selected, settings.ignored) == (("GWP4", "GWP1"), ("GWP4001",))
         assert settings.severities == {"GWP1001": "off", "GWP4": "info"}
-        assert (settings.fail_on, settings.least, settings.grace, settings.widest) == ("warning", "warning", 0, 7)
+        assert (settings.fail_on, settings.min_severity, settings.grace, settings.widest) == ("warning", "warning", 0, 7)
         assert (settings.require_reason, settings.now) == (False, None)
 
     def test_what_is_selected(self) -> None:
@@ -251,7 +251,7 @@ class TestSettings:
         now = datetime(2026, 12, 31, tzinfo=UTC)
         more: dict[str, Any] = {"fail_on": "never", "min_severity": "error", "require_reason": True, "now": now}
         settings = self.FILE.settings_with(**more)
-        assert (settings.fail_on, settings.least, settings.require_reason, settings.now) == (
+        assert (settings.fail_on, settings.min_severity, settings.require_reason, settings.now) == (
             "never",
             "error",
             True,

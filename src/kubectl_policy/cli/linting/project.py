@@ -123,7 +123,7 @@ class Project(Struct, frozen=True, kw_only=True, dict=True, rename="kebab"):
             selected=selected or self.select,
             ignored=ignored if selected else (*self.ignore, *ignored),
             severities={**configured, **levels},
-            least=min_severity or self.min_severity or standard.least,
+            min_severity=min_severity or self.min_severity or standard.min_severity,
             fail_on=fail_on or self.fail_on or standard.fail_on,
             require_reason=require_reason or self.require_reason,
             written=self.written,

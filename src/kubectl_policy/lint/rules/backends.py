@@ -148,7 +148,7 @@ def _with(world: Linted, concern: _Concern) -> Sequence[_Failing]:
 
 
 def _by_concern(world: Linted) -> Mapping[_Concern, Sequence[_Failing]]:
-    return grouped((_concern(world, route, backend), (route, backend)) for route, backend in world.not_resolved)
+    return grouped((_concern(world, route, backend), (route, backend)) for route, backend in world.failed_backends)
 
 
 def _concern(world: Linted, route: Resource, backend: Backend) -> _Concern:

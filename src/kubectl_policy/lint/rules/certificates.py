@@ -51,10 +51,10 @@ def cert_ref_missing(world: Linted) -> Iterator[Finding]:
     Source: ListenerReasonInvalidCertificateRef, ListenerReasonRefNotPermitted, ListenerReasonInvalidCACertificateRef
     and GatewayReasonInvalidClientCertificateRef (Gateway API, apis/v1/gateway_types.go).
     """
-    for owner in world.with_listeners:
+    for owner in world.listener_holders:
         for ref, reason in _references(world, owner):
             if ref.problem:
-                yield _wrong(world, owner, ref, ref.problem, reason)
+                yield _invalid_reference(world, owner, ref, ref.problem, reason)
 
 
 def _references(world: Linted, owner: Resource) -> Iterator[tuple[CertificateRef, str]]:
@@ -78,7 +78,7 @@ def _references(world: Linted, owner: Resource) -> Iterator[tuple[CertificateRef
                 yield CertificateRef(f"spec.tls.{field}", target, problem), reason
 
 
-def _wrong(world: Linted, owner: Resource, ref: CertificateRef, problem: Problem, reason: str) -> Finding:
+def _invalid_reference(world: Linted, owner: Resource, ref: CertificateRef, problem: Problem, reason: str) -> Finding:
     is_missing = problem.reason == INVALID and world.index.presence(ref.target) == "missing"
     if not problem.certain:
         return world.unknown(owner, ref.field, problem.message)
@@ -112,16 +112,16 @@ def wildcard_depth(world: Linted) -> Iterator[Finding]:
         names = _names_of_certificates(world, owner, listener)
         if not any(name.startswith("*.") for name in names):
             continue
-        hostnames = dict.fromkeys((listener.hostname, *world.competition.at.get(listener.node, ())))
+        hostnames = dict.fromkeys((listener.hostname, *world.competition.routes_at.get(listener.node, ())))
         for hostname in filter(None, hostnames):
             wide = next((name for name in names if covers(name, hostname)), None)
-            if wide and not is_unknown_hostname(hostname) and not any(_is_for(name, hostname) for name in names):
+            if wide and not is_unknown_hostname(hostname) and not any(_covers(name, hostname) for name in names):
                 yield _too_deep(world, owner, listener, hostname, wide)
 
 
 def _too_deep(world: Linted, owner: Resource, listener: Listener, hostname: str, wide: str) -> Finding:
     """Return a finding about the first route that names the hostname, or else about the listener."""
-    routes = world.competition.at.get(listener.node, {}).get(hostname, ())
+    routes = world.competition.routes_at.get(listener.node, {}).get(hostname, ())
     message = f"the certificate of {{}} is for {wide}, which stands for a single label: it does not cover {hostname}"
     for route in filter(world.in_scope, routes):
         field = hostname_field(route, hostname)
@@ -131,7 +131,7 @@ def _too_deep(world: Linted, owner: Resource, listener: Listener, hostname: str,
     return Finding(subject=owner.ref, field=f"{listener.field}.hostname", message=message.format("the listener"))
 
 
-def _is_for(name: str, hostname: str) -> bool:
+def _covers(name: str, hostname: str) -> bool:
     """Whether a name in a certificate covers all of a hostname."""
     if name.startswith("*.") and not hostname.startswith("*."):
         return hostname.partition(".")[2] == name[2:]

@@ -95,12 +95,12 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
 
 def _references(world: Linted) -> Iterator[tuple[Resource, str, NodeRef]]:
     """Yield the references that lead nowhere, or may: the referring object, the field and the target."""
-    for policy, attachment in world.failed:
+    for policy, attachment in world.failed_attachments:
         if attachment.target:
             yield policy, attachment.declared.field, attachment.target
-    for route, binding in world.not_bound:
+    for route, binding in world.failed_bindings:
         yield route, f"spec.parentRefs[{binding.parent_index}]", NodeRef(binding.parent)
-    for route, backend in world.not_resolved:
+    for route, backend in world.failed_backends:
         yield route, backend.ref.field, NodeRef(backend.ref.object)
     for gateway in world.of_kind(GATEWAY):
         owner = world.gateways.class_of(gateway.ref)
@@ -211,7 +211,7 @@ def template_leftover(world: Linted) -> Iterator[Finding]:
 
 def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, str]]:
     """Yield the hostnames and class names in routes and Gateways, with their fields."""
-    for paths, resources in (_NAMES_IN_ROUTES, world.routes), (_NAMES_IN_GATEWAYS, world.with_listeners):
+    for paths, resources in (_NAMES_IN_ROUTES, world.routes), (_NAMES_IN_GATEWAYS, world.listener_holders):
         for resource in resources:
             for path in paths:
                 yield from ((resource, str(field), text) for field, text in each_text(resource.raw, path))

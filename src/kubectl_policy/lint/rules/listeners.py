@@ -150,7 +150,7 @@ def too_many_listeners(world: Linted) -> Iterator[Finding]:
 
     Source: GatewaySpec.Listeners and ListenerSetSpec.Listeners (Gateway API, apis/v1): MaxItems=64.
     """
-    for owner in world.with_listeners:
+    for owner in world.listener_holders:
         number = len(items_at(owner.raw, "spec.listeners"))
         if number > _MOST_LISTENERS:
             yield Finding(

@@ -56,12 +56,14 @@ def route_without_required_policy(world: Linted) -> Iterator[Finding]:
         for route in filter(requirement.routes.has, world.routes):
             lacking: list[tuple[NodeRef, Path]] = []
             unseen = ""
-            for rule, paths in _ways(world, requirement, route):
+            for rule, paths in _rule_paths(world, requirement, route):
                 entries = _in_force(world, rule, paths, kinds)
                 by_path = grouped((entry.path, entry.effective.resolution) for entry in entries)
-                bare = [path for position, path in enumerate(paths) if not _has(by_path.get(position, ()), requirement)]
+                bare = [
+                    path for position, path in enumerate(paths) if not _fulfils(by_path.get(position, ()), requirement)
+                ]
                 lacking += [(rule, path) for path in bare]
-                unseen = unseen or (_unseen(world, rule, kinds) if bare else "")
+                unseen = unseen or (_blind_spot(world, rule, kinds) if bare else "")
             if lacking:
                 yield _not_covered(world, requirement, route, lacking, unseen)
 
@@ -73,7 +75,7 @@ def _kinds(world: Linted, requirement: Requirement) -> list[GroupKind]:
     return [kind for kind, called in names if any(is_called(called, name) for name in requirement.policies)]
 
 
-def _ways(world: Linted, requirement: Requirement, route: Resource) -> Iterator[tuple[NodeRef, Sequence[Path]]]:
+def _rule_paths(world: Linted, requirement: Requirement, route: Resource) -> Iterator[tuple[NodeRef, Sequence[Path]]]:
     for section in world.topology.sections(route.ref):
         rule = NodeRef(route.ref, section)
         every = covered_paths(world.analysis, rule)
@@ -89,7 +91,7 @@ def _in_force(
         yield from effective_entries(world.analysis, rule, paths, kind)
 
 
-def _has(resolutions: Sequence[Resolution], requirement: Requirement) -> bool:
+def _fulfils(resolutions: Sequence[Resolution], requirement: Requirement) -> bool:
     return any(
         resolution.policies_in_force - resolution.policies_undecided
         and all(value_at(plain(resolution.spec), field) is not None for field in requirement.fields)
@@ -97,7 +99,7 @@ def _has(resolutions: Sequence[Resolution], requirement: Requirement) -> bool:
     )
 
 
-def _unseen(world: Linted, rule: NodeRef, kinds: Sequence[GroupKind]) -> str:
+def _blind_spot(world: Linted, rule: NodeRef, kinds: Sequence[GroupKind]) -> str:
     """Return the blind spot because of which the policy may be in force after all, or ""."""
     covered = covered_paths(world.analysis, rule)
     in_settings = blind_spots_in_settings(world.analysis, rule, covered, frozenset(kinds))
@@ -149,7 +151,7 @@ def setting_out_of_bounds(world: Linted) -> Iterator[Finding]:
             results: dict[tuple[object, ...], Result] = {}
             outside: dict[Resolution, list[tuple[NodeRef, Result]]] = {}
             for route in filter(requirement.routes.has, world.routes):
-                for rule, paths in _ways(world, requirement, route):
+                for rule, paths in _rule_paths(world, requirement, route):
                     for entry in _in_force(world, rule, paths, kinds):
                         resolution = entry.effective.resolution
                         result = _checked(world, requirement, route, paths[entry.path], resolution, results)
@@ -171,18 +173,18 @@ def _checked(  # noqa: PLR0913, PLR0917 (all that decides on the result)
     local = bool(_SURROUNDINGS.search(requirement.check))
     key = (resolution, *((path,) if local else ()))
     if key not in known:
-        variables = cast("dict[str, Seen]", {"policy": plain(resolution.spec), **_around(world, route, path)})
+        variables = cast("dict[str, Seen]", {"policy": plain(resolution.spec), **_surroundings(world, route, path)})
         (known[key],) = world.analysis.evaluator.evaluate_with([requirement.check], variables)
     return known[key]
 
 
-def _around(world: Linted, route: Resource, path: Path) -> dict[str, object]:
+def _surroundings(world: Linted, route: Resource, path: Path) -> dict[str, object]:
     """Return the route, Gateway and listener on a path as variables of expressions."""
     listener = world.topology.listener_on(path)
     gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
     return {
-        "route": _seen(route) | {"hostnames": list(hostnames_of(world.index, route.ref))},
-        "gateway": _seen(world.index.get(gateway) if gateway else None),
+        "route": _object_variables(route) | {"hostnames": list(hostnames_of(world.index, route.ref))},
+        "gateway": _object_variables(world.index.get(gateway) if gateway else None),
         "listener": {
             "name": listener.node.section,
             "protocol": listener.protocol,
@@ -194,7 +196,7 @@ def _around(world: Linted, route: Resource, path: Path) -> dict[str, object]:
     }
 
 
-def _seen(resource: Resource | None) -> dict[str, object]:
+def _object_variables(resource: Resource | None) -> dict[str, object]:
     if resource is None:
         return {}
     ref, annotations = resource.ref, mapping_at(resource.raw, "metadata.annotations")

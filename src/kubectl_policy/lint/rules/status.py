@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.reported_status import ReportedClaim, worded
+from kubectl_policy.lint.reported_status import ReportedClaim, status_phrase
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import integer_at, time_at
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS
@@ -231,7 +231,9 @@ def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
             # A listener that has no report is seldom one that does not serve.
             severity: Severity = "warning" if known[0].is_about_another else "info"
             claims = [(report.comparison.type, report.comparison.computed) for report in known]
-            expected = " and ".join(f"{type_}={worded(type_, computed)}" for type_, computed in claims if computed)
+            expected = " and ".join(
+                f"{type_}={status_phrase(type_, computed)}" for type_, computed in claims if computed
+            )
             message = f"nothing is reported{known[0].part_phrase}, where {expected} should be"
             yield finding_about(world, known[0], message, severity=severity)
 
@@ -249,7 +251,7 @@ def _is_to_compare(report: ReportedClaim) -> bool:
 def as_computed(comparison: Comparison, computed: Claim) -> str:
     """Return the computed status as a clause."""
     why = f": {computed.message}" if computed.message else ""
-    return f"as computed, it is {worded(comparison.type, computed)}{why}"
+    return f"as computed, it is {status_phrase(comparison.type, computed)}{why}"
 
 
 def _contradiction(world: Linted, report: ReportedClaim) -> Finding:

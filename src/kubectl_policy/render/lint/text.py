@@ -50,19 +50,19 @@ def lint_body(report: Report, view: View) -> Document:
     """Return the text without the headline."""
     findings = worst_first(report.findings)
     manifests: set[str] = set()
-    groups = _alike(findings) if view.cuts else [[finding] for finding in findings]
+    groups = _groups(findings) if view.cuts else [[finding] for finding in findings]
     shown = groups[:_SHOWN] if view.cuts else groups
     lines = [line for group in shown for line in _block(group, manifests, view)]
     number = sum(map(len, groups[len(shown) :]))
     if number:
         lines.append(_aside(f"and {count(number, 'more finding')}: --show-all shows them", 0, view))
-    parts = (lines, *(_withheld(report, view) if view.everything else ()), unseen_section(report.unseen))
+    parts = (lines, *(_uncounted(report, view) if view.everything else ()), unseen_section(report.unseen))
     body = tuple(chain.from_iterable(parts))
     # A part that has a title begins with an empty line.
     return body[1:] if body[:1] == (BLANK,) else body
 
 
-def _alike(findings: Iterable[Finding]) -> list[list[Finding]]:
+def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Group findings that report the same problem of several objects; small groups are split."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
@@ -82,7 +82,7 @@ def _block(group: Sequence[Finding], manifests: set[str], view: View) -> Iterato
         yield _line(first, view)
     else:
         message = Segment(message_text(first), prose=True)
-        yield Line(_words([*_lead(first, first.severity_), message], view), 0, _NOTE)
+        yield Line(_spaced([*_lead(first, first.severity_), message], view), 0, _NOTE)
     for note in notes(first):
         yield _aside(note, _NOTE, view)
         if note.startswith("fix: "):
@@ -90,7 +90,7 @@ def _block(group: Sequence[Finding], manifests: set[str], view: View) -> Iterato
     if len(group) > 1:
         for finding in group[:_SHOWN_ALIKE]:
             spans = [*_where(finding), Segment(subject_label(finding), "subject")]
-            yield Line(_words(spans, view), _NOTE, _NOTE + 2)
+            yield Line(_spaced(spans, view), _NOTE, _NOTE + 2)
         number = len(group) - _SHOWN_ALIKE
         if number > 0:
             yield _aside(f"and {count(number, 'more object')}: --show-all shows them", _NOTE, view)
@@ -107,7 +107,7 @@ def _line(finding: Finding, view: View, label: str = "", suffix: str = "") -> Li
     spans.append(Segment(message_text(finding), prose=True))
     spans += [Segment(suffix, "aside", prose=True)] if suffix else []
     indent = _TITLED if label else 0
-    return Line(_words(spans, view), indent, indent + _NOTE)
+    return Line(_spaced(spans, view), indent, indent + _NOTE)
 
 
 def _lead(finding: Finding, label: str) -> tuple[Segment, Segment]:
@@ -118,7 +118,7 @@ def _where(finding: Finding) -> tuple[Segment, ...]:
     return (Segment(f"{finding.origin}:"),) if finding.origin else ()
 
 
-def _words(spans: Sequence[Segment], view: View) -> tuple[Segment, ...]:
+def _spaced(spans: Sequence[Segment], view: View) -> tuple[Segment, ...]:
     """Return segments separated by spaces; lines for programs are never wrapped."""
     if view.terminal:
         return (*spans[:1], *(replace(span, text=f" {span.text}") for span in spans[1:]))
@@ -138,7 +138,7 @@ def _manifest(finding: Finding, known: set[str], view: View) -> Iterator[Line]:
         yield from (Line((Segment(line, "value"),), _NOTE + 2, _NOTE + 4) for line in text.split("\n"))
 
 
-def _withheld(report: Report, view: View) -> Iterator[tuple[Line, ...]]:
+def _uncounted(report: Report, view: View) -> Iterator[tuple[Line, ...]]:
     """Yield the sections of findings that do not count."""
     unknown = (_line(finding, view, "unknown", world_label(finding)) for finding in report.unknown)
     yield section("Could not be decided", unknown)

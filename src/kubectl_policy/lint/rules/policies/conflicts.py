@@ -140,7 +140,9 @@ def conflict_decided_by_age(world: Linted) -> Iterator[Finding]:
     for losses in world.losses:
         profile = losses.profile
         if losses.are_certain:
-            contested = [loss for loss in losses.all if loss.how == "on the same target" and loss.instead != "the same"]
+            contested = [
+                loss for loss in losses.all if loss.cause == "on the same target" and loss.replacement != "the same"
+            ]
             for (winner, target), lost in by_winner(contested).items():
                 rival = world.index.get(winner)
                 if rival and numbers_of(losses.policy, profile) == numbers_of(rival, profile):
@@ -187,7 +189,7 @@ def fully_overridden(world: Linted) -> Iterator[Finding]:
 
 
 def _causes(losses: Losses) -> set[LossCause]:
-    return {loss.how for loss in losses.all if loss.instead != "the same"}
+    return {loss.cause for loss in losses.all if loss.replacement != "the same"}
 
 
 def _overridden(world: Linted, losses: Losses) -> Finding:
@@ -230,8 +232,8 @@ def partially_overridden(world: Linted) -> Iterator[Finding]:
             lost = [
                 loss
                 for loss in losses.all
-                if loss.instead in {"another", "nothing"}
-                and loss.how != "on the same target"
+                if loss.replacement in {"another", "nothing"}
+                and loss.cause != "on the same target"
                 and loss.field not in dead
                 and not _says_nothing(loss.resolution, loss.by)
             ]
@@ -320,11 +322,11 @@ def default_taken_away(world: Linted) -> Iterator[Finding]:
             away = (
                 loss
                 for loss in losses.all
-                if loss.instead == "removed" or (loss.how == "nearer" and _says_nothing(loss.resolution, loss.by))
+                if loss.replacement == "removed" or (loss.cause == "nearer" and _says_nothing(loss.resolution, loss.by))
             )
             for (winner, _), lost in by_winner(away).items():
                 policy, first = losses.policy.ref, lost[0]
-                removed = first.instead == "removed"
+                removed = first.replacement == "removed"
                 fields = dict.fromkeys(field_name(loss.field) for loss in lost)
                 does = f"sets {some(fields)} to null" if removed else "sets nothing"
                 settings = "what" if removed else f"{some(losses.names(lost))}, which"
@@ -357,11 +359,11 @@ def override_shadows_lower(world: Linted) -> Iterator[Finding]:
     """
     for losses in world.losses:
         dead = _overridden_everywhere(losses) if losses.are_certain else []
-        all_of_it = losses.enforcement.state == "Overridden"
-        if dead and not (all_of_it and _causes(losses) != {"overridden"}):
+        is_whole = losses.enforcement.state == "Overridden"
+        if dead and not (is_whole and _causes(losses) != {"overridden"}):
             by = sorted({loss.by.object for loss in dead})
             names = losses.names(dead)
-            dead_part = "nothing of it is" if all_of_it else f"{some(names)} {_verb(names)} nowhere"
+            dead_part = "nothing of it is" if is_whole else f"{some(names)} {_verb(names)} nowhere"
             yield Finding(
                 subject=losses.policy.ref,
                 field=losses.field_of(dead),
@@ -373,7 +375,7 @@ def override_shadows_lower(world: Linted) -> Iterator[Finding]:
 
 def _overridden_everywhere(losses: Losses) -> list[Loss]:
     """Return the losses of fields that are overridden on every path."""
-    by_override = [loss for loss in losses.all if loss.how == "overridden" and loss.instead != "the same"]
+    by_override = [loss for loss in losses.all if loss.cause == "overridden" and loss.replacement != "the same"]
     return losses.of_dead_fields(by_override) if by_override else []
 
 

@@ -113,7 +113,7 @@ def failures(world: Linted, concern: Concern) -> Sequence[Failure]:
 
 def _by_concern(world: Linted) -> Mapping[Concern, Sequence[Failure]]:
     failures_of: dict[Concern, list[Failure]] = {}
-    for policy, attachment in world.failed:
+    for policy, attachment in world.failed_attachments:
         # What a filter of a backend does is not computed, and nothing wrong.
         if attachment.state != "not computed":
             concern = _concern(world, policy, attachment)

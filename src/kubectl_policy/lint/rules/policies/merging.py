@@ -261,8 +261,8 @@ def redundant_policy(world: Linted) -> Iterator[Finding]:
                 yield _redundant(world, policy.ref, same)
     for losses in world.losses:
         if losses.enforcement.state == "Overridden" and losses.are_certain:
-            hows = {(loss.how, loss.instead) for loss in losses.all}
-            if hows == {("on the same target", "the same")}:
+            causes = {(loss.cause, loss.replacement) for loss in losses.all}
+            if causes == {("on the same target", "the same")}:
                 yield _redundant(world, losses.policy.ref, sorted({loss.by.object for loss in losses.all}))
 
 

@@ -66,13 +66,13 @@ def target_unattached(world: Linted) -> Iterator[Finding]:
         yield Finding(
             subject=policy.ref,
             field=field,
-            message=f"{_some(targets)} {verb} no requests, so that this has no effect there: {problem.message}",
+            message=f"{_target_list(targets)} {verb} no requests, so that this has no effect there: {problem.message}",
             certain=problem.certain,
             related=world.related_to(targets, "the target"),
         )
 
 
-def _some(targets: Iterable[NodeRef | ObjectRef]) -> str:
+def _target_list(targets: Iterable[NodeRef | ObjectRef]) -> str:
     return some([node_phrase(target) if isinstance(target, NodeRef) else str(target) for target in targets])
 
 
@@ -85,12 +85,12 @@ def _why_unattached(world: Linted, route: ObjectRef) -> Problem | None:
         return unserved.get(attached[0].parent) if all(binding.parent in unserved for binding in attached) else None
     if world.relations.is_unattached(route):
         refusals = list(dict.fromkeys(binding.message for binding in bindings))
-        return Problem(message="; ".join(refusals[:_MOST_TOLD])) if refusals else _why_alone(world, route)
+        return Problem(message="; ".join(refusals[:_MOST_TOLD])) if refusals else _why_no_parent(world, route)
     doubts = [binding.message for binding in bindings if binding.state == "unknown" and not binding.is_delegated]
     return Problem(message=doubts[0], certain=False) if doubts else None
 
 
-def _why_alone(world: Linted, route: ObjectRef) -> Problem | None:
+def _why_no_parent(world: Linted, route: ObjectRef) -> Problem | None:
     """Return the problem that a route names no parent, unless it uses the default Gateways (GEP-3793)."""
     if value_at(world.index.raw(route), "spec.useDefaultGateways") is not None:
         return None
@@ -141,7 +141,7 @@ def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
         yield Finding(
             subject=policy.ref,
             field=field,
-            message=f"no route is attached to {_some(targets)}, so that the policy has no effect there",
+            message=f"no route is attached to {_target_list(targets)}, so that the policy has no effect there",
             certain=certain,
             related=world.related_to(dict.fromkeys(node.object for node in targets), "the target"),
         )
@@ -200,7 +200,7 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
         if relations.is_named_as_backend(backend) or relations.routes_naming(backend):
             continue
         may_be_named = not world.has_all(*ROUTES) or world.topology.possible.may_be_backend(backend)
-        if may_be_named or not _is_named_otherwise(world, backend):
+        if may_be_named or not _has_other_references(world, backend):
             message = f"no route sends requests to {backend}, so that the policy has no effect there"
             yield finding_about(world, policy, attachment, Problem(message=message, certain=not may_be_named))
 
@@ -211,25 +211,25 @@ def _is_of_gateways(profile: PolicyKindProfile) -> bool:
     return is_known and bool(profile.controllers or profile.group_kind.group == GATEWAY_API)
 
 
-def _is_named_otherwise(world: Linted, backend: ObjectRef) -> bool:
+def _has_other_references(world: Linted, backend: ObjectRef) -> bool:
     """Whether anything but a rule of a route refers, or may refer, to a backend."""
     exports = (kind for kind in world.index.group_kinds if kind.kind == _EXPORT)
     return (
-        backend in world.once(_in_filters)
-        or world.once(_is_any_in_mesh)
+        backend in world.once(_filter_backends)
+        or world.once(_has_mesh_routes)
         or any(world.index.get(replace(backend, group_kind=kind)) for kind in exports)
         or bool(world.analysis.references_to(backend))
     )
 
 
-def _is_any_in_mesh(world: Linted) -> bool:
+def _has_mesh_routes(world: Linted) -> bool:
     routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
     return any(
         parent.object.group_kind in PORT_HOLDERS for route in routes for parent in parent_refs(world.index, route)
     )
 
 
-def _in_filters(world: Linted) -> AbstractSet[ObjectRef]:
+def _filter_backends(world: Linted) -> AbstractSet[ObjectRef]:
     """Return the backends in filters of routes: mirrors and external authorization."""
     routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
     return {ref.object for route in routes for ref in backend_refs(world.index, route) if not ref.forwards}

@@ -232,7 +232,7 @@ def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
         doubled: dict[tuple[ObjectRef, str], list[Loss]] = {}
         for loss in losses.all:
             # A policy further up is there for those who say nothing.
-            if loss.how == "by the object" and loss.leaf.source.target.object == loss.by.object:
+            if loss.cause == "by the object" and loss.leaf.source.target.object == loss.by.object:
                 for setting in loss.resolution.object_values:
                     if loss.field[: len(setting.field)] == setting.field:
                         doubled.setdefault((loss.by.object, setting.object_field), []).append(loss)

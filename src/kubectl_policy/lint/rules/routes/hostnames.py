@@ -74,7 +74,7 @@ def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
         for refused, accepted, hostname in _refused_for_others(world, listener, (*grpc, *http.get(listener, ()))):
             if (refused, accepted) not in reported:
                 reported.add((refused, accepted))
-                yield _taken_by_other(world, refused, accepted, hostname, listener)
+                yield _refused_route(world, refused, accepted, hostname, listener)
 
 
 @lint_rule("GWP4014", "info")
@@ -140,7 +140,7 @@ def _ignored_hostnames(world: Linted, route: Resource) -> Iterator[Finding]:
     at = [world.gateways.listener(binding.listener) if binding.listener else None for binding in attached]
     if not all(at) or all(listener and not listener.hostname for listener in at):
         return
-    listeners = [*filter(None, at), *_that_would_take_it(world, bindings)]
+    listeners = [*filter(None, at), *_willing_listeners(world, bindings)]
     doubt = next((binding for binding in bindings if binding.state == "unknown"), None)
     for position, hostname in enumerate(items_at(world.index.raw(route.ref), "spec.hostnames")):
         if not isinstance(hostname, str) or not listeners:
@@ -163,7 +163,7 @@ def _ignored_hostnames(world: Linted, route: Resource) -> Iterator[Finding]:
             )
 
 
-def _that_would_take_it(world: Linted, bindings: Iterable[Binding]) -> Iterator[Listener]:
+def _willing_listeners(world: Linted, bindings: Iterable[Binding]) -> Iterator[Listener]:
     """Yield the listeners that would accept a route but for problems that other rules report."""
     accepted = {binding.parent_index for binding in bindings if binding.state == "attached"}
     for binding in bindings:
@@ -213,22 +213,22 @@ class _Hostnames:
     def add(self, names: Iterable[str], route: Resource) -> None:
         for name in names:
             self._names.setdefault(comparable(name), route)
-            for wider in _wider(name):
+            for wider in _covering(name):
                 self._inside.setdefault(wider, route)
 
     def meeting(self, name: str) -> Resource | None:
         """Return the first route with a hostname that covers a name or is covered by it."""
-        covering = next((self._names[wider] for wider in _wider(name) if wider in self._names), None)
+        covering = next((self._names[wider] for wider in _covering(name) if wider in self._names), None)
         return covering or self._inside.get(comparable(name))
 
 
-def _wider(name: str) -> Iterator[str]:
+def _covering(name: str) -> Iterator[str]:
     """Yield a hostname and all that cover it; "" covers every one."""
     yield from covering_names(name)
     yield ""
 
 
-def _taken_by_other(world: Linted, refused: Resource, accepted: Resource, hostname: str, listener: NodeRef) -> Finding:
+def _refused_route(world: Linted, refused: Resource, accepted: Resource, hostname: str, listener: NodeRef) -> Finding:
     known = refused.created is not None and accepted.created is not None
     which = f"{accepted.ref}" if known else "the older one, and their ages are not known here"
     hostnames = f"hostname {hostname}" if hostname else "hostnames"

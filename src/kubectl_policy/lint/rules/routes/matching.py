@@ -33,7 +33,7 @@ def header_name_duplicate(world: Linted) -> Iterator[Finding]:
     Source: HTTPHeaderMatch.Name and HTTPQueryParamMatch.Name (Gateway API, apis/v1/httproute_types.go): "Subsequent
     entries with an equivalent header name MUST be ignored".
     """
-    for match in _every(world):
+    for match in _all_matches(world):
         if match.conditions.headers:
             yield from _ignored(match, "header", "headers", len(match.conditions.headers))
         if match.conditions.parameters:
@@ -97,7 +97,7 @@ def path_asterisk_literal(world: Linted) -> Iterator[Finding]:
 
     Source: PathMatchType (Gateway API, apis/v1/httproute_types.go).
     """
-    for match in _every(world):
+    for match in _all_matches(world):
         conditions = match.conditions
         if conditions.sort in (EXACT, PREFIX) and "*" in conditions.path:
             prefix = conditions.path.removesuffix("/*") or "/"
@@ -110,7 +110,7 @@ def path_asterisk_literal(world: Linted) -> Iterator[Finding]:
             )
 
 
-def _every(world: Linted) -> Iterator[RouteMatch]:
+def _all_matches(world: Linted) -> Iterator[RouteMatch]:
     return (match for route in world.competition.routes for match in world.competition.matches[route.ref])
 
 
@@ -127,7 +127,7 @@ def no_rule_for_listener_host(world: Linted) -> Iterator[Finding]:
     competition, relations = world.competition, world.relations
     refusing = {listener for refusal in world.refusals if refusal.certain for listener in refusal.listeners}
     for owner, listener in world.listeners:
-        if competition.at.get(listener.node) or listener.node in refusing or not _takes_routes(world, listener):
+        if competition.routes_at.get(listener.node) or listener.node in refusing or not _takes_routes(world, listener):
             continue
         if relations.attached_to(listener.node):
             continue

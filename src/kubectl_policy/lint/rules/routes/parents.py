@@ -239,7 +239,7 @@ def attached_nowhere(world: Linted) -> Iterator[Finding]:
     for route in world.routes:
         uses_defaults = text_at(route.raw, "spec.useDefaultGateways") not in {"", "None"}
         if world.relations.is_unattached(route.ref) and not uses_defaults:
-            yield from _nowhere(world, route, of_route.get(route, ()))
+            yield from _detached(world, route, of_route.get(route, ()))
 
 
 @lint_rule("GWP4018", "error")
@@ -267,7 +267,7 @@ def route_cycle(world: Linted) -> Iterator[Finding]:
         )
 
 
-def _nowhere(world: Linted, route: Resource, refused: Sequence[ParentRefusal]) -> Iterator[Finding]:
+def _detached(world: Linted, route: Resource, refused: Sequence[ParentRefusal]) -> Iterator[Finding]:
     circles = world.relations.delegations.order.circles
     if any(route.ref in circle for circle in circles.values()):
         return
@@ -281,7 +281,7 @@ def _nowhere(world: Linted, route: Resource, refused: Sequence[ParentRefusal]) -
         holder = binding.listener.object if binding.listener else why.object
         delegating = binding.parent.group_kind in ROUTES
         if delegating and (
-            world.relations.is_unattached(binding.parent) or _is_found_above(world, route, binding.parent)
+            world.relations.is_unattached(binding.parent) or _is_reported_at_parent(world, route, binding.parent)
         ):
             continue
         if delegating or not world.ref_in_scope(holder):
@@ -297,7 +297,9 @@ def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
     for delegation in delegations:
         # What is wrong with the other one is found there.
         parent = delegation.parent.object
-        if (not delegation.reason and world.relations.is_unattached(parent)) or _is_found_above(world, route, parent):
+        if (not delegation.reason and world.relations.is_unattached(parent)) or _is_reported_at_parent(
+            world, route, parent
+        ):
             return
     if delegations:
         message, parent = f"{delegations[0].message}; no request reaches it", delegations[0].parent.object
@@ -310,7 +312,7 @@ def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
     elif kind == HTTP_ROUTE and (
         may_have_unread(world.index, [HTTP_ROUTE])
         or world.topology.possible.may_be_backend(route.ref)
-        or world.once(_delegates_otherwise)
+        or world.once(_has_unknown_delegation)
     ):
         message = f"it names no parent, and no route in {world.index.source} is known to delegate to it"
         yield world.unknown(route, "spec.parentRefs", message)
@@ -320,7 +322,7 @@ def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
         yield Finding(subject=route.ref, field="spec.parentRefs", message=message)
 
 
-def _is_found_above(world: Linted, route: Resource, parent: ObjectRef) -> bool:
+def _is_reported_at_parent(world: Linted, route: Resource, parent: ObjectRef) -> bool:
     """Whether a broken reference of the delegating route is already a finding."""
     refs = world.relations.delegations.refs.get(parent, ())
     fields = {ref.ref.field for ref in refs if route.ref in {*ref.children, *ref.foreign_routes}}
@@ -328,7 +330,7 @@ def _is_found_above(world: Linted, route: Resource, parent: ObjectRef) -> bool:
     return world.ref_in_scope(parent) and not fields.isdisjoint(broken)
 
 
-def _delegates_otherwise(world: Linted) -> bool:
+def _has_unknown_delegation(world: Linted) -> bool:
     """Whether a route has a backend of a kind that may stand for routes."""
     relations, index = world.relations, world.index
     strange = relations.kinds_of_backends - ({*index.kinds, *index.group_kinds} - {*ROUTES})

@@ -128,9 +128,9 @@ def redirect_loop(world: Linted) -> Iterator[Finding]:
         loops = [(intake, path) for intake in intakes if (path := _path_of_loop(world, redirect, intake)) is not None]
         if loops:
             intake, path = loops[0]
-            listener = world.gateways.listener(intake.at)
+            listener = world.gateways.listener(intake.listener)
             looping = [intake for intake, _ in loops]
-            safe = dict.fromkeys(intake.at for intake in intakes if intake not in looping)
+            safe = dict.fromkeys(intake.listener for intake in intakes if intake not in looping)
             to = f"to {path}, which this rule takes as well" if path else "to the URL that they came from"
             fix = None
             if safe and listener and listener.protocol == "HTTPS" and not path:
@@ -138,17 +138,17 @@ def redirect_loop(world: Linted) -> Iterator[Finding]:
             yield Finding(
                 subject=redirect.route.ref,
                 field=f"{redirect.field}.requestRedirect",
-                message=f"requests at {listener_label(intake.at)} are sent {to}: clients go round in circles",
+                message=f"requests at {listener_label(intake.listener)} are sent {to}: clients go round in circles",
                 # A rule that was not read may take the path.
                 certain=not path or world.has_all(*ROUTES),
-                related=(world.related_listener(intake.at, "the listener"),),
+                related=(world.related_listener(intake.listener, "the listener"),),
                 fix=fix,
             )
 
 
 def _path_of_loop(world: Linted, redirect: _Filter, intake: Intake) -> str | None:
     """Return the path with which a redirect leads to its own rule, "" for any request, or None for no loop."""
-    hostname = _comes_back(world, redirect, intake)
+    hostname = _returning_hostname(world, redirect, intake)
     if hostname is None:
         return None
     matches = world.competition.matches[redirect.route.ref]
@@ -170,14 +170,16 @@ def _path_of_loop(world: Linted, redirect: _Filter, intake: Intake) -> str | Non
     for conditions in conditions_of_rule:
         if conditions.path == path and conditions.sort == (PREFIX if is_prefix else EXACT):
             return ""
-        if conditions.has_path(path or "/") and not _may_take(world, redirect, intake.at, hostname, path, conditions):
+        if conditions.has_path(path or "/") and not _may_take(
+            world, redirect, intake.listener, hostname, path, conditions
+        ):
             return path or "/"
     return None
 
 
-def _comes_back(world: Linted, redirect: _Filter, intake: Intake) -> str | None:
+def _returning_hostname(world: Linted, redirect: _Filter, intake: Intake) -> str | None:
     """Return the hostname of the route to which a redirect leads at its own listener, or None."""
-    listener = world.gateways.listener(intake.at)
+    listener = world.gateways.listener(intake.listener)
     scheme = text_at(redirect.redirect, "scheme")
     listener_scheme = _SCHEMES.get(listener.protocol, "") if listener else ""
     port = port_at(redirect.redirect, "port") or (_PORTS.get(scheme) if scheme else listener and listener.port)
@@ -195,7 +197,7 @@ def _may_take(  # noqa: PLR0913, PLR0917 (a request, and who would have it)
     competition = world.competition
     rivals = (
         match.conditions
-        for route in competition.at[node][hostname]
+        for route in competition.routes_at[node][hostname]
         for match in competition.matches[route.ref]
         if route is not redirect.route or match.rule != redirect.rule
     )
@@ -218,7 +220,7 @@ def http_without_redirect(world: Linted) -> Iterator[Finding]:
     Source: HTTP redirects and rewrites (Gateway API, user guides); kubernetes-sigs/gateway-api#3356.
     """
     secure = _served_on_https(world)
-    for node, by_hostname in world.competition.at.items() if secure else ():
+    for node, by_hostname in world.competition.routes_at.items() if secure else ():
         listener = world.gateways.listener(node)
         names = secure.get(listener.gateway) if listener and listener.gateway else None
         if listener is None or listener.protocol != "HTTP" or not names:
@@ -234,7 +236,7 @@ def http_without_redirect(world: Linted) -> Iterator[Finding]:
                         plain.setdefault(route.ref, []).append(hostname or "every host")
         if world.has_all(*ROUTES):
             for route_ref, hostnames in plain.items():
-                yield from _in_the_clear(world, route_ref, node, hostnames)
+                yield from _plain_http(world, route_ref, node, hostnames)
         elif plain:
             # Another route may redirect whatever comes: that is unknown of all of them at once.
             message = f"whether requests at {listener} are redirected to HTTPS is not known"
@@ -242,7 +244,7 @@ def http_without_redirect(world: Linted) -> Iterator[Finding]:
 
 
 def _served_on_https(world: Linted) -> Mapping[ObjectRef, Sequence[str]]:
-    listeners = ((world.gateways.listener(node), names) for node, names in world.competition.at.items())
+    listeners = ((world.gateways.listener(node), names) for node, names in world.competition.routes_at.items())
     return grouped(
         (listener.gateway, name)
         for listener, names in listeners
@@ -256,7 +258,7 @@ def _may_redirect(route: Resource) -> bool:
     return not {"RequestRedirect", "ExtensionRef"}.isdisjoint(types)
 
 
-def _in_the_clear(world: Linted, route: ObjectRef, node: NodeRef, hostnames: Sequence[str]) -> Iterator[Finding]:
+def _plain_http(world: Linted, route: ObjectRef, node: NodeRef, hostnames: Sequence[str]) -> Iterator[Finding]:
     binding = next(candidate for candidate in world.relations.bindings_at(route, node) if candidate.state == "attached")
     ref = next(parent for parent in parent_refs(world.index, route) if parent.position == binding.parent_index)
     # That it serves all that there is, attaches-everywhere says.

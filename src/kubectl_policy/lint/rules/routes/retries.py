@@ -90,7 +90,7 @@ def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: Obj
     again = [
         rule
         for listener, route in behind
-        if _meet(hosts, attached_hostnames(world.topology, listener, route))
+        if _share_host(hosts, attached_hostnames(world.topology, listener, route))
         for rule in _retrying(world, route)
     ]
     for rule in before:
@@ -134,7 +134,7 @@ def _retries(world: Linted, rule: NodeRef) -> int:
     return max(filter(None, numbers), default=0)
 
 
-def _meet(hostnames: Iterable[str], other_hostnames: Iterable[str]) -> bool:
+def _share_host(hostnames: Iterable[str], other_hostnames: Iterable[str]) -> bool:
     """Whether two sets of hostnames have one in common; `*` is every host."""
     plain_names = (["" if name == "*" else name for name in names] for names in (hostnames, other_hostnames))
     return any(intersect(hostname, other_hostname) for hostname, other_hostname in product(*plain_names))

@@ -155,7 +155,7 @@ def _shared(world: Linted, losses: Sequence[LostMatch]) -> Finding:
 
 def _where(intakes: Sequence[Intake]) -> str:
     hostnames = sorted({intake.hostname or "every host" for intake in intakes})
-    listeners = dict.fromkeys(listener_label(intake.at) for intake in intakes)
+    listeners = dict.fromkeys(listener_label(intake.listener) for intake in intakes)
     return f"for {some(hostnames)} at {some(listeners)}"
 
 
@@ -227,7 +227,11 @@ def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
 
 def _prefixes(world: Linted, intake: Intake) -> Mapping[str, Sequence[RouteMatch]]:
     competition = world.competition
-    every = (match for route in competition.at[intake.at][intake.hostname] for match in competition.matches[route.ref])
+    every = (
+        match
+        for route in competition.routes_at[intake.listener][intake.hostname]
+        for match in competition.matches[route.ref]
+    )
     by_prefix: dict[str, list[RouteMatch]] = {}
     for match in every:
         if match.conditions.sort == PREFIX:
@@ -277,7 +281,7 @@ def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
     Source: envoyproxy/gateway#5500; HTTPRouteSpec.Hostnames (Gateway API, apis/v1/httproute_types.go).
     """
     reported: set[tuple[ObjectRef, str]] = set()
-    for node, by_hostname in world.competition.at.items():
+    for node, by_hostname in world.competition.routes_at.items():
         wide = (name for name in by_hostname if not name or name.startswith("*."))
         catching = {name: route for name in wide if (route := _catching(world, by_hostname[name]))}
         for hostname in by_hostname if catching else ():
