@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -56,11 +55,7 @@ def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> t
         if attachment.target and attachment.state == "target unknown"
     }
     targeted = targets | possible
-    known = (NotAttached("target overlaps", message) for message in _shared(sorted(targets), targeted, topology))
-    unknown = (
-        NotAttached("target unknown", message) for message in _perhaps_shared(sorted(targets), targeted, topology)
-    )
-    failure = next(chain(known, unknown), None)
+    failure = next(_overlaps(sorted(targets), targeted, topology), None)
     if failure is None:
         return tuple(attachments)
     return tuple(
@@ -71,28 +66,29 @@ def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> t
     )
 
 
-def _shared(targets: Iterable[ObjectRef], targeted: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
-    """Return a message for each request that a target shares with a route that the policy does not target."""
+def _overlaps(
+    targets: Iterable[ObjectRef], targeted: Collection[ObjectRef], topology: Topology
+) -> Iterator[NotAttached]:
+    """Yield a failure for each request that a target shares, or else may share, with a route that is no target."""
+    shared = topology.shared_requests
     for route in targets:
-        for requests in topology.shared_requests.requests_of(route):
-            for rival in topology.shared_requests.routes_taking(requests):
+        for requests in shared.requests_of(route):
+            for rival in shared.routes_taking(requests):
                 if rival not in targeted:
-                    yield f"{_both(route, rival)} take {_in_words(requests)}"
-
-
-def _perhaps_shared(targets: Iterable[ObjectRef], targeted: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
-    """Return a message for each request that a target may share with a route that the policy does not target."""
+                    message = f"{_pair_phrase(route, rival)} take {_requests_phrase(requests)}"
+                    yield NotAttached("target overlaps", message)
     for route in targets:
-        for rival, requests in topology.shared_requests.routes_that_may_share(route):
+        for rival, requests in shared.routes_that_may_share(route):
             if rival not in targeted:
-                yield f"whether {_both(route, rival)} take {_in_words(requests)} cannot be known yet"
+                phrase = f"{_pair_phrase(route, rival)} take {_requests_phrase(requests)}"
+                yield NotAttached("target unknown", f"whether {phrase} cannot be known yet")
 
 
-def _both(route: ObjectRef, rival: ObjectRef) -> str:
+def _pair_phrase(route: ObjectRef, rival: ObjectRef) -> str:
     return f"{route} and {rival}, which the policy does not target, both"
 
 
-def _in_words(requests: Requests) -> str:
+def _requests_phrase(requests: Requests) -> str:
     port = "" if requests.port is None else f"port {requests.port} of "
     return f"requests for {requests.hostname}{requests.path} on {port}{requests.gateway}"
 

@@ -85,7 +85,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
             self._to[obj] = tuple(
                 attachment
                 for profile in self._profiles
-                for policy in sorted({*self._about(obj, profile)})
+                for policy in sorted({*self._candidates(obj, profile)})
                 for attachment in self[policy]
                 if attachment.target and attachment.target.object == obj
             )
@@ -93,9 +93,9 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
 
     def kinds_about(self, kind: GroupKind) -> frozenset[GroupKind]:
         """Return the policy kinds with policies that target objects of a kind, or select some by labels."""
-        return frozenset(profile.group_kind for profile in self._profiles if self._is_about(profile, kind))
+        return frozenset(profile.group_kind for profile in self._profiles if self._has_targets_of(profile, kind))
 
-    def _is_about(self, profile: PolicyKindProfile, kind: GroupKind) -> bool:
+    def _has_targets_of(self, profile: PolicyKindProfile, kind: GroupKind) -> bool:
         """Whether any policy of a kind is about objects of another; what refers by itself says so by its fields."""
         policy_kind, relations = profile.group_kind, self.topology.relations
         if any(
@@ -114,7 +114,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
             if attachment.target
         )
 
-    def _about(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
+    def _candidates(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
         """Find the policies of a kind that may be about an object.
 
         Those are the policies that declare it as a target or select objects of its kind, and those that the object, or
@@ -302,7 +302,7 @@ class PossibleAttachments:
         """Return the attachments by selectors that may select in the namespace of an object."""
         resource = self._index.get(obj)
         # Two namespaces that are known are the same or not.
-        selectors = self._by_selector if is_unknown(obj.namespace) else self._in_unknown
+        selectors = self._by_selector if is_unknown(obj.namespace) else self._by_selector_in_unknown
         for attachment in selectors.get(obj.group_kind, ()) if resource else ():
             declared, namespace = attachment.declared, _selected_in(attachment)
             near = namespace != obj.namespace and may_equal(namespace, obj.namespace)
@@ -321,7 +321,7 @@ class PossibleAttachments:
         return {kind: tuple(by_field.values()) for kind, by_field in firsts.items()}
 
     @cached_property
-    def _in_unknown(self) -> Mapping[GroupKind, Sequence[Attachment]]:
+    def _by_selector_in_unknown(self) -> Mapping[GroupKind, Sequence[Attachment]]:
         """The attachments by selectors that select in an unknown namespace, by the kind that they select."""
         unknown = {
             kind: [attachment for attachment in attachments if is_unknown(_selected_in(attachment))]

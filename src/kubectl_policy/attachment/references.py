@@ -132,14 +132,14 @@ class FollowedReference(Struct, frozen=True):
         elif not declared.name:
             failure = NotAttached("target missing", f"{declared.field} names no object and selects none")
         else:
-            return (self._to(named_object(self.topology.index, self.policy.ref, declared)),)
-        return (self._failed(failure, target),)
+            return (self._attach_to(named_object(self.topology.index, self.policy.ref, declared)),)
+        return (self._failed_attachment(failure, target),)
 
     @property
     def _namespace(self) -> str:
         return named_object(self.topology.index, self.policy.ref, self.declared).namespace
 
-    def _failed(self, failure: NotAttached, target: NodeRef | None) -> Attachment:
+    def _failed_attachment(self, failure: NotAttached, target: NodeRef | None) -> Attachment:
         return failure.attachment(self.policy.ref, self.declared, target)
 
     def _selected(self, selector: Mapping[str, Json]) -> tuple[Attachment, ...]:
@@ -153,12 +153,14 @@ class FollowedReference(Struct, frozen=True):
             doubt = f"whether {self.declared.field} selects it cannot be known yet: a label is to be filled in"
             failure = NotAttached("target unknown", doubt)
             return (
-                *(self._to(ref) for ref in selected),
-                *(self._failed(failure, NodeRef(ref, self.declared.section)) for ref in perhaps),
+                *(self._attach_to(ref) for ref in selected),
+                *(self._failed_attachment(failure, NodeRef(ref, self.declared.section)) for ref in perhaps),
             )
         where = f" in namespace {home}" if home and self.declared.namespaces is None and not self._is_global else ""
         state: State = "target unknown" if self._may_select_unread else "target missing"
-        return (self._failed(NotAttached(state, f"{self.declared.field} selects no {kind.kind}{where}"), None),)
+        return (
+            self._failed_attachment(NotAttached(state, f"{self.declared.field} selects no {kind.kind}{where}"), None),
+        )
 
     @property
     def _selects_nothing(self) -> bool:
@@ -194,16 +196,16 @@ class FollowedReference(Struct, frozen=True):
         selects_objects = self.declared.selector is not None
         return selects_objects and self.policy.ref.namespace == self.profile.global_namespace != ""
 
-    def _to(self, ref: ObjectRef) -> Attachment:
+    def _attach_to(self, ref: ObjectRef) -> Attachment:
         # A rule without a name has a number of its own in some kinds; the topology has its own name for it.
         called = {name: section for section, name in self._names_of_sections(ref).items()}
         target = NodeRef(ref, called.get(self.declared.section, self.declared.section))
-        failure = self._unsure(ref) or self._refused(ref)
+        failure = self._selector_failure(ref) or self._namespace_failure(ref)
         is_virtual = failure is None and self._is_virtual(ref)
         if not is_virtual:
-            failure = failure or why_absent(ref, self.profile, self.topology) or self._unusable(target)
+            failure = failure or why_absent(ref, self.profile, self.topology) or self._existing_target_failure(target)
         if failure:
-            return self._failed(failure, target)
+            return self._failed_attachment(failure, target)
         doubt = "" if is_virtual else self._doubt
         return Attachment(
             policy=self.policy.ref,
@@ -226,7 +228,7 @@ class FollowedReference(Struct, frozen=True):
             parts.append(f"{field}.namespace is {self.declared.namespace}, and a {kind.kind} has no namespace")
         return "; ".join(parts)
 
-    def _unsure(self, ref: ObjectRef) -> NotAttached | None:
+    def _selector_failure(self, ref: ObjectRef) -> NotAttached | None:
         """Return the failure of a selector that may not reach the namespace of an object; None if it does."""
         field, namespaces = self.declared.field, self.declared.namespaces
         if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
@@ -237,7 +239,7 @@ class FollowedReference(Struct, frozen=True):
         message = f"whether {field} selects in {where} is unknown: {index.why_unread_namespace(ref.namespace)}"
         return NotAttached("target unknown", message)
 
-    def _unusable(self, target: NodeRef) -> NotAttached | None:
+    def _existing_target_failure(self, target: NodeRef) -> NotAttached | None:
         """Return the failure of a reference to an existing object; None if it is attached."""
         ref = target.object
         elsewhere = why_not_managed(self.topology, ref, self.policy.ref.kind, self.profile.controllers)
@@ -247,11 +249,11 @@ class FollowedReference(Struct, frozen=True):
         if target.section and target.section not in sections:
             if any(may_be_section(target.section, section) for section in sections):
                 return NotAttached("target unknown", f"which section of {ref} {target.section} is cannot be known yet")
-            return self._no_section(target)
+            return self._section_failure(target)
         invalid = policy_failure(self.policy, self.profile, self.topology.index)
         return invalid or target_failure(ref, self.profile, self.topology)
 
-    def _no_section(self, target: NodeRef) -> NotAttached:
+    def _section_failure(self, target: NodeRef) -> NotAttached:
         ref, names = target.object, self._names_of_sections(target.object)
         sections = [names.get(section, section) for section in self.topology.sections(ref)]
         presence = self.topology.index.presence(ref)
@@ -282,7 +284,7 @@ class FollowedReference(Struct, frozen=True):
             return False
         return kind.group not in {known.group for known in (*index.kinds, *index.group_kinds)}
 
-    def _refused(self, ref: ObjectRef) -> NotAttached | None:
+    def _namespace_failure(self, ref: ObjectRef) -> NotAttached | None:
         """Return the failure of a reference that may not leave its namespace; None if it may.
 
         GEP-713, "Cross namespace references": targeting another namespace "MUST be paired with a handshake".

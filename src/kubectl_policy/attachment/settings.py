@@ -92,7 +92,7 @@ class SettingsReferences:
                 policy=policy.ref,
                 field=need.field,
                 object=need.ref,
-                without=_without(need, profile),
+                without=_consequence(need, profile),
                 of=of,
                 guessed=need.guessed,
             )
@@ -100,12 +100,12 @@ class SettingsReferences:
             if call.field not in known:
                 known.add(call.field)
                 yield SettingsReference(policy=policy.ref, field=call.field, object=call.backend, without="calls fail")
-        for path, reference in _shaped(filled.raw, (), frozenset(profile.reference_fields)):
+        for path, reference in _reference_like(filled.raw, (), frozenset(profile.reference_fields)):
             if str(path) not in known:
-                obj = self._guessed(reference, path, policy.ref.namespace)
+                obj = self._guessed_object(reference, path, policy.ref.namespace)
                 yield SettingsReference(policy=policy.ref, field=str(path), object=obj, without="unknown", guessed=True)
 
-    def _guessed(self, reference: Mapping[str, Json], path: FieldPath, home: str) -> ObjectRef:
+    def _guessed_object(self, reference: Mapping[str, Json], path: FieldPath, home: str) -> ObjectRef:
         """Return the object that a reference seems to name: of its kind, or of one by the field's name."""
         kind_name = text_at(reference, "kind")
         called = next(step for step in reversed(path.steps) if isinstance(step, str))
@@ -135,7 +135,7 @@ class SettingsReferences:
         return longest or _CALLED.get(called) or next(longer, ANY_KIND)
 
 
-def _without(need: NamedNeed, profile: PolicyKindProfile) -> Without:
+def _consequence(need: NamedNeed, profile: PolicyKindProfile) -> Without:
     """Return what follows for a policy if an object that it names is missing."""
     if need.need.by == "labels":
         return "one less"
@@ -146,13 +146,13 @@ def _without(need: NamedNeed, profile: PolicyKindProfile) -> Without:
     return "requests fail" if profile.when_invalid == "errors" else "policy invalid"
 
 
-def _shaped(
+def _reference_like(
     value: Json, at: tuple[str | int, ...], targets: frozenset[str]
 ) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
     """Find values that look like references: fields that end in `Ref`, and items of those that end in `Refs`."""
     if isinstance(value, list | tuple):
         for position, item in enumerate(value):
-            yield from _shaped(item, (*at, position), targets)
+            yield from _reference_like(item, (*at, position), targets)
     elif isinstance(value, Mapping):
         for key, inside in value.items():
             # Most fields hold nothing that could be one.
@@ -162,15 +162,15 @@ def _shaped(
             if _is_target(path, targets):
                 continue
             if key.endswith(("Ref", "Refs")):
-                yield from _named_in(inside, path)
+                yield from _named_references(inside, path)
             else:
-                yield from _shaped(inside, path, targets)
+                yield from _reference_like(inside, path, targets)
 
 
-def _named_in(value: Json, at: tuple[str | int, ...]) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
+def _named_references(value: Json, at: tuple[str | int, ...]) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
     if isinstance(value, list | tuple):
         for position, item in enumerate(value):
-            yield from _named_in(item, (*at, position))
+            yield from _named_references(item, (*at, position))
     elif isinstance(value, Mapping) and text_at(value, "name"):
         yield FieldPath(at), value
 

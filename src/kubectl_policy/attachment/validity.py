@@ -107,7 +107,7 @@ def named_needs(
         if not references and not need.optional:
             references.append((FieldPath.parse(need.field), {}))
         for path, reference in references:
-            for named in _found(index, owner, need, path, reference):
+            for named in _resolved_references(index, owner, need, path, reference):
                 if isinstance(named, NotAttached):
                     if need.when_missing == "invalid":
                         yield named
@@ -142,14 +142,14 @@ def _is_true_beside(owner: Resource, field: str, path: FieldPath) -> bool:
     return FieldPath((*element.steps, *remaining)).get(owner.raw) is True
 
 
-def _found(
+def _resolved_references(
     index: Index, owner: Resource, need: RequiredObject, path: FieldPath, reference: Mapping[str, Json]
 ) -> Iterator[tuple[ObjectRef, bool] | NotAttached]:
     """Return the objects that a reference names, and whether each is a guess; or the failure to name one."""
     if need.by == "labels":
         yield from _selected(index, owner, need, path, reference)
         return
-    ref = _object(index, owner, need, path, reference)
+    ref = _named_object(index, owner, need, path, reference)
     if isinstance(ref, NotAttached):
         if not need.any_kind or _kind(need, reference):
             yield ref
@@ -201,7 +201,7 @@ def may_leave_out_namespace(index: Index, obj: ObjectRef, needs: Iterable[Requir
     return False
 
 
-def _object(
+def _named_object(
     index: Index, owner: Resource, need: RequiredObject, path: FieldPath, reference: Mapping[str, Json]
 ) -> ObjectRef | NotAttached:
     """Return the object that a reference names; or the failure, if its kind is not allowed or it has no name."""

@@ -105,9 +105,9 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
                 if isinstance(spec.get(name), Mapping)
             ]
             rest = {key: value for key, value in spec.items() if key not in {overrides, defaults}}
-            bare = [_bare(raw, rest, profile)] if rest or not named else []
+            bare = [_bare_stanza(raw, rest, profile)] if rest or not named else []
             return tuple(named + bare)
-    return (_bare(raw, spec, profile),)
+    return (_bare_stanza(raw, spec, profile),)
 
 
 def _has_stanzas(spec: Mapping[str, Json], *names: str) -> bool:
@@ -140,7 +140,7 @@ def _stanza(
     return Stanza(field, strategy, settings)
 
 
-def _bare(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKindProfile) -> Stanza:
+def _bare_stanza(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKindProfile) -> Stanza:
     chosen = text_at(raw, profile.strategy_field) if profile.strategy_field else ""
     strategy = profile.strategy_values.get(chosen)
     if strategy is None and chosen:
@@ -158,7 +158,7 @@ def contribution_of(
     """
     spec = without_nulls(stanza.spec) if profile.nulls == "ignore" else stanza.spec
     empty = bool(profile.empty_without) and not value_at(spec, profile.empty_without)
-    whole = _whole(profile, stanza.field)
+    whole = _whole_paths(profile, stanza.field)
     if stands_below_name(profile, stanza.strategy):
         name = source.object.qualified_name
         spec, whole = {name: dict(spec)}, [(name, *field) for field in whole]
@@ -187,7 +187,7 @@ def stands_below_name(profile: PolicyKindProfile, strategy: MergeStrategy) -> bo
     return profile.all_apply or strategy is MergeStrategy.ALL_APPLY
 
 
-def _whole(profile: PolicyKindProfile, stanza: str) -> list[Field]:
+def _whole_paths(profile: PolicyKindProfile, stanza: str) -> list[Field]:
     """Return the fields below a stanza that a merge takes whole from one policy.
 
     The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not. What
@@ -226,17 +226,17 @@ def combined_fields(shared: Sequence[SharedField], within: Within) -> list[Field
     """Return the shared fields that merge here, outermost first, but those inside one that comes whole."""
     whole = whole_fields(shared, within)
     combined = {field_of(shared_field) for shared_field in shared if within in shared_field.within}
-    return sorted(field for field in combined if not _around(field, whole))
+    return sorted(field for field in combined if not _enclosing(field, whole))
 
 
 def unshared_fields(spec: Traced, shared: Sequence[SharedField]) -> list[Field]:
     """Return the fields of a spec that another policy on the level cannot set as well, each once."""
     combined, whole = combined_fields(shared, "level"), sorted(whole_fields(shared, "level"))
-    unshared = [field for field, _ in leaves(spec) if not _around(field, combined)]
-    return list(dict.fromkeys(_around(field, whole) or field for field in unshared))
+    unshared = [field for field, _ in leaves(spec) if not _enclosing(field, combined)]
+    return list(dict.fromkeys(_enclosing(field, whole) or field for field in unshared))
 
 
-def _around(field: Field, fields: Iterable[Field]) -> Field:
+def _enclosing(field: Field, fields: Iterable[Field]) -> Field:
     """Return the first of some fields that is the given one or holds it; empty if none is."""
     return next((outer for outer in fields if field[: len(outer)] == outer), ())
 
@@ -244,21 +244,21 @@ def _around(field: Field, fields: Iterable[Field]) -> Field:
 def split_shared(spec: Traced, shared: Sequence[SharedField]) -> Traced:
     """Return a spec in which every shared field is taken apart into what can come from different policies."""
     for shared_field in shared:
-        spec = _taken_apart_at(spec, field_of(shared_field), shared_field.by)
+        spec = _split_at(spec, field_of(shared_field), shared_field.by)
     return spec
 
 
-def _taken_apart_at(spec: Traced, field: Field, by: str) -> Traced:
+def _split_at(spec: Traced, field: Field, by: str) -> Traced:
     key, *rest = field
     child = spec.get(key)
     if child is None or (rest and isinstance(child, Leaf)):
         return spec
     if isinstance(child, Leaf):
-        return {**spec, key: child if child.removed else _parts(child, by)}
-    return {**spec, key: _taken_apart_at(child, tuple(rest), by)} if rest else spec
+        return {**spec, key: child if child.removed else _split_leaf(child, by)}
+    return {**spec, key: _split_at(child, tuple(rest), by)} if rest else spec
 
 
-def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
+def _split_leaf(leaf: Leaf, by: str) -> Leaf | Traced:
     if by.startswith("["):
         return list_elements(leaf, by.strip("[]"), deep=True)
     if by == "*":
@@ -269,14 +269,14 @@ def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
             for key, child in leaf.value.items()
         }
     if by:
-        entry = _entry(value_at(leaf.value, by), leaf.source.object.namespace)
+        entry = _entry_key(value_at(leaf.value, by), leaf.source.object.namespace)
         return CollectedValues({entry: leaf}) if entry else leaf
     if isinstance(leaf.value, list):
         return list_elements(leaf, "")
     return CollectedValues({leaf.source.object.qualified_name: leaf})
 
 
-def _entry(value: Json, home: str) -> str:
+def _entry_key(value: Json, home: str) -> str:
     """Return the key of an entry: a text, or a reference, whose namespace defaults to that of the policy."""
     if isinstance(value, Mapping):
         name = text_at(value, "name")

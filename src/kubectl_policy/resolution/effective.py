@@ -109,11 +109,11 @@ def resolve(
     `age_unknown` is whether the order of policies on one node rests on their names, because some of them have no date.
     """
     contributions = tuple(with_chosen_strategies(contributions)) if profile.strategy_from_above else contributions
-    counting = _counting(contributions, profile, context)
+    counting = _heeded(contributions, profile, context)
     if counting and counting[-1].strategy is MergeStrategy.STRATEGIC_MERGE:
         keys = {tuple(name.split(".")): key for name, key in profile.list_keys.items()}
         contributions = tuple(replace(part, spec=with_keyed_lists(part.spec, keys)) for part in contributions)
-        counting = _counting(contributions, profile, context)
+        counting = _heeded(contributions, profile, context)
     ignoring = contributions if profile.ignores_some else ()
     counted = [(part, counting_part(part, profile, context.listener)) for part in ignoring]
     merge = merged(counting, profile, context)
@@ -138,7 +138,7 @@ def resolve(
     )
 
 
-def _counting(
+def _heeded(
     contributions: Iterable[Contribution], profile: PolicyKindProfile, context: PathContext
 ) -> tuple[Contribution, ...]:
     """Return the heeded parts of the contributions that are not refused."""

@@ -143,8 +143,8 @@ def merge(established: Layer, challenger: Layer) -> Layer:
     as well add to each other: both are kept, and it is undecided which of them counts.
     """
     strategy = established.strategy
-    rejected = _with(established.rejected, challenger.rejected)
-    undecided = _with(established.undecided, challenger.undecided)
+    rejected = _union(established.rejected, challenger.rejected)
+    undecided = _union(established.undecided, challenger.undecided)
     match strategy:
         case _ if established.guessed and _disjoint(established.declared, challenger.declared):
             parts = established.parts + challenger.parts
@@ -173,20 +173,20 @@ def merge(established: Layer, challenger: Layer) -> Layer:
     )
 
 
-def _with(first: frozenset[Source], second: frozenset[Source]) -> frozenset[Source]:
+def _union(first: frozenset[Source], second: frozenset[Source]) -> frozenset[Source]:
     """Return the union of two sets without a copy if one is empty."""
     return first | second if first and second else first or second
 
 
 def _disjoint(first: Traced, second: Traced) -> bool:
     """Whether no field of a spec, which has some, is in the other one, apart from what definitions fill in."""
-    return bool(first) and not _share(first, second)
+    return bool(first) and not _have_common_field(first, second)
 
 
-def _share(first: Traced, second: Traced) -> bool:
+def _have_common_field(first: Traced, second: Traced) -> bool:
     common = ((child, second[key]) for key, child in first.items() if key in second)
     return any(
-        _share(ours, theirs)
+        _have_common_field(ours, theirs)
         if isinstance(ours, Mapping) and isinstance(theirs, Mapping)
         else not any(isinstance(child, Leaf) and child.defaulted for child in (ours, theirs))
         for ours, theirs in common
@@ -286,7 +286,7 @@ def _merged_scope(
     grouped = groupby(targets, lambda pair: pair[0] if pair[0].group_kind in ROUTES else None)
     *upper_levels, outcome = [_merged_level([part for _, part in group], profile) for _, group in grouped]
     for level in reversed(upper_levels):
-        outcome = _two_levels(level, outcome, profile, choices.get(level.obj))
+        outcome = _merge_levels(level, outcome, profile, choices.get(level.obj))
     return outcome
 
 
@@ -312,10 +312,10 @@ def _merged_level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> 
     )
 
 
-def _two_levels(level: _Level, lower: _Level, profile: PolicyKindProfile, choice: Inheritance | None) -> _Level:
+def _merge_levels(level: _Level, lower: _Level, profile: PolicyKindProfile, choice: Inheritance | None) -> _Level:
     """Return a level over, or under, what is below it: as strategies say of two policies, shared fields together."""
     if choice and choice.fields is not None:
-        return _together(level, lower, _by_chosen_fields(level, lower, profile, choice))
+        return _joined_level(level, lower, _by_chosen_fields(level, lower, profile, choice))
     strategy = choice.strategy if choice else profile.default_strategy
     match strategy:
         case MergeStrategy.NONE:
@@ -327,15 +327,15 @@ def _two_levels(level: _Level, lower: _Level, profile: PolicyKindProfile, choice
         case _:
             pass
     of_shared = choice.joint if choice else None if profile.route_choice else strategy
-    spec = _filled(level.spec, lower.spec, strategy, _shared_fields(profile))
+    spec = _merge_specs(level.spec, lower.spec, strategy, _shared_fields(profile))
     if of_shared:
-        together = _filled(level.spec, lower.spec, of_shared, whole_fields(profile.shared_fields, "levels"))
+        together = _merge_specs(level.spec, lower.spec, of_shared, whole_fields(profile.shared_fields, "levels"))
         for shared in combined_fields(profile.shared_fields, "levels"):
             spec = with_defaults(only_field(together, shared), spec, {shared})
-    return _together(level, lower, spec)
+    return _joined_level(level, lower, spec)
 
 
-def _together(level: _Level, lower: _Level, spec: Traced) -> _Level:
+def _joined_level(level: _Level, lower: _Level, spec: Traced) -> _Level:
     """Return two levels as one, with all who take part in them."""
     members, empty = level.members | lower.members, level.empty and lower.empty
     return _Level(obj=level.obj, spec=spec, members=members, rejected=lower.rejected, empty=empty)
@@ -343,7 +343,7 @@ def _together(level: _Level, lower: _Level, spec: Traced) -> _Level:
 
 def _by_chosen_fields(level: _Level, lower: _Level, profile: PolicyKindProfile, choice: Inheritance) -> Traced:
     """Return the outcome of two levels where a choice holds of some fields alone."""
-    spec = _filled(level.spec, lower.spec, profile.default_strategy, _shared_fields(profile))
+    spec = _merge_specs(level.spec, lower.spec, profile.default_strategy, _shared_fields(profile))
     parts = [_chosen_part(name, choice) for part in (level.spec, lower.spec) for name, _ in leaves(part)]
     # What is put in last comes first, so of a part that is met more than once the last time counts.
     for chosen in reversed(dict.fromkeys(part for part in reversed(parts) if part)):
@@ -363,6 +363,6 @@ def _shared_fields(profile: PolicyKindProfile) -> frozenset[Field]:
     return frozenset(field_of(shared) for shared in profile.shared_fields)
 
 
-def _filled(upper: Traced, lower: Traced, strategy: MergeStrategy, whole: frozenset[Field]) -> Traced:
+def _merge_specs(upper: Traced, lower: Traced, strategy: MergeStrategy, whole: frozenset[Field]) -> Traced:
     """Return two specs as one: by the strategy, one of them keeps what it says, and the other fills what is left."""
     return with_defaults(upper, lower, whole) if strategy.overrides else with_defaults(lower, upper, whole)

@@ -189,10 +189,10 @@ class PoliciesOnNodes:
         key = node, rule
         known = self._on_node.get(key)
         if known is None:
-            known = self._on_node[key] = self._brought(node, rule)
+            known = self._on_node[key] = self._contributions_at(node, rule)
         return known
 
-    def _brought(self, node: NodeRef, rule: NodeRef | None) -> NodeContributions:
+    def _contributions_at(self, node: NodeRef, rule: NodeRef | None) -> NodeContributions:
         ranked, profile = self.ranked(node), self.profile
         if rule:
             ranked = [rank for rank in ranked if rank.policy.ref in self.attached.at(node).rule_policies[rule]]

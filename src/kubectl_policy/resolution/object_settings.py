@@ -116,7 +116,7 @@ def _of_filters(holder: Json, settings: RouteSettings) -> dict[str, Json]:
     return {**single, **several}
 
 
-def _short(reference: Json) -> Json:
+def _short_reference(reference: Json) -> Json:
     """Return a reference without its kind if that is Service, which it is unless it is said otherwise."""
     kind = GroupKind(text_at(reference, "group"), text_at(reference, "kind", SERVICE.kind))
     if not isinstance(reference, Mapping) or kind != SERVICE:
@@ -133,9 +133,9 @@ class _Reader(Struct, frozen=True, kw_only=True):
 
     def settings_of(self, rule: Mapping[str, Json], written: Mapping[str, Json]) -> Traced:
         """Return the settings of a rule; of what is not `written`, defaults are made."""
-        spec = self._traced(*(self._said(fields) for fields in (rule, written)))
+        spec = self._traced(*(self._fields_of(fields) for fields in (rule, written)))
         items, stated = items_at(rule, _BACKENDS), items_at(written, _BACKENDS)
-        names = [self._named(item) for item in items]
+        names = [self._reference_name(item) for item in items]
         # Evenly, unless somebody says otherwise: what is left out is 1, and API servers write that down.
         shared = len(items) > 1 and any(value_at(item, "weight") not in (None, 1) for item in items)
         backends = KeyedList()
@@ -151,25 +151,25 @@ class _Reader(Struct, frozen=True, kw_only=True):
         first, *rest = field
         if first == _BACKENDS and rest:
             items = items_at(holder, _BACKENDS)
-            position = self._position(rest[0], [self._named(item) for item in items])
+            position = self._position(rest[0], [self._reference_name(item) for item in items])
             return self.place(items[position], at / _BACKENDS / position, tuple(rest[1:]))
         filters = [(number, value_at(item, first)) for number, item in enumerate(items_at(holder, "filters"))]
         held = [(number, value) for number, value in filters if value is not None and first in self.settings.filters]
         if not held:
-            return self._below(holder, at, field)
+            return self._field_path(holder, at, field)
         number, value = held[0]
         if first in self.settings.keys and rest:
-            names = [self._name(value, self.settings.keys[first]) for _, value in held]
+            names = [self._element_key(value, self.settings.keys[first]) for _, value in held]
             number, value = held[self._position(rest.pop(0), names)]
-        return self._below({first: value}, at / "filters" / number, (first, *rest))
+        return self._field_path({first: value}, at / "filters" / number, (first, *rest))
 
-    def _below(self, value: Json, at: FieldPath, field: Field) -> FieldPath:
+    def _field_path(self, value: Json, at: FieldPath, field: Field) -> FieldPath:
         """Return the field of a setting whose keys are those of maps, or those that identify elements of lists."""
         path: list[str] = []
         for key in field:
             if isinstance(value, list):
                 name = self.settings.keys.get(".".join(path), "")
-                position = self._position(key, [self._name(item, name) for item in value])
+                position = self._position(key, [self._element_key(item, name) for item in value])
                 value, at = value[position], at / position
                 fields: Mapping[str, Json] = value if isinstance(value, Mapping) else {}
                 rest = [sibling for sibling in fields if sibling != name]
@@ -185,11 +185,11 @@ class _Reader(Struct, frozen=True, kw_only=True):
         """Return the place of what is known by a name, or else by its place."""
         return names.index(name) if names.count(name) == 1 else int(name)
 
-    def _name(self, item: Json, key: str) -> str:
+    def _element_key(self, item: Json, key: str) -> str:
         """Return the key of an element of a list: a text, or what a reference names."""
-        return text_at(item, key) or self._named(value_at(item, key))
+        return text_at(item, key) or self._reference_name(value_at(item, key))
 
-    def _said(self, rule: Mapping[str, Json]) -> dict[str, Json]:
+    def _fields_of(self, rule: Mapping[str, Json]) -> dict[str, Json]:
         return {name: rule.get(name) for name in self.settings.fields} | _of_filters(rule, self.settings)
 
     def _of_backend(self, backend: Json, *, shared: bool) -> dict[str, Json]:
@@ -220,7 +220,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
 
         Empty if some cannot be told apart.
         """
-        names = [self._name(item, key) for item in items]
+        names = [self._element_key(item, key) for item in items]
         if "" in names or len(set(names)) < len(names):
             return KeyedList()
         keyed_list = KeyedList()
@@ -231,10 +231,10 @@ class _Reader(Struct, frozen=True, kw_only=True):
             if named and len(rest) == 1:
                 keyed_list[name] = Leaf(rest[0], self.source)
             else:
-                keyed_list[name] = trace({**fields, key: _short(fields.get(key))}, self.source, [(key,)])
+                keyed_list[name] = trace({**fields, key: _short_reference(fields.get(key))}, self.source, [(key,)])
         return keyed_list
 
-    def _named(self, reference: Json) -> str:
+    def _reference_name(self, reference: Json) -> str:
         """Return the short name of a reference: `cart:8080`, `search/algolia`, `Backend/algolia`."""
         if not isinstance(reference, Mapping) or not text_at(reference, "name"):
             return ""
@@ -277,11 +277,11 @@ def with_object_values(resolution: Resolution, values: tuple[ObjectValue, ...]) 
     """Put the values of the target object's fields into an outcome: over every default, under every override."""
     spec = resolution.spec
     for value in values:
-        spec = _put(spec, value.field, value.value)
+        spec = _put_value(spec, value.field, value.value)
     return replace(resolution, spec=spec, object_values=values, without_object_values=resolution)
 
 
-def _put(spec: Traced, field: Field, value: Leaf | Traced) -> Traced:
+def _put_value(spec: Traced, field: Field, value: Leaf | Traced) -> Traced:
     """Return the spec with something at a field, unless an override is there, above or inside."""
     child = spec.get(field[0])
     if isinstance(child, Leaf) and child.source.overrides:
@@ -290,4 +290,4 @@ def _put(spec: Traced, field: Field, value: Leaf | Traced) -> Traced:
         overridden = child is not None and any(inner.source.overrides for _, inner in leaves({field[0]: child}))
         return spec if overridden else {**spec, field[0]: value}
     inner_spec: Traced = {} if child is None or isinstance(child, Leaf) else child
-    return {**spec, field[0]: _put(inner_spec, field[1:], value)}
+    return {**spec, field[0]: _put_value(inner_spec, field[1:], value)}

@@ -125,10 +125,10 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
 
         Which fields these say makes a difference.
         """
-        return self._beside_own if self.object_values else self
+        return self._key_of_object_values if self.object_values else self
 
     @cached_property
-    def _beside_own(self) -> object:
+    def _key_of_object_values(self) -> object:
         return self.without_object_values, tuple(
             (value.field, *(field for field, _ in value.leaves)) for value in self.object_values
         )
@@ -175,8 +175,8 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
         return by_source
 
     @cached_property
-    def _finder(self) -> _Fates:
-        return _Fates(self)
+    def _finder(self) -> _FateFinder:
+        return _FateFinder(self)
 
     @cached_property
     def fates(self) -> tuple[Fate, ...]:
@@ -224,7 +224,7 @@ class EffectivePolicy(Struct, frozen=True, gc=False):
         return self.path[-1]
 
 
-class _Fates:
+class _FateFinder:
     """Finds the fates of a resolution's fields; what several of them have in common is looked up once."""
 
     def __init__(self, resolution: Resolution) -> None:
@@ -253,7 +253,7 @@ class _Fates:
             return "rejected", self._winners_over(leaf.source), False
         if resolution.ignored_fields and (leaf.source, field) in resolution.ignored_fields:
             return "unheeded", (), False
-        current, around = self._place(field)
+        current, around = self._locate(field)
         # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
         if isinstance(current, Leaf):
             if current is not leaf and (current.source != leaf.source or current.value != leaf.value):
@@ -270,7 +270,7 @@ class _Fates:
             return "superseded", setters or self.winners, False
         return "superseded", tuple(sorted(resolution.port_sources)) or self.winners, True
 
-    def _place(self, field: Field) -> tuple[Leaf | Traced | None, Field]:
+    def _locate(self, field: Field) -> tuple[Leaf | Traced | None, Field]:
         """Return the value at a field, or the leaf above it; and the path of the closest map."""
         current: Leaf | Traced | None = self.resolution.spec
         around: Field = ()

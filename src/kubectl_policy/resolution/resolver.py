@@ -61,20 +61,20 @@ class Resolver:
 
     def policies_of_kind(self, node: NodeRef, kind: GroupKind) -> tuple[Resource, ...]:
         """Return the policies of a kind attached to a node itself, in their order of precedence."""
-        policies = self._of_kind(kind)
+        policies = self._policies_on_nodes(kind)
         return policies.in_order(node) if policies else ()
 
     def failed(self, node: NodeRef, kind: GroupKind) -> tuple[ObjectRef, ...]:
         """Return the unattached policies of a kind that keep others out of a node; sorted."""
-        return tuple(sorted(self._of(kind).at(node).competing))
+        return tuple(sorted(self._attached_of_kind(kind).at(node).competing))
 
     def nodes_with(self, kind: GroupKind) -> list[NodeRef]:
         """Return the nodes that a kind's policies are attached to, or keep others out of; sorted."""
-        return self._of(kind).nodes()
+        return self._attached_of_kind(kind).nodes()
 
     def ranked(self, node: NodeRef, kind: GroupKind) -> list[RankedPolicy]:
         """Return what determines the contributions of a kind's policies on a node."""
-        policies = self._of_kind(kind)
+        policies = self._policies_on_nodes(kind)
         return policies.ranked(node) if policies else []
 
     def refusal(self, policy: ObjectRef, target: NodeRef) -> PolicyRefusal | None:
@@ -82,7 +82,7 @@ class Resolver:
 
         None if it is not.
         """
-        policies = self._of_kind(policy.group_kind)
+        policies = self._policies_on_nodes(policy.group_kind)
         return policies.refusal(policy, target) if policies else None
 
     def effective(self, path: Path) -> tuple[EffectivePolicy, ...]:
@@ -95,8 +95,8 @@ class Resolver:
 
         `same` is that of another state of the world which has the same objects, and the same policies, on the path.
         """
-        policies = self._of_kind(kind, path[-1].object.group_kind)
-        if policies is None or not (policies.profile.counts_anywhere or self._counts(path, policies.profile)):
+        policies = self._policies_on_nodes(kind, path[-1].object.group_kind)
+        if policies is None or not (policies.profile.counts_anywhere or self._is_heeded(path, policies.profile)):
             return None
         nodes = _contributing(policies, path)
         known = policies.resolved.get(nodes)
@@ -160,22 +160,22 @@ class Resolver:
         """Return the object at the end of a path; its field `rule` is the rule there, with the contents of filters."""
         return {**self._topology.index.raw(end.object), "rule": self.rules.fields(end)}
 
-    def _of_kind(self, kind: GroupKind, at: GroupKind | None = None) -> PoliciesOnNodes | None:
+    def _policies_on_nodes(self, kind: GroupKind, at: GroupKind | None = None) -> PoliciesOnNodes | None:
         """Return the policies of a kind by node, by its profile `at` effective targets of a kind; None without one."""
         if (kind, at) not in self._on_nodes:
             profile = self._registry.profile_of(kind)
             variant = profile.at(at) if profile and at else profile
             if at and variant is profile:
-                self._on_nodes[kind, at] = self._of_kind(kind)
+                self._on_nodes[kind, at] = self._policies_on_nodes(kind)
             else:
-                self._on_nodes[kind, at] = PoliciesOnNodes(self._of(kind), variant) if variant else None
+                self._on_nodes[kind, at] = PoliciesOnNodes(self._attached_of_kind(kind), variant) if variant else None
         return self._on_nodes[kind, at]
 
     @cached_method
-    def _of(self, kind: GroupKind) -> AttachedPolicies:
+    def _attached_of_kind(self, kind: GroupKind) -> AttachedPolicies:
         return AttachedPolicies(self._topology.index, self._attachments, kind)
 
-    def _counts(self, path: Path, profile: PolicyKindProfile) -> bool:
+    def _is_heeded(self, path: Path, profile: PolicyKindProfile) -> bool:
         """Whether the controllers of a kind act on a path, and on a kind's policies there."""
         if profile.hostnames == "inside" and why_too_wide(self._topology, path):
             return False

@@ -80,7 +80,7 @@ def backends_of(
     ports: Callable[[ObjectRef], Mapping[Port, str]],
 ) -> tuple[Backend, ...]:
     """Resolve references of a route to backends, in their order; `ports` returns the ports of a backend by number."""
-    delegating = _delegating(delegations, route)
+    delegating = _delegating_backends(delegations, route)
     return tuple(
         delegating.get(ref.field) or _resolve(gateways, route, ref, ports(ref.object))
         for ref in refs
@@ -124,7 +124,7 @@ def _port_problem(
     return Problem(message=f"{node} speaks a protocol that needs {feature}", reason="UnsupportedProtocol")
 
 
-def _delegating(delegations: Delegations, route: ObjectRef) -> dict[str, Backend]:
+def _delegating_backends(delegations: Delegations, route: ObjectRef) -> dict[str, Backend]:
     """Return the backend of each reference that delegates, by its field; a resolved one before a broken one."""
     backends: dict[str, Backend] = {}
     for ref in delegations.refs.get(route, ()):
@@ -150,19 +150,19 @@ def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: B
     if not (ref.children or ref.foreign_routes):
         missing = ref.presence == "missing"
         message = (
-            _words(ref, "does not exist", "exists")
+            _absence_phrase(ref, "does not exist", "exists")
             if missing
-            else _words(ref, *(f"{verb} in {delegations.index.source}" for verb in ("is not", "is")))
+            else _absence_phrase(ref, *(f"{verb} in {delegations.index.source}" for verb in ("is not", "is")))
         )
         return Problem(message=message, reason="BackendNotFound", certain=missing)
     if not delegations.lacks_routes(ref):
         return None
     some = "some of its matches find no route"
-    message = some if backend.routes else _words(ref, "takes none of its requests", "takes its requests")
+    message = some if backend.routes else _absence_phrase(ref, "takes none of its requests", "takes its requests")
     return Problem(message=message, reason="BackendNotFound")
 
 
-def _words(ref: DelegatingRef, of_one: str, of_any: str) -> str:
+def _absence_phrase(ref: DelegatingRef, of_one: str, of_any: str) -> str:
     """Say of the one route that a reference names, or of any that it may select, that it is missing."""
     target = ref.ref.object
     if ref.names_a_route:

@@ -49,11 +49,11 @@ def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple
     for parent in parent_refs(topology.index, route):
         node = NodeRef(parent.object, parent.section)
         if parent.object.group_kind == HTTP_ROUTE:
-            conditions[NodeRef(parent.object)] = _below(topology, route, parent.object)
+            conditions[NodeRef(parent.object)] = _reached_conditions(topology, route, parent.object)
         elif node not in conditions and not _gets_no_status(topology, node):
             conditions[node] = route_conditions(topology, route, parent.position)
     for parent_route in parent_routes(topology, route):
-        conditions.setdefault(NodeRef(parent_route), _below(topology, route, parent_route))
+        conditions.setdefault(NodeRef(parent_route), _reached_conditions(topology, route, parent_route))
     return tuple((node, reported) for node, reported in conditions.items() if reported)
 
 
@@ -66,12 +66,12 @@ def route_conditions(topology: Topology, route: ObjectRef, parent_index: int) ->
     bindings = [binding for binding in topology.bindings(route) if binding.parent_index == parent_index]
     if any(binding.parent.group_kind == HTTP_ROUTE for binding in bindings):
         return delegated_conditions(topology, route, bindings[0].parent)
-    return _accepted(topology, route, bindings), _resolved(topology.backends(route))
+    return _route_accepted(topology, route, bindings), _route_resolved(topology.backends(route))
 
 
 def parent_routes(topology: Topology, route: ObjectRef) -> tuple[ObjectRef, ...]:
     """Return the routes that delegate to a route, and so are its parents, named or not; sorted."""
-    return tuple(sorted({delegation.parent.object for delegation in _reported(topology, route)}))
+    return tuple(sorted({delegation.parent.object for delegation in _reported_delegations(topology, route)}))
 
 
 def delegated_conditions(topology: Topology, route: ObjectRef, parent: ObjectRef) -> tuple[Condition, ...]:
@@ -87,13 +87,15 @@ def delegated_conditions(topology: Topology, route: ObjectRef, parent: ObjectRef
     if not doubts and topology.index.presence(parent) == "unknown":
         doubts = [topology.index.not_here(parent)]
     if doubts:
-        return unknown_condition("Accepted", doubts[0]), _resolved(topology.backends(route))
-    return _below(topology, route, parent)
+        return unknown_condition("Accepted", doubts[0]), _route_resolved(topology.backends(route))
+    return _reached_conditions(topology, route, parent)
 
 
-def _below(topology: Topology, route: ObjectRef, parent: ObjectRef) -> tuple[Condition, ...]:
+def _reached_conditions(topology: Topology, route: ObjectRef, parent: ObjectRef) -> tuple[Condition, ...]:
     """Return the conditions for a parent that delegates: only the rules that it reaches count."""
-    delegated = [delegation for delegation in _reported(topology, route) if delegation.parent.object == parent]
+    delegated = [
+        delegation for delegation in _reported_delegations(topology, route) if delegation.parent.object == parent
+    ]
     if not delegated:
         return ()
     sections = topology.sections(route)
@@ -102,10 +104,10 @@ def _below(topology: Topology, route: ObjectRef, parent: ObjectRef) -> tuple[Con
     accepted = (
         Condition("Accepted", "False", refused.reason, refused.message) if refused else true_condition("Accepted")
     )
-    return accepted, _resolved(backend for backend in topology.backends(route) if backend.ref.rule in reached)
+    return accepted, _route_resolved(backend for backend in topology.backends(route) if backend.ref.rule in reached)
 
 
-def _reported(topology: Topology, route: ObjectRef) -> list[Delegation]:
+def _reported_delegations(topology: Topology, route: ObjectRef) -> list[Delegation]:
     """Return the delegations to a route for which it gets a status."""
     relations = topology.relations
     known = (
@@ -114,7 +116,7 @@ def _reported(topology: Topology, route: ObjectRef) -> list[Delegation]:
     return [delegation for delegation in known if not relations.is_unattached(delegation.parent.object)]
 
 
-def _accepted(topology: Topology, route: ObjectRef, bindings: Sequence[Binding]) -> Condition:
+def _route_accepted(topology: Topology, route: ObjectRef, bindings: Sequence[Binding]) -> Condition:
     gateways = topology.gateways
     profiles = [gateways.profile_of(gateways.gateway_of(binding.parent)) for binding in bindings]
     if any(binding.counts_as_attached for binding in bindings):
@@ -142,7 +144,7 @@ def _gets_no_status(topology: Topology, parent: NodeRef) -> bool:
     return ignored is not None and ignored.reason == NO_PARENT
 
 
-def _resolved(references: Iterable[Backend]) -> Condition:
+def _route_resolved(references: Iterable[Backend]) -> Condition:
     backends = tuple(references)
     broken = [backend for backend in backends if backend.state == "broken"]
     if broken:

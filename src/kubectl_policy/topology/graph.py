@@ -105,7 +105,9 @@ class Topology:
     def edges(self) -> tuple[Edge, ...]:
         """Every relation between two nodes; sorted."""
         return tuple(
-            sorted(Edge(parent, child, link.name) for child in self.nodes for link, parent in self._above(child))
+            sorted(
+                Edge(parent, child, link.name) for child in self.nodes for link, parent in self._links_to_parents(child)
+            )
         )
 
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
@@ -125,9 +127,9 @@ class Topology:
 
     def parents(self, node: NodeRef) -> tuple[NodeRef, ...]:
         """Return the nodes directly above a node, its Namespace last."""
-        return tuple(dict.fromkeys(parent for _, parent in self._above(node)))
+        return tuple(dict.fromkeys(parent for _, parent in self._links_to_parents(node)))
 
-    def _above(self, node: NodeRef) -> Iterator[tuple[Link, NodeRef]]:
+    def _links_to_parents(self, node: NodeRef) -> Iterator[tuple[Link, NodeRef]]:
         return ((link, parent) for link in LINKS for parent in link.parents(self.relations, node))
 
     def paths(self, node: NodeRef) -> tuple[Path, ...]:
@@ -183,7 +185,7 @@ class Topology:
         graph: nx.DiGraph[NodeRef] = nx.DiGraph()
         graph.add_edges_from((edge.parent, edge.child) for edge in self.edges if edge.link in carrying)
         parts = [part for part in nx.strongly_connected_components(graph) if len(part) > 1]
-        return tuple(sorted({*loops, *(_loop(graph, min(part)) for part in parts)}))
+        return tuple(sorted({*loops, *(_shortest_loop(graph, min(part)) for part in parts)}))
 
     def to_networkx(self) -> nx.DiGraph[NodeRef]:
         """Return the topology as a graph whose nodes are `NodeRef`s; an edge has the name of its link as `link`."""
@@ -195,7 +197,7 @@ class Topology:
         return graph
 
 
-def _loop(graph: nx.DiGraph[NodeRef], start: NodeRef) -> Path:
+def _shortest_loop(graph: nx.DiGraph[NodeRef], start: NodeRef) -> Path:
     """Return the shortest way from a node back to itself; the first of several, by the sorted edges of the graph."""
     import networkx as nx  # noqa: PLC0415 - as above
 

@@ -111,9 +111,9 @@ class Paths:
         known = self._ways_to.get(node)
         if known is not None:
             return known
-        parents = tuple(self._feeding(node)) if len(descendants) < MAX_NODES else ()
+        parents = tuple(self._senders(node)) if len(descendants) < MAX_NODES else ()
         # However much is known of what is above: a way is the same whatever was asked before.
-        ways = tuple(map(_end_of, self._climb(node, parents, descendants)))
+        ways = tuple(map(_truncated, self._climb(node, parents, descendants)))
         if len(descendants) < MAX_NODES and all(parent in self._ways_to for parent in parents):
             self._ways_to[node] = ways
         return ways
@@ -131,17 +131,21 @@ class Paths:
         if not is_entered or _children(self.relations, node, "frontend"):
             yield _extended((), node)
 
-    def _feeding(self, node: NodeRef) -> Iterable[NodeRef]:
+    def _senders(self, node: NodeRef) -> Iterable[NodeRef]:
         """Return the nodes from which traffic reaches a node; for a backend with ports all rules that refer to it."""
         if not self.relations.has_ports(node.object.group_kind):
-            return dict.fromkeys([parent for parent in _parents(self.relations, node) if self._leads(parent, node)])
+            return dict.fromkeys(
+                [parent for parent in _parents(self.relations, node) if self._carries_traffic(parent, node)]
+            )
         whole = NodeRef(node.object)
         ports = [NodeRef(node.object, section) for section in self.relations.sections(node.object)]
         entries = (node, whole) if node.section else (whole, *ports)
         parents = (parent for entry in entries for parent in _parents(self.relations, entry))
-        return dict.fromkeys(parent for parent in parents if parent.object != node.object and self._leads(parent, node))
+        return dict.fromkeys(
+            parent for parent in parents if parent.object != node.object and self._carries_traffic(parent, node)
+        )
 
-    def _leads(self, parent: NodeRef, child: NodeRef) -> bool:
+    def _carries_traffic(self, parent: NodeRef, child: NodeRef) -> bool:
         """Whether traffic can come from one node to the next; it never gets to what an unattached route refers to."""
         if parent.object == child.object or parent.object.group_kind not in ROUTES:
             return True
@@ -195,7 +199,7 @@ class Paths:
     def _follow(self, way: Path) -> Iterator[Path]:
         """Follow a way step by step, to every node where it may end."""
         ended = True
-        for child in self._fed(way):
+        for child in self._receivers(way):
             if not self._goes_on(way, child):
                 continue
             if len(way) < MAX_NODES and (child not in way or self.relations.has_ports(child.object.group_kind)):
@@ -204,12 +208,14 @@ class Paths:
         if ended:
             yield _with_namespaces(way)
 
-    def _fed(self, way: Path) -> Iterable[NodeRef]:
+    def _receivers(self, way: Path) -> Iterable[NodeRef]:
         node = way[-1]
         is_port = node.section and self.relations.has_ports(node.object.group_kind)
         if is_port and way[0].object != node.object and not _leads_on(node.object.group_kind):
             return ()
-        children = dict.fromkeys([child for child in _children(self.relations, node) if self._leads(node, child)])
+        children = dict.fromkeys(
+            [child for child in _children(self.relations, node) if self._carries_traffic(node, child)]
+        )
         starts = way[0].object == node.object
         if starts:
             return children | dict.fromkeys(_children(self.relations, node, "frontend"))
@@ -220,7 +226,7 @@ class Paths:
         return children if node in named else (port for port in children if port in named)
 
 
-def _end_of(way: Path) -> Path:
+def _truncated(way: Path) -> Path:
     """Return as many nodes of a way as are followed; a section is preceded by its object there, too."""
     if len(way) <= MAX_NODES:
         return way

@@ -130,7 +130,9 @@ class PossibleRelations:
                 yield from self._ports(obj, backend)
         if obj.group_kind == NAMESPACE:
             yield from (
-                _namespace(obj, homeless) for homeless in self._homeless if may_equal(obj.name, homeless.namespace)
+                _namespace(obj, homeless)
+                for homeless in self._without_known_namespace
+                if may_equal(obj.name, homeless.namespace)
             )
             for name in self._unmanifested if is_unknown(obj.name) else ():
                 if may_equal(name, obj.name):
@@ -172,7 +174,7 @@ class PossibleRelations:
         return grouped((relation.lower, relation) for relation in self._by_references)
 
     @cached_property
-    def _homeless(self) -> tuple[ObjectRef, ...]:
+    def _without_known_namespace(self) -> tuple[ObjectRef, ...]:
         """The objects of the hierarchy of which it is not known in which namespace they are."""
         return tuple(ref for kind in HIERARCHY for ref in self._refs_of(kind) if is_unknown(ref.namespace))
 
@@ -185,18 +187,18 @@ class PossibleRelations:
         for route in (ref for kind in ROUTES for ref in self._refs_of(kind)):
             for parent in parent_refs(index, route):
                 message = f"spec.parentRefs[{parent.position}] of {route} may name it"
-                for meant in self._meant(parent.object, (*LISTENER_HOLDERS, *PORT_HOLDERS)):
+                for meant in self._candidates(parent.object, (*LISTENER_HOLDERS, *PORT_HOLDERS)):
                     yield PossibleRelation(meant, route, message)
             for backend in backend_refs(index, route):
                 for meant in dict.fromkeys(
-                    (*self._meant(backend.object, PORT_HOLDERS), *self._delegated(backend.object))
+                    (*self._candidates(backend.object, PORT_HOLDERS), *self._delegated_candidates(backend.object))
                 ):
                     yield PossibleRelation(route, meant, f"{backend.field} of {route} may name it")
             for named in route_filters(index, route) if route.group_kind in FILTERING_ROUTES else ():
-                for meant in self._meant(named.object, ()):
+                for meant in self._candidates(named.object, ()):
                     yield PossibleRelation(route, meant, f"{named.field} of {route} may name it")
 
-    def _delegated(self, ref: ObjectRef) -> Iterable[ObjectRef]:
+    def _delegated_candidates(self, ref: ObjectRef) -> Iterable[ObjectRef]:
         """Return the routes that a reference to no backend may mean: by a label, or all of a namespace."""
         if ref.group_kind in PORT_HOLDERS or self._index.get(ref):
             return ()
@@ -209,7 +211,7 @@ class PossibleRelations:
         for resource in (owner for kind in LISTENER_HOLDERS for owner in self._index.of_kind(kind)):
             ref = resource.ref
             parent = gateways.class_of(ref) if ref.group_kind == GATEWAY else gateways.gateway_of(ref)
-            for meant in self._meant(parent, ()) if parent else ():
+            for meant in self._candidates(parent, ()) if parent else ():
                 yield PossibleRelation(meant, ref, f"{KINDS[ref.group_kind].parents} of {ref} may name it")
             yield from self._certificates(ref)
 
@@ -221,11 +223,11 @@ class PossibleRelations:
 
             for listener in gateways.listeners(ref):
                 for certificate in certificate_refs(gateways, listener):
-                    if self._meant(certificate.target, ()) or is_open(certificate.target):
+                    if self._candidates(certificate.target, ()) or is_open(certificate.target):
                         message = f"{certificate.field} of {ref} names it, and without it the listener is ignored"
                         yield PossibleRelation(certificate.target, ref, message)
 
-    def _meant(self, ref: ObjectRef, kinds: Iterable[GroupKind]) -> Iterable[ObjectRef]:
+    def _candidates(self, ref: ObjectRef, kinds: Iterable[GroupKind]) -> Iterable[ObjectRef]:
         """Return the objects that a reference with placeholders may name; of `kinds`, if its kind is one."""
         if self._index.get(ref):
             return ()

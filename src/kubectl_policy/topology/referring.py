@@ -29,16 +29,16 @@ class ReferringRoutes:
     ) -> None:
         """Remember where to look; `kinds` are those of backends, and `delegating` the references that mean routes."""
         self._index, self._kinds, self._delegating = index, kinds, delegating
-        perhaps = self._perhaps_forwarding
+        forwarding = self._may_forward
         self.by_parent = Referrers(index, ROUTES, self._parents)
         # Filters of routes that name an object.
-        self.by_filter = Referrers(index, FILTERING_ROUTES, self._filters, self._perhaps_filtering, EXTENSION_REF)
+        self.by_filter = Referrers(index, FILTERING_ROUTES, self._filters, self._may_filter, EXTENSION_REF)
         # Routes that may send an object requests without delegating; that do so with weight 0; that name it at all.
-        self.forwarding = Referrers(index, ROUTES, self.backends_of, perhaps)
-        self.weightless = Referrers(index, ROUTES, self._weightless, perhaps)
-        self.naming = Referrers(index, ROUTES, self._named, perhaps)
+        self.forwarding = Referrers(index, ROUTES, self.backends_of, forwarding)
+        self.weightless = Referrers(index, ROUTES, self._weightless, forwarding)
+        self.naming = Referrers(index, ROUTES, self._named, forwarding)
         # The objects in a Namespace to which routes send requests.
-        self.backends = Referrers(index, ROUTES, self._homes, self._perhaps_leading_to)
+        self.backends = Referrers(index, ROUTES, self._homes, self._may_lead_to)
 
     def backends_of(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         """Return each object that a route sends requests to, with the route."""
@@ -68,15 +68,15 @@ class ReferringRoutes:
             if is_plain and self._index.grants.permit(route.group_kind, route.namespace, ref.object) is not False:
                 yield ref
 
-    def _perhaps_forwarding(self, kind: GroupKind, backend: ObjectRef) -> Iterable[ObjectRef]:
+    def _may_forward(self, kind: GroupKind, backend: ObjectRef) -> Iterable[ObjectRef]:
         """Return the routes of a kind that may send requests to an object: to what is of a kind that some do."""
         return self._index.naming(kind, backend) if backend.group_kind in self._kinds() else ()
 
-    def _perhaps_leading_to(self, kind: GroupKind, home: ObjectRef) -> Iterable[ObjectRef]:
+    def _may_lead_to(self, kind: GroupKind, home: ObjectRef) -> Iterable[ObjectRef]:
         """Return the routes of a kind that may send requests to what is in a Namespace: those in it or that name it."""
         return (*self._index.world.names_of(kind, home.name), *self._index.naming(kind, home))
 
-    def _perhaps_filtering(self, kind: GroupKind, obj: ObjectRef) -> Iterable[ObjectRef]:
+    def _may_filter(self, kind: GroupKind, obj: ObjectRef) -> Iterable[ObjectRef]:
         """Return the routes of a kind that may have filters that name an object; most routes have none."""
         routes = self._index.naming(kind, EXTENSION_REF)
         return {*routes}.intersection(self._index.naming(kind, obj)) if routes else ()

@@ -151,24 +151,24 @@ class Relations(Sections):
         bindings = self.bindings(route)
         if len(bindings) <= _MAX_UNINDEXED_BINDINGS:
             return tuple([binding for binding in bindings if at in (binding.parent, binding.listener)])
-        return self._bindings_by_place(route).get(at, ())
+        return self._bindings_by_node(route).get(at, ())
 
     @cached_method
-    def _bindings_by_place(self, route: ObjectRef) -> Mapping[ObjectRef | NodeRef | None, tuple[Binding, ...]]:
+    def _bindings_by_node(self, route: ObjectRef) -> Mapping[ObjectRef | NodeRef | None, tuple[Binding, ...]]:
         bindings = self.bindings(route)
         return grouped((at, binding) for binding in bindings for at in (binding.parent, binding.listener))
 
     @cached_method
     def is_unattached(self, route: ObjectRef) -> bool:
         """Whether a route is known to be attached to nothing: traffic never reaches it, nor anything through it."""
-        return not (self._is_bound(route) or route in self._below_bound)
+        return not (self._may_be_attached(route) or route in self._routes_below_attached)
 
-    def _is_bound(self, route: ObjectRef) -> bool:
+    def _may_be_attached(self, route: ObjectRef) -> bool:
         """Whether a route may be attached to something itself, as far as is known."""
         return any(binding.state != "refused" and not binding.is_delegated for binding in self.bindings(route))
 
     @cached_property
-    def _below_bound(self) -> frozenset[ObjectRef]:
+    def _routes_below_attached(self) -> frozenset[ObjectRef]:
         """The routes to which requests come from other routes, directly or through more of them."""
         if not self._may_lead_to_routes:
             return frozenset()
@@ -176,7 +176,7 @@ class Relations(Sections):
         children_of = grouped(
             (parent, route) for route, routes in backends if route.group_kind in ROUTES for parent in routes
         )
-        first = [child for route, children in children_of.items() if self._is_bound(route) for child in children]
+        first = [child for route, children in children_of.items() if self._may_be_attached(route) for child in children]
         return frozenset(reachable(first, lambda route: children_of.get(route, ())))
 
     def delegating_routes(self, route: ObjectRef) -> Iterator[ObjectRef]:

@@ -83,11 +83,11 @@ class Delegations:
 
     def to(self, child: ObjectRef) -> tuple[Delegation, ...]:
         """Return the delegations to a route, also those that it is refused; in the order of their parents and rules."""
-        return self._all.get(child, ()) if self.refs else ()
+        return self._by_child.get(child, ()) if self.refs else ()
 
     def accepted(self) -> Iterator[Delegation]:
         """Return every delegation by which requests get from a route to another."""
-        return (delegation for every in self._all.values() for delegation in every if delegation.is_accepted)
+        return (delegation for every in self._by_child.values() for delegation in every if delegation.is_accepted)
 
     def accepted_routes(self, ref: DelegatingRef) -> tuple[ObjectRef, ...]:
         """Return the routes that a reference really delegates to."""
@@ -117,7 +117,7 @@ class Delegations:
     def _arriving(self, rules: tuple[NodeRef, ...]) -> tuple[Match, ...]:
         """Return the matches with which requests that have passed rules in turn reach the last of them."""
         *before, rule = rules
-        refs = [ref for ref in self._from(before[-1]) if rule.object in ref.children] if before else []
+        refs = [ref for ref in self._refs_of_rule(before[-1]) if rule.object in ref.children] if before else []
         coming = self._arriving(tuple(before)) if refs else ()
         matches = (match for ref in refs for match in self._passing.on(ref, coming, rule))
         return tuple(dict.fromkeys(matches)) if refs else self._passing.own(rule)
@@ -127,7 +127,7 @@ class Delegations:
 
         The controller of the Gateway on the chain has to be one that delegates this way.
         """
-        controllers = [ref.profile.controllers for ref in self._from(chain[-1]) if child in ref.children]
+        controllers = [ref.profile.controllers for ref in self._refs_of_rule(chain[-1]) if child in ref.children]
         if not controllers:
             return True
         gateway = next((node.object for node in chain if node.object.group_kind == GATEWAY), None)
@@ -150,11 +150,11 @@ class Delegations:
         """The routes and rules that requests would pass again and again."""
         return loop_nodes(self.refs, self.order)
 
-    def _from(self, rule: NodeRef) -> Iterator[DelegatingRef]:
+    def _refs_of_rule(self, rule: NodeRef) -> Iterator[DelegatingRef]:
         return (ref for ref in self.refs.get(rule.object, ()) if ref.parent == rule)
 
     @cached_property
-    def _all(self) -> Mapping[ObjectRef, tuple[Delegation, ...]]:
+    def _by_child(self) -> Mapping[ObjectRef, tuple[Delegation, ...]]:
         by_parent: dict[ObjectRef, dict[NodeRef, Delegation]] = {}
         for refs in self.refs.values():
             for ref in refs:

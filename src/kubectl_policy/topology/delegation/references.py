@@ -128,7 +128,7 @@ def _valid_profiles(
     """Return the profiles of each route whose controllers are known, by its Gateways or those of its parents."""
     valid: dict[ObjectRef, set[DelegationProfile]] = {}
     for route in possible:
-        direct = _of_gateways(gateways, route, profiles)
+        direct = _profiles_of_gateways(gateways, route, profiles)
         if direct is not None:
             valid[route] = direct
     waiting = deque(valid)
@@ -143,7 +143,7 @@ def _valid_profiles(
     return valid
 
 
-def _of_gateways(
+def _profiles_of_gateways(
     gateways: Gateways, route: ObjectRef, profiles: Sequence[DelegationProfile]
 ) -> set[DelegationProfile] | None:
     """Return the profiles of the Gateways that a route names; None if it names none that is known."""

@@ -95,7 +95,7 @@ def listener_set_conditions(gateways: Gateways, listener_set: ObjectRef) -> tupl
     gateway = gateways.gateway_of(listener_set)
     if gateway is None:
         return (Condition("Accepted", "False", "Invalid", "spec.parentRef names no Gateway"),)
-    return (_attachment(gateways, gateway, listener_set) or _by_listeners(gateways, listener_set, every=True),)
+    return (_attachment_refusal(gateways, gateway, listener_set) or _by_listeners(gateways, listener_set, every=True),)
 
 
 def listener_conditions(gateways: Gateways, node: NodeRef) -> tuple[Condition, ...]:
@@ -106,7 +106,7 @@ def listener_conditions(gateways: Gateways, node: NodeRef) -> tuple[Condition, .
     conflict = gateways.conflict(listener)
     conflicted = Condition("Conflicted", "False", "NoConflicts")
     if conflict:
-        conflicted = Condition("Conflicted", "True", conflict.reason, _conflict_words(conflict))
+        conflicted = Condition("Conflicted", "True", conflict.reason, _conflict_phrase(conflict))
     return (_listener_accepted(gateways, listener, conflict), conflicted, _listener_resolved(gateways, listener))
 
 
@@ -195,7 +195,7 @@ def _by_listeners(gateways: Gateways, obj: ObjectRef, *, every: bool, strictly: 
     return Condition("Accepted", "True" if len(invalid) < len(nodes) else "False", "ListenersNotValid", message)
 
 
-def _attachment(gateways: Gateways, gateway: ObjectRef, listener_set: ObjectRef) -> Condition | None:
+def _attachment_refusal(gateways: Gateways, gateway: ObjectRef, listener_set: ObjectRef) -> Condition | None:
     """Return the condition of a ListenerSet that its Gateway does not accept; None if it does."""
     presence = gateways.index.presence(gateway)
     if presence == "missing":
@@ -231,7 +231,9 @@ def _listener_accepted(gateways: Gateways, listener: Listener, conflict: Conflic
     if not gateways.supports_mode(listener):
         return Condition("Accepted", "False", "UnsupportedValue", "TLS mode Terminate is not supported for TLSRoutes")
     if conflict:
-        return Condition("Accepted", "False", _refusal(gateways, listener, conflict), _conflict_words(conflict))
+        return Condition(
+            "Accepted", "False", _conflict_reason(gateways, listener, conflict), _conflict_phrase(conflict)
+        )
     authorities = list(_authorities(gateways, listener))
     if authorities and all(problem and problem.certain for problem in authorities):
         messages = dict.fromkeys(problem.message for problem in authorities if problem)
@@ -239,11 +241,11 @@ def _listener_accepted(gateways: Gateways, listener: Listener, conflict: Conflic
     return true_condition("Accepted")
 
 
-def _conflict_words(conflict: Conflict) -> str:
+def _conflict_phrase(conflict: Conflict) -> str:
     return f"it cannot be distinguished from {listener_label(conflict.rival)}"
 
 
-def _refusal(gateways: Gateways, listener: Listener, conflict: Conflict) -> str:
+def _conflict_reason(gateways: Gateways, listener: Listener, conflict: Conflict) -> str:
     """Return the reason of a conflicted listener for not being accepted.
 
     A Gateway whose own listeners have incompatible protocols for one port is "syntactically or semantically invalid"

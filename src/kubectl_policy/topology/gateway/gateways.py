@@ -83,8 +83,8 @@ class Gateways:
         self.index = index
         self.implementation = implementation
         self._profiles = profiles
-        self._by_class = Referrers(index, [GATEWAY], self._above)
-        self._sets_by_gateway = Referrers(index, LISTENER_SETS, self._above)
+        self._by_class = Referrers(index, [GATEWAY], self._parent_pairs)
+        self._sets_by_gateway = Referrers(index, LISTENER_SETS, self._parent_pairs)
 
     def gateway_of(self, obj: ObjectRef) -> ObjectRef | None:
         """Return a Gateway itself, or the Gateway that a ListenerSet names, which may not exist; else None."""
@@ -149,7 +149,7 @@ class Gateways:
         in_order = sorted(listener_sets, key=lambda listener_set: (listener_set.seniority, listener_set.ref.kind))
         return tuple(listener_set.ref for listener_set in in_order)
 
-    def _above(self, obj: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+    def _parent_pairs(self, obj: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         """Yield the class of a Gateway, or the Gateway of a ListenerSet, with the object itself."""
         parent = self.class_of(obj) if obj.group_kind == GATEWAY else self.gateway_of(obj)
         if parent:
@@ -219,10 +219,14 @@ class Gateways:
 
     def possible_conflict(self, listener: Listener) -> NodeRef | None:
         """Return the listener with which another one may be in conflict once it is known what is to be filled in."""
-        return possible_conflict(listener, self._if_unknown(listener.gateway)) if listener.gateway else None
+        return (
+            possible_conflict(listener, self._listeners_with_placeholders(listener.gateway))
+            if listener.gateway
+            else None
+        )
 
     @cached_method
-    def _if_unknown(self, gateway: ObjectRef) -> Sequence[Listener]:
+    def _listeners_with_placeholders(self, gateway: ObjectRef) -> Sequence[Listener]:
         """Return the listeners on a Gateway, if something is to be filled in of any of them."""
         owners = (gateway, *self.admitted(gateway))
         listeners = [listener for owner in owners for listener in self.listeners(owner)]

@@ -142,9 +142,9 @@ class _Handshake(Struct, frozen=True):
 
     def _at_service(self) -> Binding:
         """Bind a parent Service: "When Port is specified, ... SectionName: Port name" (ParentReference.SectionName)."""
-        parent, picked = self.parent, _picked(self.parent)
+        parent, picked = self.parent, _selection_phrase(self.parent)
         ports = port_names(self.gateways.index.raw(parent.object))
-        picks = {name: _picks(parent, name, port) for port, name in ports.items()}
+        picks = {name: _selects(parent, name, port) for port, name in ports.items()}
         wanted = [name for name, verdict in picks.items() if verdict]
         if not picked:
             return self._outcome(None)
@@ -152,26 +152,26 @@ class _Handshake(Struct, frozen=True):
             return self._outcome(None, NodeRef(parent.object, wanted[0]))
         if None in picks.values():
             return self._outcome(unfilled_problem(f"which port of {parent.object} {picked} is cannot be known yet"))
-        message = f"{parent.object} has no {picked}; {_known('port', list(ports.values()))}"
+        message = f"{parent.object} has no {picked}; {_inventory_phrase('port', list(ports.values()))}"
         return self._outcome(Problem(message=message, reason=NO_PARENT))
 
     def _at_listeners(self) -> Iterator[Binding]:
         parent, is_any = self.parent, False
         every = self.gateways.listeners(parent.object)
         for listener in every:
-            verdict = _picks(parent, listener.node.section, listener.port)
+            verdict = _selects(parent, listener.node.section, listener.port)
             if verdict:
                 yield self._outcome(self._problem(listener), listener.node)
             elif verdict is None:
-                picked = _picked(parent)
+                picked = _selection_phrase(parent)
                 message = f"whether {picked} is {listener} cannot be known yet: something of it is to be filled in"
                 yield self._outcome(unfilled_problem(message), listener.node)
             is_any = is_any or verdict is not False
         if not is_any:
             names = [f"{listener.node.section} ({listener.port})" for listener in every]
-            picked = _picked(parent)
+            picked = _selection_phrase(parent)
             label = f"listener {picked}" if picked else "listener"
-            message = f"{parent.object} has no {label}; {_known('listener', names)}"
+            message = f"{parent.object} has no {label}; {_inventory_phrase('listener', names)}"
             yield self._outcome(Problem(message=message, reason=NO_PARENT))
 
     def _problem(self, listener: Listener) -> Problem | None:
@@ -181,9 +181,9 @@ class _Handshake(Struct, frozen=True):
             return terms.refusal
         common = self._common_hostname(listener)
         if common is False:
-            return Problem(message=self._no_hostname(listener), reason="NoMatchingListenerHostname")
+            return Problem(message=self._mismatch_phrase(listener), reason="NoMatchingListenerHostname")
         if not terms.doubt and common is None:
-            message = f"whether {self._no_hostname(listener)} cannot be known yet: something is to be filled in"
+            message = f"whether {self._mismatch_phrase(listener)} cannot be known yet: something is to be filled in"
             return unfilled_problem(message)
         return terms.doubt or terms.conflict
 
@@ -198,7 +198,7 @@ class _Handshake(Struct, frozen=True):
         verdicts = {intersect(hostname, listener.hostname) for hostname in hostnames}
         return True if True in verdicts else None if None in verdicts else False
 
-    def _no_hostname(self, listener: Listener) -> str:
+    def _mismatch_phrase(self, listener: Listener) -> str:
         hostnames = self._hostnames
         subject = f"hostname {hostnames[0]} does" if len(hostnames) == 1 else f"hostnames {', '.join(hostnames)} do"
         return f"{subject} not match {listener.hostname} of {listener}"
@@ -208,7 +208,7 @@ class _Handshake(Struct, frozen=True):
         return hostnames_of(self.gateways.index, self.route)
 
 
-def _picks(parent: ParentRef, section: str, port: Port | None) -> bool | None:
+def _selects(parent: ParentRef, section: str, port: Port | None) -> bool | None:
     """Whether a reference picks a section of its parent; None if that is not known."""
     if (not parent.section or parent.section == section) and (parent.port is None or parent.port == port):
         return True
@@ -216,13 +216,13 @@ def _picks(parent: ParentRef, section: str, port: Port | None) -> bool | None:
     return None if may_be and (parent.port is None or may_be_port(parent.port, port)) else False
 
 
-def _picked(parent: ParentRef) -> str:
+def _selection_phrase(parent: ParentRef) -> str:
     """Describe the section and port that a parentRef selects."""
     port = "" if parent.port is None else f"port {parent.port}"
     return " with ".join(part for part in (parent.section, port) if part)
 
 
-def _known(noun: str, names: Sequence[str]) -> str:
+def _inventory_phrase(noun: str, names: Sequence[str]) -> str:
     if not names:
         return "it has none"
     return f"it has {noun}{'s' if len(names) > 1 else ''} {', '.join(names)}"
@@ -253,10 +253,10 @@ class _ListenerTerms(Struct, frozen=True):
 
     def terms(self) -> Terms:
         """Return the terms, certain problems first."""
-        refusal = self._not_admitted() or self._not_served() or self._other_namespace()
+        refusal = self._admission_refusal() or self._kind_refusal() or self._namespace_refusal()
         if refusal:
             return Terms(refusal=Problem(message=refusal, reason="NotAllowedByListeners"))
-        unknown = self._unknown()
+        unknown = self._uncertain_problem()
         return Terms(doubt=unknown, conflict=None if unknown else self._conflict())
 
     def _conflict(self) -> Problem | None:
@@ -271,7 +271,7 @@ class _ListenerTerms(Struct, frozen=True):
             return unfilled_problem(f"{message}: something of them is to be filled in")
         return None
 
-    def _not_admitted(self) -> str:
+    def _admission_refusal(self) -> str:
         owner = self.listener.node.object
         if owner == self.listener.gateway:
             return ""
@@ -289,7 +289,7 @@ class _ListenerTerms(Struct, frozen=True):
             return None
         return True if gateway == owner else self.gateways.admits(gateway, owner)
 
-    def _not_served(self) -> str:
+    def _kind_refusal(self) -> str:
         kinds = self.gateways.kinds_served(self.listener)
         if self.kind in kinds or self.listener.may_serve_more:
             return ""
@@ -302,7 +302,7 @@ class _ListenerTerms(Struct, frozen=True):
         home = self.listener.node.object.namespace
         return lets_namespace(self.gateways.index, namespaces, "Same", home, self.namespace)
 
-    def _other_namespace(self) -> str:
+    def _namespace_refusal(self) -> str:
         if self._namespace_allowed() is not False:
             return ""
         home, guest = self.listener.node.object.namespace, self.namespace
@@ -314,7 +314,7 @@ class _ListenerTerms(Struct, frozen=True):
             case _:
                 return f"{self.listener} accepts routes from no namespace"
 
-    def _unknown(self) -> Problem | None:
+    def _uncertain_problem(self) -> Problem | None:
         listener, owner, gateway = self.listener, self.listener.node.object, self.listener.gateway
         served = self.kind in self.gateways.kinds_served(listener)
         if not served or (listener.may_pass_through and self.kind == TCP_ROUTE):
@@ -323,13 +323,13 @@ class _ListenerTerms(Struct, frozen=True):
         if self._namespace_allowed() is None:
             home, guest = owner.namespace, self.namespace
             if text_at(listener.raw, "allowedRoutes.namespaces.from", "Same") == "Selector":
-                return _labels(self.gateways, f"whether {listener} selects it is unknown", guest)
+                return _selector_problem(self.gateways, f"whether {listener} selects it is unknown", guest)
             message = f"whether {listener}, in namespace {home}, takes routes of namespace {guest} cannot be known yet"
             return unfilled_problem(message)
         if self._admitted() is True:
             return None
         if gateway and self.gateways.index.presence(gateway) == "present":
-            return _labels(self.gateways, f"whether {gateway} selects {owner} is unknown", owner.namespace)
+            return _selector_problem(self.gateways, f"whether {gateway} selects {owner} is unknown", owner.namespace)
         why = self.gateways.index.why_unread(gateway) if gateway else "is not known"
         return unread_problem(f"{gateway}, the parent of {owner}, {why}")
 
@@ -344,7 +344,7 @@ def unfilled_problem(message: str) -> Problem:
     return Problem(message=message, reason=UNFILLED, certain=False)
 
 
-def _labels(gateways: Gateways, subject: str, namespace: str) -> Problem:
+def _selector_problem(gateways: Gateways, subject: str, namespace: str) -> Problem:
     """Return the problem of a selector that may select a namespace: its labels were not read, or not filled in."""
     read = gateways.index.namespace_labels(namespace) is not None
     if not (read or is_unknown(namespace) or gateways.index.candidates(ObjectRef(NAMESPACE, "", namespace))):
