@@ -85,7 +85,6 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
 
 def status_tree(report: StatusReport, view: View) -> Document:
     """Return the report, disagreements first; if everything is asked for, also what agrees, and nothing is cut."""
-    whole = not view.cuts
     disagreeing = (_block(status, report.place, lambda comparison: comparison.disagrees) for status in report.items)
     undecided = (
         _block(status, report.place, lambda comparison: comparison.verdict == "Undecided") for status in report.items
@@ -111,11 +110,11 @@ def status_tree(report: StatusReport, view: View) -> Document:
     named = ((_name(status),) for status in silent if len(silent) < len(report.items))
     return (
         headline_line(status_headline(report)),
-        *section("Disagreements", _shown(disagreeing, whole=whole)),
-        *section("Cannot be decided", _shown(undecided, whole=whole)),
-        *section("Of an older generation, but as computed", _shown(stale, whole=whole)),
-        *(section("As computed", _shown(as_computed, whole=True)) if view.everything else ()),
-        *section(_NO_STATUS[report.place], _shown(named, whole=whole)),
+        *section("Disagreements", _first(disagreeing, view)),
+        *section("Cannot be decided", _first(undecided, view)),
+        *section("Of an older generation, but as computed", _first(stale, view)),
+        *(section("As computed", _first(as_computed, view)) if view.everything else ()),
+        *section(_NO_STATUS[report.place], _first(named, view)),
         *section("Not compared", _not_compared(report)),
         *unseen_section(report.unseen),
         *_asides(report, view),
@@ -123,13 +122,11 @@ def status_tree(report: StatusReport, view: View) -> Document:
     )
 
 
-def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]:
-    """Return the lines of each object that has any; unless `whole`, of the first ones, and how many more there are."""
-    shown = [block for block in blocks if block]
-    if whole or len(shown) <= _SHOWN:
-        return chain(*shown)
-    rest = f"and {count(len(shown) - _SHOWN, 'more object')}: --show-all shows them"
-    return chain(*shown[:_SHOWN], (Line((Segment(rest, "aside", prose=True),), 2, 4),))
+def _first(blocks: Iterable[tuple[Line, ...]], view: View) -> Iterable[Line]:
+    """Return the lines of each object that has any; where lists are cut of the first ones, and the number of the rest."""
+    shown, rest = view.first([block for block in blocks if block], _SHOWN)
+    remark = f"and {count(rest, 'more object')}: --show-all shows them"
+    return chain(*shown, [Line((Segment(remark, "aside", prose=True),), 2, 4)] if rest else ())
 
 
 def _block(status: ObjectStatus, world: SnapshotSource, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
