@@ -123,7 +123,7 @@ def status_tree(report: StatusReport, view: View) -> Document:
 
 
 def _first(blocks: Iterable[tuple[Line, ...]], view: View) -> Iterable[Line]:
-    """Return the lines of each object that has any; where lists are cut of the first ones, and the number of the rest."""
+    """Return the lines of each object; where lists are cut of the first ones, with the number of the rest."""
     shown, rest = view.first([block for block in blocks if block], _SHOWN)
     remark = f"and {count(rest, 'more object')}: --show-all shows them"
     return chain(*shown, [Line((Segment(remark, "aside", prose=True),), 2, 4)] if rest else ())

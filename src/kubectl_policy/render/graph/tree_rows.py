@@ -16,7 +16,7 @@ from kubectl_policy.render.wording.names import count
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+    from kubectl_policy.model import GroupKind, NodeRef
     from kubectl_policy.questions.graph.picture import Mark, Outcome, Picture, Win
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.topology import Path
@@ -241,7 +241,12 @@ class Outcomes:
 
     def head(self, win: Win, node: NodeRef, where: str, *, is_gone: bool) -> tuple[Head, list[Member]]:
         """Return the head of an outcome's row, and the policies that apply at this node alone."""
-        direct = [policy for policy in win.policies if self._is_own(policy, node)]
+        targets = {policy: self._only_targets.get(policy) for policy in win.policies}
+        direct = [
+            policy
+            for policy, target in targets.items()
+            if target and (target.object == node.object or target.object.group_kind not in _OUTSIDE_ROUTES)
+        ]
         elsewhere = [policy.qualified_name for policy in win.policies if policy not in direct]
         is_certain, was_certain = ("in force", "may be in force"), ("was in force", "may have been in force")
         perhaps = (was_certain if is_gone else is_certain)[not win.certain]
@@ -255,10 +260,6 @@ class Outcomes:
             scope=f", on {win.scope}" if win.scope else "",
         )
         return head, [(policy.qualified_name, "") for policy in direct]
-
-    def _is_own(self, policy: ObjectRef, node: NodeRef) -> bool:
-        target = self._only_targets.get(policy)
-        return target is not None and (target.object == node.object or target.object.group_kind not in _OUTSIDE_ROUTES)
 
     def _positions(self, node: NodeRef, ancestors: Path) -> Sequence[int]:
         """Return the paths to a node that run down a branch."""
