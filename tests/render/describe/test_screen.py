@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import yaml
 from msgspec.structs import replace
 
-from kubectl_policy import analyze
+from kubectl_policy import analyze, load_manifests
 from kubectl_policy.cli import run, terminal
 from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import Authorship
@@ -20,103 +20,15 @@ from tests.render.shown import shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.questions.describe.objects import ObjectDescription
 
-ENVOY: Final = "gateway.envoyproxy.io"
-ON_GATEWAY: Final = build.target("public")
-ON_CART: Final = build.target("tickets", "HTTPRoute", "cart")
-
-
-def policy(kind: str, name: str, target: dict[str, Json], **spec: Json) -> Resource:
-    """A policy of a built-in kind."""
-    return build.resource(kind, name, {"targetRefs": [target], **spec}, group=ENVOY, age=1)
-
-
-def concert_hall() -> Analysis:
-    """A route with two rules: policies on its Gateway and on itself, two of its own for the rule `cart`."""
-    everybody: Json = [{"sourceCIDR": {"type": "Distinct", "value": "0.0.0.0/0"}}]
-    limits: Json = [{"clientSelectors": everybody, "limit": {"requests": 600, "unit": "Minute"}}]
-    providers: Json = [
-        {
-            "name": "guild",
-            "issuer": "https://login.guild.example",
-            "remoteJWKS": {"uri": "https://login.guild.example/keys"},
-        }
-    ]
-    objects = (
-        build.gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller"),
-        build.gateway("public", build.listener("https", hostname="hall.example"), class_name="envoy"),
-        build.route(
-            "tickets",
-            parents=[build.parent("public")],
-            hostnames=["hall.example"],
-            rules=[
-                build.rule(build.backend("pages"), name="pages"),
-                build.rule(build.backend("cart"), name="cart", timeouts={"request": "5s"}),
-            ],
-        ),
-        build.service("pages"),
-        build.service("cart"),
-        policy(
-            "BackendTrafficPolicy",
-            "house",
-            ON_GATEWAY,
-            timeout={"http": {"requestTimeout": "15s", "maxStreamDuration": "1h"}, "tcp": {"connectTimeout": "3s"}},
-            retry={
-                "numRetries": 2,
-                "perRetry": {"timeout": "2s", "backOff": {"baseInterval": "100ms", "maxInterval": "1s"}},
-                "retryOn": {"triggers": ["connect-failure"], "httpStatusCodes": [502, 503]},
-            },
-            rateLimit={"type": "Global", "global": {"rules": limits}},
-            circuitBreaker={"maxConnections": 2048, "maxPendingRequests": 512, "maxParallelRequests": 99},
-        ),
-        policy(
-            "BackendTrafficPolicy",
-            "cart",
-            ON_CART,
-            mergeType="StrategicMerge",
-            rateLimit={"type": "Local", "local": {"rules": [{"limit": {"requests": 10, "unit": "Second"}}]}},
-        ),
-        policy(
-            "SecurityPolicy",
-            "members",
-            ON_GATEWAY,
-            jwt={"providers": providers},
-            cors={"allowOrigins": ["https://hall.example"], "allowMethods": ["GET", "POST"], "maxAge": "1h"},
-        ),
-        policy(
-            "SecurityPolicy",
-            "guests",
-            build.target("tickets", "HTTPRoute", "pages"),
-            cors={"allowOrigins": ["https://guests.example"]},
-        ),
-        policy(
-            "ClientTrafficPolicy",
-            "clients",
-            ON_GATEWAY,
-            timeout={"http": {"requestReceivedTimeout": "10s", "idleTimeout": "5m"}},
-            clientIPDetection={"xForwardedFor": {"numTrustedHops": 2}},
-            tls={"minVersion": "1.2", "maxVersion": "1.3"},
-        ),
-        policy(
-            "EnvoyExtensionPolicy",
-            "footer",
-            build.target("tickets", "HTTPRoute"),
-            lua=[{"type": "Inline", "inline": "function envoy_on_response(handle) end"}],
-        ),
-    )
-    return analyze(build.snapshot(*objects, complete=True))
-
-
+HALL: Final = Path(__file__).with_name("hall.yaml")
 TERMINAL: Final = View(100, terminal=True)
-WORLD: Final = concert_hall()
-ANSWER: Final = describe(WORLD, build.node("HTTPRoute", "tickets"))
+# As if it stood on one line of a file that was read as a whole.
+RESOURCES: Final = [replace(resource, origin=build.ORIGIN) for resource in load_manifests([HALL]).resources]
+ANSWER: Final = describe(analyze(build.snapshot(*RESOURCES, complete=True)), build.node("HTTPRoute", "tickets"))
 
 
 def test_the_world_is_as_large_as_is_said() -> None:
@@ -221,15 +133,12 @@ def test_a_line_makes_room_for_what_was_beaten() -> None:
         assert (beaten in row) == there
 
 
-def test_read_from_a_file_it_fits_a_screen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_read_from_a_file_it_fits_a_screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """By the command, which says at a terminal on which line each setting is written."""
-    objects = [dict(each.raw) for each in WORLD.snapshot.resources]
-    (tmp_path / "hall.yaml").write_text(yaml.safe_dump_all(objects, sort_keys=False), "utf-8")
+    monkeypatch.chdir(HALL.parent)
     monkeypatch.setattr(terminal, "is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "100")
-    assert run(["describe", "httproute/tickets", "--complete", "--offline", str(tmp_path / "hall.yaml")]) == 0
+    assert run(["describe", "httproute/tickets", "--complete", "--offline", HALL.name]) == 0
     lines = capsys.readouterr().out.splitlines()
     end = lines.index("Next") - 1
     assert end <= 50
