@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _API_VERSION: Final = "policy.kubectl/v1alpha1"
 _KIND: Final = "LintBaseline"
-# What names an item of a list, and what else tells items of the same name apart.
+# Members that name an item of a list, and members that distinguish items of the same name.
 _NAMES: Final = ("name", "type")
 _BESIDE: Final = ("group", "kind", "namespace", "sectionName")
 _WRITTEN: Final = ("rule", "field", "message", "fingerprint")
@@ -72,7 +72,7 @@ def _known_by(finding: Finding, raw_of: Callable[[ObjectRef], Json]) -> str:
 
 
 def _by_names(field: str, raw: Json) -> Iterator[Json]:
-    """Return the steps to a field; positions in lists are replaced by the names of the items."""
+    """Yield the steps to a field; positions in lists are replaced by the names of the items."""
     try:
         steps = FieldPath.parse(field).steps
     except ValueError:

@@ -35,7 +35,7 @@ _GRPC: Final = {EXACT: "gRPC method", REGULAR_EXPRESSION: "gRPC methods like"}
 _ANY: Final = frozenset({".*", "/.*", "^/.*", "^/.*$", "/.*$"})
 # Name, type and value of a header or a query parameter.
 _Pairs: TypeAlias = "tuple[tuple[str, str, str], ...]"
-# What the types of the API have; what they have not may mean anything.
+# The fields of the API's types; matches with other fields are not understood.
 _OF_HTTP: Final = frozenset({"path", "headers", "queryParams", "method"})
 _OF_GRPC: Final = frozenset({"method", "headers"})
 _OF_PATHS: Final = frozenset({"type", "value"})
@@ -55,9 +55,9 @@ class Conditions(Struct, frozen=True, gc=False):
     """
 
     sort: str
-    """The type of the path, or that it is a method of gRPC."""
+    """The type of the path, or `gRPC method`."""
     path: str
-    """A prefix has no slash at its end, and is empty for every path; of `service/method`, either may be empty."""
+    """A prefix without its trailing slash, a path, or `service/method`, of which either may be empty."""
     method: str = ""
     """The method of HTTP."""
     headers: _Pairs = ()
@@ -189,7 +189,7 @@ class LostMatch(Struct, frozen=True, gc=False):
     match: RouteMatch
     winner: RouteMatch
     intake: Intake | None
-    """Where they meet; None in one route."""
+    """The listener and hostname at which they meet; None within one route."""
     in_order: bool
     """Whether it is known which of both routes comes first."""
     certain: bool
@@ -213,9 +213,9 @@ class Competition:
         self._index = analysis.index
         self.routes = [route for kind in _COMPETING for route in self._index.of_kind(kind)]
         self.routes_at: dict[NodeRef, _Routes] = {}
-        """The routes that have requests at each listener, by the hostnames for which they do."""
+        """The routes at each listener, by hostname."""
         self.isolated: list[IsolatedHostname] = []
-        """The hostnames for which routes have no requests at listeners to which they are attached."""
+        """The hostnames that a more specific listener takes from a route."""
         self._intakes: dict[ObjectRef, list[Intake]] = {}
         self._possible_routes: dict[_At, _Routes] = {}
         self._elsewhere: set[ObjectRef] = set()
@@ -313,7 +313,7 @@ class Competition:
             winner, *losers = sorted(equal, key=lambda match: match.route.seniority)
             for match in losers:
                 certain = doubtful.isdisjoint((match.route.ref, winner.route.ref))
-                # Of routes that are in doubt, all that are with them at a place are looked at again.
+                # With doubtful routes come the certain ones at the same intake, whose losses are known already.
                 if not (certain and doubtful):
                     in_order = self._is_known_order(winner, match, intake.hostname)
                     yield LostMatch(match, winner, intake, in_order=in_order, certain=certain)
@@ -333,7 +333,7 @@ class Competition:
         written = items_at(items_at(rule_matches[0].route.raw, "spec.rules")[rule], "matches")
         everywhere = {*self.intakes_of(route)}
         lost = grouped((loss.match.conditions, loss.intake) for loss in losses)
-        # What is not understood of a rule may have requests.
+        # A match that is not understood may get requests.
         return len(rule_matches) == max(1, len(written)) and all(
             None in lost.get(match.conditions, ())
             or (everywhere and not self.is_elsewhere(route) and everywhere == {*lost.get(match.conditions, ())})

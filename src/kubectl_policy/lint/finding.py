@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 # The worst first.
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
 
-# Of many objects that a finding is about alike, so many are related.
-MOST_RELATED: Final = 3
-# Of a list in a message, so many are named.
-_MOST_NAMED: Final = 3
+# The number of related objects, if a finding concerns many in the same way.
+MAX_RELATED: Final = 3
+# The number of names in a list in a message.
+_MAX_NAMES: Final = 3
 
 
 class Related(Struct, frozen=True, kw_only=True):
@@ -79,5 +79,5 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 def some(names: Collection[object]) -> str:
     """Return the first names of a list and the number of further ones: `a, b, c and 4 more`."""
-    rest = len(names) - _MOST_NAMED
-    return ", ".join(map(str, islice(names, _MOST_NAMED))) + (f" and {rest:,} more" if rest > 0 else "")
+    rest = len(names) - _MAX_NAMES
+    return ", ".join(map(str, islice(names, _MAX_NAMES))) + (f" and {rest:,} more" if rest > 0 else "")

@@ -7,7 +7,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubectl_policy.lint.competition import Competition
-from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, Related
+from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related
 from kubectl_policy.lint.losses import Losses
 from kubectl_policy.lint.refusals import refusals
 from kubectl_policy.lint.reported_status import Reported
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.listeners import Listener
 
 _Value = TypeVar("_Value")
-# Of a finding about many objects, so many are given.
-_MAX_RELATED: Final = 10
-# Of more names than that, none is compared with one that was misspelt.
-_MOST_COMPARED: Final = 5_000
+# The number of related objects that are listed.
+_MAX_LISTED: Final = 10
+# Names are not compared if there are more candidates.
+_MAX_CANDIDATES: Final = 5_000
 _FEW_LETTERS: Final = (3, 4)
 # A name has 253 characters at most.
-_LONGEST_STEM: Final = 240
+_MAX_STEM_LENGTH: Final = 240
 
 
 class Linted:
@@ -89,12 +89,12 @@ class Linted:
         return [resource for kind in kinds for resource in self.index.of_kind(kind) if self.in_scope(resource)]
 
     def ref_in_scope(self, ref: ObjectRef) -> bool:
-        """Whether an object was read, and not only for what it is to others."""
+        """Whether an object exists and is in scope."""
         resource = self.index.get(ref)
         return resource is not None and self.in_scope(resource)
 
     def has_all(self, *kinds: GroupKind) -> bool:
-        """Whether all objects of some kinds were read, so that there are no others."""
+        """Whether all objects of some kinds were read."""
         gaps = self.snapshot.gaps
         return self.snapshot.complete and not any(
             gap.kind in {"", kind.kind} and gap.group in {None, kind.group} for gap in gaps for kind in kinds
@@ -180,7 +180,7 @@ class Linted:
 
     @cached_property
     def listeners(self) -> Sequence[tuple[Resource, Listener]]:
-        """Each listener of each Gateway and ListenerSet, with what it is of."""
+        """Each listener with its Gateway or ListenerSet."""
         return [(owner, listener) for owner in self.listener_holders for listener in self.gateways.listeners(owner.ref)]
 
     @cached_property
@@ -200,7 +200,7 @@ class Linted:
 
     def related_to(self, objects: Iterable[ObjectRef], label: str) -> tuple[Related, ...]:
         """Return the first related objects with one label for all."""
-        return tuple(self.related(obj, label) for obj in islice(objects, _MAX_RELATED))
+        return tuple(self.related(obj, label) for obj in islice(objects, _MAX_LISTED))
 
     def is_served(self, listener: Listener) -> bool:
         """Whether a listener is known to be on a Gateway in the input and to have no conflict."""
@@ -222,7 +222,7 @@ class Linted:
         grants = self.index.of_kind(REFERENCE_GRANT)
         version = text_at(grants[0].raw, "apiVersion") if grants else f"{REFERENCE_GRANT.group}/v1beta1"
         opened = target.name or plural(target.kind.lower())
-        stem = f"{opened}-for-{plural(source.kind.lower())}-of-{source.namespace}"[:_LONGEST_STEM].rstrip("-.")
+        stem = f"{opened}-for-{plural(source.kind.lower())}-of-{source.namespace}"[:_MAX_STEM_LENGTH].rstrip("-.")
         names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
         name = next(name for name in names if not self.index.get(ObjectRef(REFERENCE_GRANT, target.namespace, name)))
         kinds = ({"group": ref.group_kind.group, "kind": ref.kind} for ref in (source, target))
@@ -240,7 +240,7 @@ class Linted:
 
     def closed_grants(self, namespace: str) -> tuple[Related, ...]:
         """Return the ReferenceGrants of a namespace as objects that do not permit a reference."""
-        grants = self.index.of_kind_in(REFERENCE_GRANT, namespace)[:MOST_RELATED]
+        grants = self.index.of_kind_in(REFERENCE_GRANT, namespace)[:MAX_RELATED]
         return tuple(self.related(grant.ref, "does not let it in") for grant in grants)
 
     def absent(  # noqa: PLR0913 (what findings have)
@@ -284,11 +284,11 @@ class Linted:
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """Return the candidate that is most like a name, or "" if none is close or there are too many."""
     known = sorted({candidate for candidate in candidates if candidate != name})
-    if not known or len(known) > _MOST_COMPARED:
+    if not known or len(known) > _MAX_CANDIDATES:
         return ""
     import difflib  # noqa: PLC0415 (only a mistake needs it)
 
-    # Of three or four letters, two that are swapped are much.
+    # In a short word, two swapped letters are a large part.
     cutoff = 0.6 if len(name) in _FEW_LETTERS else 0.75
     return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=cutoff)), "")
 

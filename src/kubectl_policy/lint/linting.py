@@ -53,7 +53,7 @@ class JudgedFindings(Struct, frozen=True, kw_only=True):
 def suppress(world: Linted, findings: Iterable[Finding], locate: Locate = lambda origin, _: origin) -> JudgedFindings:
     """Apply suppressions to findings whose origins are those of objects; `locate` returns those of fields."""
     holding = [suppression for suppression in world.once(suppressions_of) if suppression.holds(world.settings.today)]
-    # By the objects that they are about, and the files in which they are.
+    # By object for annotations, by file for comments.
     by_location = grouped((suppression.subject or suppression.origin.source, suppression) for suppression in holding)
     remaining: list[Finding] = []
     suppressed: list[Suppressed] = []
@@ -108,7 +108,7 @@ def _is_checked(name: str, world: Linted) -> bool:
     decided = {
         "status": world.snapshot.source == "the cluster",
         "base": world.comparison is not None,
-        # What a config file asks for need not be what was asked for when somebody suppressed it.
+        # The config file may have been another one when the suppression was written.
         "configuration": False,
     }
     rules = [rule for rule in RULES if rule.is_called(name)]
@@ -168,7 +168,7 @@ def lint_worlds(worlds: Sequence[Linted], settings: LintSettings, locate: Locate
         resources = (world.index.get(ref) for world in worlds)
         return next((resource.raw for resource in resources if resource), None)
 
-    # What is suppressed has a fingerprint as well, so that those of the others do not depend on it.
+    # Suppressed findings get fingerprints as well, so that the other ones do not depend on suppressions.
     every = fingerprinted((_located(finding, locate) for finding in (*remaining, *hidden)), raw_of)
     return LintFindings(
         findings=in_order(every[: len(remaining)]),
@@ -218,7 +218,7 @@ def _findings_of(rule: Rule, world: Linted) -> Iterator[Finding]:
     configured = rule.severity_in(world.settings)
     for finding in rule.check(world):
         resource = world.index.get(finding.subject) if finding.subject else None
-        # What is only there for others is not linted, whatever says something of it.
+        # Objects that only provide context have no findings.
         if resource and not world.in_scope(resource):
             continue
         origin = finding.origin or (resource.origin if resource else None)
@@ -235,7 +235,7 @@ def _doubt(world: Linted, finding: Finding) -> str:
     """
     related = [_why_uncertain(world, related_object.object, finding.subject) for related_object in finding.related]
     if finding.subject is None:
-        # What is said of several objects, one is enough for.
+        # A finding about several objects holds if one of them is certain.
         return related[0] if related and all(related) else ""
     return next(filter(None, (_why_uncertain(world, finding.subject, finding.subject), *related)), "")
 
@@ -245,7 +245,7 @@ def _why_uncertain(world: Linted, ref: ObjectRef, subject: ObjectRef | None) -> 
     if resource is None:
         return ""
     for gap in world.index.absence.gaps_of(ref):
-        # Of a subject that is there in several versions, the one that was read is wrong all the same.
+        # If there are several versions of a subject, the one that was read is wrong in any case.
         if ref != subject or gap.origin != resource.origin:
             return f"{ref} may be otherwise: {gap.reason}"
     return ""

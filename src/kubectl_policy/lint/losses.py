@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # By what a field is beaten: what another policy on the same target says, an override further up, what the target
 # object says itself, or a policy that is nearer.
 LossCause: TypeAlias = Literal["on the same target", "overridden", "by the object", "nearer"]
-# What is in force in its place.
+# The value in force instead.
 Replacement: TypeAlias = Literal["the same", "another", "removed", "nothing"]
 
 
@@ -36,9 +36,9 @@ class Loss(Struct, frozen=True, gc=False):
     resolution: Resolution
     field: Field
     leaf: Leaf
-    """The value; of the elements of a list, the first."""
+    """The value, or the first element of a list."""
     by: Source
-    """Who supersedes it: of several the first one further down, or else the first one at all."""
+    """The source that supersedes it: the first nearer one, or else the first one."""
     cause: LossCause
     replacement: Replacement
 
@@ -69,7 +69,7 @@ class Losses:
 
     def _losses_in(self, resolution: Resolution) -> Iterator[Loss]:
         policy = self.policy.ref
-        # What is refused or ignored, or said by another part of the policy, is not lost to anybody.
+        # Fields that are refused, ignored, or superseded by the policy itself are not lost.
         lost = [
             (name, leaf, by)
             for name, leaf, state, by in lost_fields(resolution.outcomes_of(policy))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.topology import Binding
 
-# How far a reference got, by the rules of `Reason`, the nearest miss last.
+# The rules of `Reason`, the nearest miss last.
 _STEPS: Final = (
     "not-delegated",
     "parent-missing",
@@ -38,7 +38,7 @@ _STEPS: Final = (
 
 
 class ParentRefusal(Struct, frozen=True, kw_only=True):
-    """A parentRef of a route by which it is attached to nothing, or may not be."""
+    """A parentRef that attaches its route to nothing, or may not attach it."""
 
     route: Resource
     position: int
@@ -88,7 +88,7 @@ def _nearest(analysis: Analysis, route: Resource, position: int, bindings: Seque
     if doubts:
         bindings = doubts[:1]
     elif bindings[0].parent.group_kind not in ROUTES:
-        # Of several reasons, this is the one that the controller reports.
+        # The controller reports one of several reasons.
         reported = route_conditions(analysis.topology, route.ref, position)[0].reason
         bindings = [binding for binding in bindings if binding.reason == reported]
     reasons = [binding_reason(analysis, binding) for binding in bindings]
@@ -96,7 +96,7 @@ def _nearest(analysis: Analysis, route: Resource, position: int, bindings: Seque
     sort = _doubtful(analysis, route, doubts[0]) if doubts else max(rules, key=_STEPS.index)
     misses = [pair for pair in zip(bindings, reasons, strict=True) if doubts or pair[1].rule == sort]
     nodes = tuple(binding.listener for binding, _ in misses if binding.listener)
-    # What an implementation's own protocol serves is up to that.
+    # The route kinds of an implementation-specific protocol are unknown.
     listeners = map(analysis.topology.gateways.listener, nodes if sort == "listener-kind" else ())
     is_own_protocol = any(listener and listener.protocol not in ROUTES_BY_PROTOCOL for listener in listeners)
     return ParentRefusal(

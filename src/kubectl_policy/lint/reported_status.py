@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.questions.status.comparison import Comparison, Explanation
 
-# What `status` would explain a disagreement by, if it is one: what is computed may be wrong.
+# Explanations by which the computed status may be wrong.
 _GUESSED: Final[Mapping[Explanation, str]] = {
     "class unread": "no GatewayClass was read that says whose it is",
     "approximate profile": "not all is known of how policies of the kind work",
@@ -35,8 +35,8 @@ _GUESSED: Final[Mapping[Explanation, str]] = {
     "input incomplete": "not all could be read",
 }
 _PENDING: Final = "Pending"
-# Of what a controller says no more is repeated.
-_LONGEST: Final = 200
+# In characters: longer messages of controllers are cut.
+_MAX_MESSAGE_LENGTH: Final = 200
 
 
 def status_phrase(type_: str, claim: Claim) -> str:
@@ -88,7 +88,11 @@ class ReportedClaim(Struct, frozen=True):
         """The message of the controller, shortened, as an appendix to a clause."""
         reported = self.comparison.reported
         message = " ".join(reported.message.split()) if reported else ""
-        return f": {message[:_LONGEST]}{'…' if message[_LONGEST:] else ''}".rstrip(".") if message else ""
+        return (
+            f": {message[:_MAX_MESSAGE_LENGTH]}{'…' if message[_MAX_MESSAGE_LENGTH:] else ''}".rstrip(".")
+            if message
+            else ""
+        )
 
     @property
     def is_pending(self) -> bool:

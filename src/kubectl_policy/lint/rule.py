@@ -32,10 +32,10 @@ class Rule(Struct, frozen=True):
     guards: bool = False
     """Whether it is about security, such as settings that get lost."""
     blinds: bool = False
-    """Whether it is about something that should have been linted and was not, so that other rules found nothing."""
+    """Whether it reports input that could not be linted, in which other rules found nothing."""
 
     def __call__(self, world: Linted) -> Iterator[Finding]:
-        """Return what the rule finds in a world."""
+        """Return the findings in a world."""
         return self.check(world)
 
     @property

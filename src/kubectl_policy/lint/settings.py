@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 Threshold: TypeAlias = Literal["error", "warning", "info", "never"]
-# What a rule can be given instead of its own severity.
+# The levels that settings can give to a rule.
 Level: TypeAlias = Literal["error", "warning", "info", "off"]
 
 _GATEWAYS: Final = frozenset({"Gateway", "ListenerSet", "XListenerSet"})
@@ -94,35 +94,35 @@ class LintSettings(Struct, frozen=True, kw_only=True):
     """What counts, of all that rules find; rules are called by id, by name, or by the beginning of ids (`GWP1`)."""
 
     selected: tuple[str, ...] = ()
-    """Rules to check; all if none is."""
+    """The rules to check; all if empty."""
     ignored: tuple[str, ...] = ()
     severities: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
-    """Severities that rules have instead of their own."""
+    """The levels that replace the severities of rules."""
     min_severity: Severity = "info"
-    """What is less is not shown."""
+    """The lowest severity that is shown."""
     fail_on: Threshold = "error"
     require_reason: bool = False
     """Whether suppressions have to give a reason."""
     written: Mapping[str, Origin] = field(default_factory=dict[str, "Origin"])
-    """Where the names of rules stand that are written in a file."""
+    """The lines on which the config file names rules."""
     requirements: tuple[Requirement, ...] = ()
     owner: str = ""
     """The label or annotation that names owners."""
     widest: int = 0
-    """The number of routes from which on a policy affects many; 0 for no limit."""
+    """The number of routes from which on a policy affects too many; 0 for no limit."""
     grace: int = 5
     """The minutes that controllers have to report."""
     now: datetime | None = None
 
     @property
     def today(self) -> date | None:
-        """The day that it is, as far as that is known."""
+        """The present day, if it is known."""
         return self.now.date() if self.now else None
 
     def shows(self, severity: Severity) -> bool:
-        """Whether what is so bad is shown."""
+        """Whether findings of a severity are shown."""
         return SEVERITIES.index(severity) <= SEVERITIES.index(self.min_severity)
 
     def fails(self, severity: Severity) -> bool:
-        """Whether what is so bad lets a run fail."""
+        """Whether findings of a severity make the run fail."""
         return self.fail_on != "never" and SEVERITIES.index(severity) <= SEVERITIES.index(self.fail_on)

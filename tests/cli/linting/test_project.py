@@ -226,7 +226,12 @@ class TestSettings:
         settings = self.FILE.settings_with()
         assert (settings.selected, settings.ignored) == (("GWP4", "GWP1"), ("GWP4001",))
         assert settings.severities == {"GWP1001": "off", "GWP4": "info"}
-        assert (settings.fail_on, settings.min_severity, settings.grace, settings.widest) == ("warning", "warning", 0, 7)
+        assert (settings.fail_on, settings.min_severity, settings.grace, settings.widest) == (
+            "warning",
+            "warning",
+            0,
+            7,
+        )
         assert (settings.require_reason, settings.now) == (False, None)
 
     def test_what_is_selected(self) -> None:

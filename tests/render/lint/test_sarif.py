@@ -12,7 +12,7 @@ from kubectl_policy.lint.finding import Fix, Related
 from kubectl_policy.lint.report import Checkout
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import Origin
-from kubectl_policy.render.lint.sarif import MOST_LETTERS, MOST_LOCATIONS, MOST_RESULTS, MOST_SAID, lint_sarif
+from kubectl_policy.render.lint.sarif import MAX_DESCRIPTION, MAX_LOCATIONS, MAX_MESSAGE, MAX_RESULTS, lint_sarif
 from tests import build
 from tests.render.lint.reports import (
     CLEAN,
@@ -193,24 +193,24 @@ def test_a_value_can_be_replaced_by_a_program() -> None:
 
 def test_more_than_github_takes_is_left_out() -> None:
     """The least bad results, and it is said how many; of long texts and lists of locations, the rest."""
-    many = tuple(replace(LOST, related=(), field=f"f{number}") for number in range(MOST_RESULTS))
+    many = tuple(replace(LOST, related=(), field=f"f{number}") for number in range(MAX_RESULTS))
     document = cast("dict[str, Any]", lint_sarif(replace(CLEAN, findings=(*many, MISSING))))
     findings = document["runs"][0]
-    assert len(findings["results"]) == MOST_RESULTS
+    assert len(findings["results"]) == MAX_RESULTS
     assert findings["results"][0]["level"] == "error"
     (said,) = findings["invocations"][0]["toolExecutionNotifications"]
     assert said["message"]["text"] == "Left out, as GitHub takes 25,000 results: 1 finding"
     others = tuple(Related(object=build.ref("Service", f"s{number}"), origin=LINE) for number in range(200))
     long = result(replace(LOST, message="m" * 9_999, related=others))
-    assert len(long["relatedLocations"]) == MOST_LOCATIONS
-    assert len(long["message"]["text"].partition(". ")[0]) == MOST_SAID
+    assert len(long["relatedLocations"]) == MAX_LOCATIONS
+    assert len(long["message"]["text"].partition(". ")[0]) == MAX_MESSAGE
 
     def verbose(_: object) -> Iterator[Finding]:
         return iter(())
 
     verbose.__doc__ = f"{'s' * 2_000}\n\n{'e' * 2_000}"
     rule = run(replace(CLEAN, rules=(Rule("GWP1001", "error", verbose),)))["tool"]["driver"]["rules"][0]
-    assert len(rule["shortDescription"]["text"]) == len(rule["fullDescription"]["text"]) == MOST_LETTERS
+    assert len(rule["shortDescription"]["text"]) == len(rule["fullDescription"]["text"]) == MAX_DESCRIPTION
 
 
 def test_what_could_not_be_checked_is_a_notification() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, some
+from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import items_at, labels_of, mappings_at, text_at, value_at
@@ -53,7 +53,7 @@ def backend_not_found(world: Linted) -> Iterator[Finding]:
     for route, backend in _with(world, "missing"):
         named, is_named = backend.ref.object, not backend.is_any and backend.ref.object.name
         field = f"{backend.ref.field}.name" if is_named else backend.ref.field
-        related = tuple(_refused(world, route, backend))[:MOST_RELATED]
+        related = tuple(_refused(world, route, backend))[:MAX_RELATED]
         fix = world.did_you_mean(named) if is_named else None
         yield _broken(world, route, backend, field=field, related=related, fix=fix)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.differences.effects import EffectChange
     from kubectl_policy.questions.differences.traffic import RouteTraffic
 
-_MOST_NAMED: Final = 3
+_MAX_NAMES: Final = 3
 
 
 @lint_rule("GWP9101", "error", "base", guards=True)
@@ -88,8 +88,7 @@ def _requests_lost(world: Linted, traffic: RouteTraffic, outcome: str) -> Findin
         severity=None if remains else "warning",
         origin=None if remains else before,
         related=tuple(
-            world.related(listener.object, f"listener {listener.section}", "")
-            for listener in traffic.lost[:_MOST_NAMED]
+            world.related(listener.object, f"listener {listener.section}", "") for listener in traffic.lost[:_MAX_NAMES]
         ),
     )
 

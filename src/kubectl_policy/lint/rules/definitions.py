@@ -43,7 +43,7 @@ _LEVELS: Final = {
 }
 _NO_SCHEMA: Final[Mapping[str, Json]] = MappingProxyType({})
 # What a schema is looked through for, no deeper.
-_DEEPEST: Final = 12
+_MAX_DEPTH: Final = 12
 _BUNDLE: Final = f"{GATEWAY_API}/bundle-version"
 _CHANNEL: Final = f"{GATEWAY_API}/channel"
 _NUMBERS: Final = pattern(r"\d+")
@@ -154,7 +154,7 @@ def crd_no_status_conditions(world: Linted) -> Iterator[Finding]:
     """
     for defined in _policy_kinds(world):
         status = mapping_at(defined.schema, "properties.status")
-        if any(references_to_targets(defined.schema)) and not _has_conditions(status, _DEEPEST):
+        if any(references_to_targets(defined.schema)) and not _has_conditions(status, _MAX_DEPTH):
             lacking = "its status has no conditions" if status else "it has no status"
             yield defined.finding(f"{defined.kind.kind} is a policy kind, and {lacking} in its schema")
 

@@ -34,7 +34,7 @@ _DUPLICATES: Final = frozenset({"duplicate-object"})
 # What of all that reading notes is found here.
 NOTED: Final = (_NOT_PARSED, _TEMPLATES, _DUPLICATES)
 # So many objects that refer to something are named with their places.
-_MOST_RELATED: Final = 5
+_MAX_REFERRING: Final = 5
 _ADD: Final = "add the manifests that hold them, or --complete if there are none"
 _NOT_RENDERED: Final = frozenset({"not-rendered"})
 _REPEATED: Final = frozenset({"repeated-key"})
@@ -89,7 +89,7 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
         several = [resource.ref for resource in resources]
         refer = f"{some(several)} {'refer' if several[1:] else 'refers'} to {plural(kind.kind)}"
         message = f"no {kind.kind} is in {world.index.source}: {refer}, which may exist or not"
-        related = tuple(world.related(ref) for ref in several[:_MOST_RELATED])
+        related = tuple(world.related(ref) for ref in several[:_MAX_REFERRING])
         yield Finding(subject=None, message=message, related=related, origin=resources[0].origin, fix=Fix(words=_ADD))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.listeners import Conflict, Listener
 
 # MaxItems of GatewaySpec.Listeners and of ListenerSetSpec.Listeners.
-_MOST_LISTENERS: Final = 64
+_MAX_LISTENERS: Final = 64
 
 
 @lint_rule("GWP6001", "error")
@@ -152,11 +152,11 @@ def too_many_listeners(world: Linted) -> Iterator[Finding]:
     """
     for owner in world.listener_holders:
         number = len(items_at(owner.raw, "spec.listeners"))
-        if number > _MOST_LISTENERS:
+        if number > _MAX_LISTENERS:
             yield Finding(
                 subject=owner.ref,
                 field="spec.listeners",
-                message=f"it has {number:,} listeners, and an API server takes no more than {_MOST_LISTENERS}",
+                message=f"it has {number:,} listeners, and an API server takes no more than {_MAX_LISTENERS}",
                 fix=Fix(words="move some of them to a ListenerSet"),
             )
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # What an expression may call beside the settings; without these it is the same wherever the same policies meet.
 _SURROUNDINGS: Final = re.compile(r"\b(?:route|gateway|listener)\b")
-_MOST_NAMED: Final = 3
+_MAX_NAMES: Final = 3
 _MAX_RELATED: Final = 10
 
 
@@ -228,7 +228,7 @@ def _out_of_bounds(
         severity=requirement.severity,
         related=(
             *(world.related(policy, "in force as well") for policy in dict.fromkeys(policies) if policy != subject),
-            *(world.related(route, "affected") for route in routes[:_MOST_NAMED]),
+            *(world.related(route, "affected") for route in routes[:_MAX_NAMES]),
         ),
     )
 

@@ -37,7 +37,7 @@ _RULE: Final = pattern(r"([^\s,;:]+)(?:[ \t]*[,;][ \t]*|[ \t]+(?=GWP[0-9])|(?=[\
 # What may stand around a reason, between it and the rest.
 _AROUND: Final = " \t\r\n,;:-\N{EN DASH}\N{EM DASH}"
 # Of what stands where a rule is expected, so much is shown.
-_LONGEST: Final = 40
+_MAX_NAME_LENGTH: Final = 40
 _DIGITS: Final = str.maketrans("OIL", "011")
 
 
@@ -52,7 +52,7 @@ class Suppression(Struct, frozen=True, kw_only=True):
     until: date | None = None
     """The last day on which it holds."""
     undated: str = ""
-    """What stands in the place of that day, and is no date."""
+    """The text in place of the date, if it is malformed."""
     subject: ObjectRef | None = None
     """The object that it is about."""
     field: str = ""
@@ -244,8 +244,8 @@ def rule_hint(name: str) -> str:
 
 
 def _no_rule(name: str) -> str:
-    return f'there is no rule "{name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"}"'
+    return f'there is no rule "{name if len(name) <= _MAX_NAME_LENGTH else f"{name[:_MAX_NAME_LENGTH]}…"}"'
 
 
 def _names(suppression: Suppression) -> str:
-    return ", ".join(name[:_LONGEST] for name in suppression.names)
+    return ", ".join(name[:_MAX_NAME_LENGTH] for name in suppression.names)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Severity
 
 # A step has so many annotations of each severity, and a summary of less than 1 MiB.
-MOST: Final = 10
+MAX_ANNOTATIONS: Final = 10
 SUMMARY_LIMIT: Final = 1_000_000
 _COMMANDS: Final[Mapping[Severity, str]] = {"error": "error", "warning": "warning", "info": "notice"}
 # No line of a log needs to be broken.
@@ -34,11 +34,11 @@ def lint_github(report: Report) -> Commands:
     shown = [
         finding
         for severity in _COMMANDS
-        for finding in islice((finding for finding in findings if finding.severity_ == severity), MOST)
+        for finding in islice((finding for finding in findings if finding.severity_ == severity), MAX_ANNOTATIONS)
     ]
     if len(shown) < len(findings):
         notices = [finding for finding in shown if finding.severity_ == "info"]
-        shown = [finding for finding in shown if finding.severity_ != "info"] + notices[: MOST - 1]
+        shown = [finding for finding in shown if finding.severity_ != "info"] + notices[: MAX_ANNOTATIONS - 1]
         remaining = count(len(findings) - len(shown), "more finding")
         overflow = [
             _command("notice", f"{remaining} in the log and the summary of this step", title="kubectl policy lint")

@@ -33,7 +33,7 @@ def _entry(finding: Finding, report: Report, *, guards: bool) -> Json:
     return {
         "description": "; ".join(map(visible, sentences)),
         "check_name": rule_label(finding),
-        # Of those that are the same, GitLab shows one.
+        # GitLab shows one of several entries with the same fingerprint.
         "fingerprint": finding.fingerprint,
         "severity": "critical" if guards and finding.severity_ == "error" else _SEVERITIES[finding.severity_],
         # An entry without a path and a line is not taken, and ends the list.

@@ -21,7 +21,7 @@ _KEY: Final = re.compile(r"(?:^|\.)([A-Za-z][A-Za-z0-9_-]*)$")
 # A scalar on one line: in quotes that hold no escape, or plain.
 _SCALAR: Final = r"""(?:"([^"\\]*)"|'([^']*)'|([^\s"'\[\]{},#&*!|>%@`][^\s,\[\]{}#]*))(?=\s*(?:[,}\]]|$|\s#))"""
 _NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-# What stands before a key of a mapping.
+# The text before a key of a mapping.
 _BEFORE_KEY: Final = r"""(?:^|(?<=[\s{,]))["']?"""
 
 

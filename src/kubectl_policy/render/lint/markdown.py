@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LIMIT: Final = 60_000
 # The sentence about what was left out, at its longest.
 _NOTE: Final = 300
-_LONGEST_HEADLINE: Final = 600
+_MAX_HEADLINE: Final = 600
 # A line that takes more than this part of all is left out, so that others are not.
 _SHARE: Final = 10
 _WARNING: Final = "\n> [!WARNING]\n> Not everything could be seen, so there may be more:\n"
@@ -52,7 +52,7 @@ def markdown(report: Report, limit: int, *, marked: bool) -> str:
     A `marked` text begins with a mark by which a later run finds the comment to replace. Lines without room are left
     out, and the last line says how many. Input is escaped: no markup, links, mentions or references.
     """
-    headline = inert(cut(lint_headline(report), _LONGEST_HEADLINE))
+    headline = inert(cut(lint_headline(report), _MAX_HEADLINE))
     text = _LimitedText(
         f"{mark(report) if marked else ''}### Gateway API policies and routes\n\n**{headline}**\n", limit
     )

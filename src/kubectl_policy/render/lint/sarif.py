@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 # What GitHub takes ("SARIF support for code scanning"): a file with more results is refused, more locations of a result
 # are not shown, and of descriptions there is so much.
-MOST_RESULTS: Final = 25_000
-MOST_LOCATIONS: Final = 100
-MOST_LETTERS: Final = 1_024
+MAX_RESULTS: Final = 25_000
+MAX_LOCATIONS: Final = 100
+MAX_DESCRIPTION: Final = 1_024
 # Names of megabytes occur; no message says more that anybody reads.
-MOST_SAID: Final = 4_000
+MAX_MESSAGE: Final = 4_000
 _LEVELS: Final[Mapping[Severity, str]] = {"error": "error", "warning": "warning", "info": "note"}
 _PROBLEMS: Final[Mapping[Severity, str]] = {"error": "error", "warning": "warning", "info": "recommendation"}
 # High, medium and low to GitHub, which keeps "critical" for more than 9.
 _SECURITY: Final[Mapping[Severity, str]] = {"error": "8.0", "warning": "5.5", "info": "3.0"}
-# What the rules with each first digit are about.
+# The subjects of rules, by the first digit of their IDs.
 _SUBJECTS: Final = (
     "visibility",
     "policy-attachment",
@@ -51,8 +51,8 @@ _SUBJECTS: Final = (
 def lint_sarif(report: Report) -> dict[str, Json]:
     """Return the findings as one run; the worst ones if there are more than GitHub accepts."""
     findings = report.findings
-    if len(findings) > MOST_RESULTS:
-        findings = tuple(worst_first(findings)[:MOST_RESULTS])
+    if len(findings) > MAX_RESULTS:
+        findings = tuple(worst_first(findings)[:MAX_RESULTS])
     positions = {rule.id: position for position, rule in enumerate(report.rules)}
     driver: dict[str, Json] = {
         "name": "kubectl-policy",
@@ -78,7 +78,7 @@ def _rule(rule: Rule) -> Json:
     tags += ["security"] if rule.guards else []
     properties: dict[str, Json] = {
         "tags": tags,
-        # What depends on that all was read, or on what is known of an implementation, is a little less sure.
+        # A rule with needs may be wrong if its input or knowledge is incomplete.
         "precision": "high" if rule.needs else "very-high",
         "problem.severity": _PROBLEMS[rule.severity],
         **({"security-severity": _SECURITY[rule.severity]} if rule.guards else {}),
@@ -86,8 +86,8 @@ def _rule(rule: Rule) -> Json:
     return {
         "id": rule.id,
         "name": rule.name,
-        "shortDescription": {"text": cut(rule.summary, MOST_LETTERS)},
-        "fullDescription": {"text": cut(" ".join(explained.split()), MOST_LETTERS)},
+        "shortDescription": {"text": cut(rule.summary, MAX_DESCRIPTION)},
+        "fullDescription": {"text": cut(" ".join(explained.split()), MAX_DESCRIPTION)},
         "help": {"text": explained, "markdown": explained},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": properties,
@@ -95,7 +95,7 @@ def _rule(rule: Rule) -> Json:
 
 
 def _result(finding: Finding, positions: Mapping[str, int], report: Report) -> Json:
-    related = finding.related[:MOST_LOCATIONS]
+    related = finding.related[:MAX_LOCATIONS]
     region = replaced_region(finding, report)
     return {
         "ruleId": finding.rule,
@@ -125,7 +125,7 @@ def _fingerprints(finding: Finding, report: Report) -> Json:
 def _message(finding: Finding) -> str:
     """Return a sentence, which GitHub shows as the title, then the fix and links to related locations."""
     # All that can be linked is what was read.
-    links = (_mention(number, related) for number, related in enumerate(finding.related[:MOST_LOCATIONS], 1))
+    links = (_mention(number, related) for number, related in enumerate(finding.related[:MAX_LOCATIONS], 1))
     fix = _text(finding.fix.words) if finding.fix else ""
     parts = (_text(sentence(finding)), fix, *links, _text(world_label(finding)))
     return " ".join(_ended(part) for part in parts if part)
@@ -141,7 +141,7 @@ def _mention(number: int, related: Related) -> str:
 
 def _text(text: str) -> str:
     """Return text from the input in which nothing is taken for a link."""
-    return cut(visible(text), MOST_SAID).replace("](", "] (")
+    return cut(visible(text), MAX_MESSAGE).replace("](", "] (")
 
 
 def _ended(text: str) -> str:
@@ -197,9 +197,9 @@ def _fix(finding: Finding, region: Region, report: Report) -> Json:
 
 def _notifications(report: Report) -> Iterator[Json]:
     """Yield blind spots, undecided checks, and the number of findings left out."""
-    left_out = len(report.findings) - MOST_RESULTS
+    left_out = len(report.findings) - MAX_RESULTS
     if left_out > 0:
-        text = f"Left out, as GitHub takes {MOST_RESULTS:,} results: {count(left_out, 'finding')}"
+        text = f"Left out, as GitHub takes {MAX_RESULTS:,} results: {count(left_out, 'finding')}"
         yield {"level": "error", "message": {"text": text}}
     for blind_spot in report.unseen:
         text = f"Could not be seen: {blind_spot.what}: {blind_spot.reason}. {remedy_phrase(blind_spot)}"

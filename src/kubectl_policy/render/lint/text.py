@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.text import Document, Style, View
 
 # At a terminal, so many findings are shown, and so many of those that say the same of several objects.
-_SHOWN: Final = 30
-_SHOWN_ALIKE: Final = 5
-# So many that say the same are told together there.
-_ALIKE: Final = 3
+_MAX_GROUPS: Final = 30
+_MAX_OBJECTS: Final = 5
+# The number of similar findings from which on they are grouped at a terminal.
+_MIN_GROUP: Final = 3
 _STYLES: Final[dict[str, Style]] = {"error": "error", "warning": "warning"}
 _TITLED: Final = 2
 _NOTE: Final = 4
@@ -51,7 +51,7 @@ def lint_body(report: Report, view: View) -> Document:
     findings = worst_first(report.findings)
     manifests: set[str] = set()
     groups = _groups(findings) if view.cuts else [[finding] for finding in findings]
-    shown = groups[:_SHOWN] if view.cuts else groups
+    shown = groups[:_MAX_GROUPS] if view.cuts else groups
     lines = [line for group in shown for line in _block(group, manifests, view)]
     number = sum(map(len, groups[len(shown) :]))
     if number:
@@ -72,7 +72,7 @@ def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
     return [
         part
         for group in groups.values()
-        for part in ([group] if len(group) >= _ALIKE else [[finding] for finding in group])
+        for part in ([group] if len(group) >= _MIN_GROUP else [[finding] for finding in group])
     ]
 
 
@@ -88,10 +88,10 @@ def _block(group: Sequence[Finding], manifests: set[str], view: View) -> Iterato
         if note.startswith("fix: "):
             yield from _manifest(first, manifests, view)
     if len(group) > 1:
-        for finding in group[:_SHOWN_ALIKE]:
+        for finding in group[:_MAX_OBJECTS]:
             spans = [*_where(finding), Segment(subject_label(finding), "subject")]
             yield Line(_spaced(spans, view), _NOTE, _NOTE + 2)
-        number = len(group) - _SHOWN_ALIKE
+        number = len(group) - _MAX_OBJECTS
         if number > 0:
             yield _aside(f"and {count(number, 'more object')}: --show-all shows them", _NOTE, view)
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding, Related
     from kubectl_policy.lint.report import Report
 
-# So many worlds are named.
-_NAMED: Final = 4
-# What --complete says is no cure for what a cluster does not give out, nor where it was said already.
+# The number of worlds that are named.
+_MAX_WORLDS: Final = 4
+# --complete does not help where a cluster withholds objects, or where it was given.
 _OPEN: Final = " (--complete if there is nothing else; --show-all shows them)"
 _HIDDEN: Final = " (--show-all shows them)"
 
@@ -58,7 +58,7 @@ def related_label(related: Related) -> str:
 
 def world_label(finding: Finding) -> str:
     """Return `only in dev and prod`, or "" for a finding in all worlds."""
-    return f"only in {listed(finding.worlds, _NAMED, 'others')}" if finding.worlds else ""
+    return f"only in {listed(finding.worlds, _MAX_WORLDS, 'others')}" if finding.worlds else ""
 
 
 def notes(finding: Finding) -> Iterator[str]:
@@ -75,7 +75,7 @@ def lint_headline(report: Report, *, hints: bool = False) -> str:
     """Return the numbers of findings and objects, and of undecided checks, with `hints` on these."""
     files = f" of {count(report.scope.files, 'file')}" if report.scope.files else ""
     where = f" in {count(report.scope.objects, 'object')}{files}"
-    worlds = f" for {listed(report.scope.worlds, _NAMED, 'others')}" if report.scope.worlds else ""
+    worlds = f" for {listed(report.scope.worlds, _MAX_WORLDS, 'others')}" if report.scope.worlds else ""
     if report.findings:
         since = f", new since {report.scope.since}" if report.scope.since else ""
         counts = [count(number, severity) for severity, number in report.counts.items() if number]

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.enforcement import Enforcement
 
 # So many policies say the same before anybody would want to hear of it.
-_REPEATED: Final = 3
+_MIN_REPEATED: Final = 3
 # Stands for what differs from rule to rule of a route.
-_SEVERAL: Final = frozenset({""})
+_DIFFERING: Final = frozenset({""})
 _NOTHING: Final[frozenset[str]] = frozenset()
 _STANZAS: Final = {"spec": "settings", "spec.defaults": "defaults", "spec.overrides": "overrides"}
 
@@ -119,7 +119,7 @@ def context_dependent_backend(world: Linted) -> Iterator[Finding]:
         routes = world.relations.routes_forwarding_to(backend.ref)
         for kind, protection_of in protecting.items() if len(routes) > 1 else ():
             parts = [protection_of.get(route, _NOTHING) for route in routes]
-            if parts[0] is _SEVERAL or any(protection != parts[0] for protection in parts):
+            if parts[0] is _DIFFERING or any(protection != parts[0] for protection in parts):
                 yield from _protected_by_some(world, backend.ref, kind)
 
 
@@ -163,7 +163,7 @@ def _protected_routes(world: Linted) -> Mapping[GroupKind, Mapping[ObjectRef, fr
 def _by_route(
     world: Linted, protection_at: Mapping[NodeRef, Collection[frozenset[str]]]
 ) -> Mapping[ObjectRef, frozenset[str]]:
-    """Return the settings of each route; `_SEVERAL` if they differ between its rules or paths."""
+    """Return the settings of each route; `_DIFFERING` if they differ between its rules or paths."""
     sections: dict[ObjectRef, set[str]] = {}
     protection_of: dict[ObjectRef, set[frozenset[str]]] = {}
     for rule, parts in protection_at.items():
@@ -171,7 +171,8 @@ def _by_route(
         protection_of.setdefault(rule.object, set()).update(parts)
     whole = {route for route, names in sections.items() if "" in names or names == {*world.topology.sections(route)}}
     return {
-        route: min(parts) if len(parts) == 1 and route in whole else _SEVERAL for route, parts in protection_of.items()
+        route: min(parts) if len(parts) == 1 and route in whole else _DIFFERING
+        for route, parts in protection_of.items()
     }
 
 
@@ -214,7 +215,7 @@ def duplicate_spec(world: Linted) -> Iterator[Finding]:
                 key = (policy.ref.group_kind, policy.ref.namespace, str(settings))
                 groups.setdefault(key, []).append(policy)
     for alike in groups.values():
-        if len(alike) >= _REPEATED:
+        if len(alike) >= _MIN_REPEATED:
             yield from _repeated(world, alike)
 
 
@@ -230,7 +231,7 @@ def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
         for policy in alike
     )
     for first, *repeating in by_targets.values():
-        if len(repeating) >= _REPEATED - 1:
+        if len(repeating) >= _MIN_REPEATED - 1:
             yield Finding(
                 subject=first,
                 field="spec",

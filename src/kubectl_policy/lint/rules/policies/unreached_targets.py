@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _Attached: TypeAlias = "tuple[Resource, Attachment, NodeRef]"
 _EXPORT: Final = "ServiceExport"
 # So many reasons are named.
-_MOST_TOLD: Final = 2
+_MAX_REASONS: Final = 2
 
 
 def _attached(world: Linted) -> Sequence[_Attached]:
@@ -85,7 +85,7 @@ def _why_unattached(world: Linted, route: ObjectRef) -> Problem | None:
         return unserved.get(attached[0].parent) if all(binding.parent in unserved for binding in attached) else None
     if world.relations.is_unattached(route):
         refusals = list(dict.fromkeys(binding.message for binding in bindings))
-        return Problem(message="; ".join(refusals[:_MOST_TOLD])) if refusals else _why_no_parent(world, route)
+        return Problem(message="; ".join(refusals[:_MAX_REASONS])) if refusals else _why_no_parent(world, route)
     doubts = [binding.message for binding in bindings if binding.state == "unknown" and not binding.is_delegated]
     return Problem(message=doubts[0], certain=False) if doubts else None
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.profile import Role
 
 # As many ancestors as a status has room for, and so many that this is near.
-_MOST: Final = 16
-_MANY: Final = 13
+_MAX_ANCESTORS: Final = 16
+_MANY_ANCESTORS: Final = 13
 
 
 @lint_rule("GWP1022", "warning")
@@ -194,14 +194,14 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
         attachments = world.analysis.attachments[policy.ref] if is_known else ()
         targets = (attachment.target for attachment in attachments if attachment.target)
         # It takes long to say what is reported, and hardly any policy has so many.
-        if sum(_max_ancestors(world, target.object) for target in targets) >= _MANY:
+        if sum(_max_ancestors(world, target.object) for target in targets) >= _MANY_ANCESTORS:
             ancestors = [status.ancestor for status in statuses.of(policy.ref) if status.ancestor]
-            if len(ancestors) >= _MANY:
+            if len(ancestors) >= _MANY_ANCESTORS:
                 names = some([node_phrase(ancestor) for ancestor in ancestors])
                 yield Finding(
                     subject=policy.ref,
-                    message=f"has {len(ancestors)} ancestors ({names}), and a status has room for {_MOST}",
-                    severity="error" if len(ancestors) > _MOST else "warning",
+                    message=f"has {len(ancestors)} ancestors ({names}), and a status has room for {_MAX_ANCESTORS}",
+                    severity="error" if len(ancestors) > _MAX_ANCESTORS else "warning",
                 )
 
 
@@ -215,7 +215,7 @@ def _max_ancestors(world: Linted, target: ObjectRef) -> int:
 
 
 def _parents_of(world: Linted, route: ObjectRef) -> int:
-    return _MANY if world.relations.delegations.refs else len(parent_refs(world.index, route))
+    return _MANY_ANCESTORS if world.relations.delegations.refs else len(parent_refs(world.index, route))
 
 
 @lint_rule("GWP1018", "info", "profile")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.finding import MOST_RELATED, Finding, Related, some
+from kubectl_policy.lint.finding import MAX_RELATED, Finding, Related, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES_WITH_HOSTNAMES
@@ -119,7 +119,7 @@ def _without_common_hostname(world: Linted, refusal: ParentRefusal) -> Finding:
         field=field,
         message=f"{subject} {verb} {_hostnames_of(listeners)}",
         reason=refusal.reason,
-        related=tuple(_related(world, listener) for listener in listeners[:MOST_RELATED]),
+        related=tuple(_related(world, listener) for listener in listeners[:MAX_RELATED]),
     )
 
 
@@ -159,7 +159,7 @@ def _ignored_hostnames(world: Linted, route: Resource) -> Iterator[Finding]:
                 subject=route.ref,
                 field=field,
                 message=f"hostname {hostname} matches none of its listeners, so that it is ignored",
-                related=tuple(_related(world, listener) for listener in listeners[:MOST_RELATED]),
+                related=tuple(_related(world, listener) for listener in listeners[:MAX_RELATED]),
             )
 
 

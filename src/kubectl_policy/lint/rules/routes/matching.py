@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Characters at the end of a prefix that show that more of the same path element is meant to follow.
 _GOES_ON: Final = ("-", "_", ".")
 # The API lets a route have 128 matches.
-_MOST_COMPARED: Final = 512
+_MAX_MATCHES: Final = 512
 
 
 @lint_rule("GWP7004", "warning")
@@ -72,7 +72,7 @@ def trailing_slash_trap(world: Linted) -> Iterator[Finding]:
                 example = f"{conditions.path}a"
                 message = f"it takes {conditions.path} and what is below {conditions.path}/, and not {example}"
                 yield Finding(subject=route.ref, field=f"{match.field}.path.value", message=message)
-            elif conditions.sort == EXACT and len(conditions.path) > 1 and len(matches) <= _MOST_COMPARED:
+            elif conditions.sort == EXACT and len(conditions.path) > 1 and len(matches) <= _MAX_MATCHES:
                 spelling = _other_spelling(match, matches)
                 if spelling:
                     message = f"it takes {conditions.path} alone, and no match of the route takes {spelling}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.references import may_have_unread
-from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, some
+from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, some
 from kubectl_policy.lint.linted import similar
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.listeners import impossible_kinds
@@ -96,7 +96,7 @@ def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
     """
     for refusal in _refused_as(world, "listener-namespace"):
         namespace = refusal.route.ref.namespace
-        where = " or ".join(map(listener_label, refusal.listeners[:MOST_RELATED]))
+        where = " or ".join(map(listener_label, refusal.listeners[:MAX_RELATED]))
         fix = Fix(words=f"let namespace {namespace} in, by allowedRoutes.namespaces of {where}")
         yield _refused(world, refusal, field=refusal.field, fix=fix)
 
@@ -209,7 +209,7 @@ def _refused(world: Linted, refusal: ParentRefusal, *, field: str, fix: Fix | No
 def _related(world: Linted, refusal: ParentRefusal) -> tuple[Related, ...]:
     if not refusal.listeners:
         return (world.related(refusal.parent),)
-    named = zip(refusal.listeners[:MOST_RELATED], refusal.reasons, strict=False)
+    named = zip(refusal.listeners[:MAX_RELATED], refusal.reasons, strict=False)
     return tuple(
         world.related(node.object, f"listener {node.section}", reason.field if reason.object == node.object else "")
         for node, reason in named
@@ -364,6 +364,6 @@ def default_gateway_implicit(world: Linted) -> Iterator[Finding]:
                 field="spec.useDefaultGateways",
                 message=f"it attaches to every Gateway with the default scope {scope}, {now}",
                 related=tuple(
-                    world.related(gateway.ref, "", "spec.defaultScope") for gateway in defaults[:MOST_RELATED]
+                    world.related(gateway.ref, "", "spec.defaultScope") for gateway in defaults[:MAX_RELATED]
                 ),
             )

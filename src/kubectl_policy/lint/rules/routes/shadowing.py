@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SPECIAL: Final = frozenset(r".[](){}*+?|\^$")
 _MAYBE_NONE: Final = frozenset("*?{")
 # So many matches are compared with one that has an expression.
-_MOST_COMPARED: Final = 16
+_MAX_MATCHES: Final = 16
 
 
 @lint_rule("GWP7001", "warning")
@@ -243,7 +243,7 @@ def _rival(match: RouteMatch, prefixes: Mapping[str, Sequence[RouteMatch]]) -> R
     """Return the match with the longest prefix for some of the same requests in another rule."""
     begins = literal_start(match.conditions.path)
     for end in sorted({0, *(position for position, letter in enumerate(begins) if letter == "/")}, reverse=True):
-        for candidate in islice(prefixes.get(begins[:end], ()), _MOST_COMPARED):
+        for candidate in islice(prefixes.get(begins[:end], ()), _MAX_MATCHES):
             is_same_rule = candidate.route is match.route and candidate.rule == match.rule
             if not is_same_rule and candidate.conditions.fits(match.conditions):
                 return candidate
