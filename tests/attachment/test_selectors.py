@@ -1,4 +1,4 @@
-"""Selectors that reach other namespaces: which they let in, which grants they need, and what nobody knows."""
+"""Selectors of target references: labels, namespaces, and selectors that ask for nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.world import Loaded
-from tests.build import grant, index, listed, namespace, policy, ref, resource, route, snapshot, target
+from tests.build import gateway, grant, index, listed, namespace, policy, ref, resource, route, snapshot, target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -254,3 +254,28 @@ def test_selection_of_cluster_scoped_objects(wanted: str) -> None:
     analysis = analyze(Snapshot(Loaded(objects)))
     assert [found.policy.name for found in analysis.attachments_to(ref("GatewayClass", "public"))] == ["p"]
     assert not analysis.attachments_to(ref("GatewayClass", "other"))
+
+
+EVERYTHING = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
+NOTHING = replace(EVERYTHING, empty_selector="nothing")
+
+
+def states(profile: PolicyKindProfile, selector: dict[str, Json], *, complete: bool = True) -> list[str]:
+    """What comes of a selector where there is a Gateway."""
+    target: Json = {"group": "gateway.networking.k8s.io", "kind": "Gateway", **selector}
+    found = policy("p", targetSelectors=[target])
+    analysis = analyze(snapshot(found, gateway("g"), complete=complete), profiles=[profile])
+    return [attachment.state for attachment in analysis.attachments[found.ref]]
+
+
+@pytest.mark.parametrize("selector", [{}, {"matchLabels": {}}, {"matchExpressions": []}], ids=str)
+def test_by_default_it_selects_everything(selector: dict[str, Json]) -> None:
+    """As for Kubernetes; of some kinds it selects nothing, whatever was not read."""
+    assert states(EVERYTHING, selector) == ["attached"]
+    assert states(NOTHING, selector) == states(NOTHING, selector, complete=False) == ["target missing"]
+
+
+def test_a_selector_with_a_requirement_is_not_empty() -> None:
+    """Not even one that everything without labels meets."""
+    absent: Json = [{"key": "team", "operator": "DoesNotExist"}]
+    assert states(NOTHING, {"matchExpressions": absent}) == ["attached"]

@@ -1,14 +1,34 @@
-"""Effective policies on single paths: who contributes, in which order, and what is shared."""
+"""Effective policies on demand: by path, controller and hostname."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import PolicyKindProfile, analyze, plain
+from kubectl_policy import MergeStrategy, NodeRef, PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
-from tests.build import backend, gateway, namespace, node, policy, ref, route, rule, service, snapshot, target
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.topology import why_too_wide
+from tests.build import (
+    backend,
+    gateway,
+    gateway_class,
+    index,
+    listener,
+    namespace,
+    node,
+    parent,
+    policy,
+    ref,
+    route,
+    rule,
+    service,
+    service_parent,
+    snapshot,
+    target,
+)
 from tests.resolution.specs import set_by
 
 if TYPE_CHECKING:
@@ -187,3 +207,164 @@ def test_the_policies_on_a_node() -> None:
         ref("ColorPolicy", "b", group="example.com"),
         ref("ColorPolicy", "a", group="example.com"),
     ]
+
+
+OURS: Final = PolicyKindProfile(
+    GroupKind("example.com", "ColorPolicy"),
+    "inherited",
+    "profile",
+    controllers=frozenset({"example.com/gateway", "example.com/other"}),
+    strategy=MergeStrategy.PATCH_DEFAULTS,
+)
+THEIRS: Final = gateway_class("theirs", "example.org/theirs")
+ROUTE: Final = node("HTTPRoute", "r")
+
+
+def managed_world(*objects: Resource, complete: bool = True) -> Analysis:
+    """A Service, and what else there is."""
+    return analyze(snapshot(namespace("default"), service("s"), *objects, complete=complete), profiles=[OURS])
+
+
+def test_everything_is_theirs() -> None:
+    """Nothing is said of what a policy amounts to; one on a Namespace has nothing below it to affect."""
+    policies = (policy("p", target("h"), a=1), policy("q", target("default", "Namespace", group=""), a=1))
+    alone = service("alone", namespace="elsewhere")
+    analysis = managed_world(
+        THEIRS, gateway("h", class_name="theirs"), route("r", parents=[parent("h")]), alone, *policies
+    )
+    assert analysis.effective(ROUTE) == analysis.effective(node("Gateway", "h")) == ()
+    assert [analysis.enforcement(one.ref).state for one in policies] == ["NoEffect", "NoEffect"]
+
+
+def test_one_path_of_two_is_ours() -> None:
+    """A route of two Gateways: by way of ours it is affected, by way of theirs it is not."""
+    policies = (
+        policy("p", target("r", "HTTPRoute"), a=1),
+        policy("q", target("h"), a=2),
+        policy("n", target("default", "Namespace", group=""), b=1),
+    )
+    gateways = (gateway_class(), gateway("g"), THEIRS, gateway("h", class_name="theirs"))
+    analysis = managed_world(*gateways, route("r", parents=[parent("g"), parent("h")]), *policies)
+    (found,) = analysis.effective(ROUTE)
+    assert set_by(found.resolution.spec) == {"a": (1, "p"), "b": (1, "n")}
+    assert node("Gateway", "g") in found.path
+    assert [analysis.enforcement(one.ref).state for one in policies] == ["Enforced", "NoEffect", "Enforced"]
+
+
+def test_the_mesh_is_nobodys() -> None:
+    """No controller of Gateways acts there, even where a Service is a route's parent and backend."""
+    itself = route("m", parents=[service_parent("s")], rules=[rule(backend("s"))])
+    analysis = managed_world(itself, policy("p", target("s", "Service", group=""), a=1))
+    end = node("Service", "s", "8080", group="")
+    assert [node("HTTPRoute", "m") in path for path in analysis.topology.paths(end)] == [True]
+    assert analysis.effective(end) == ()
+
+
+def test_a_service_that_no_route_leads_to() -> None:
+    """It belongs to no Gateway, so whose it is cannot be told: the policy counts."""
+    analysis = managed_world(policy("p", target("s", "Service", group=""), a=1))
+    (found,) = analysis.effective(node("Service", "s", "8080", group=""))
+    assert plain(found.resolution.spec) == {"a": 1}
+
+
+def test_a_route_whose_gateway_was_not_read() -> None:
+    """It may be ours: the policy counts as far as is known."""
+    found = policy("p", target("r", "HTTPRoute"), a=1)
+    analysis = managed_world(route("r"), found, complete=False)
+    (effective,) = analysis.effective(ROUTE)
+    assert plain(effective.resolution.spec) == {"a": 1}
+
+
+def test_a_class_that_was_not_read() -> None:
+    """It may be ours: the policy counts."""
+    found = policy("p", target("g"), a=1)
+    analysis = managed_world(gateway("g"), found, complete=False)
+    (effective,) = analysis.effective(node("Gateway", "g", "http"))
+    assert plain(effective.resolution.spec) == {"a": 1}
+    assert analysis.enforcement(found.ref).state == "Enforced"
+
+
+INSIDE: Final = PolicyKindProfile(
+    GroupKind("example.com", "ColorPolicy"),
+    "inherited",
+    "profile",
+    hostnames="inside",
+    strategy=MergeStrategy.PATCH_DEFAULTS,
+)
+WIDER: Final = (
+    "*.example.com of HTTPRoute default/r is wider than api.example.com of listener http of Gateway default/g"
+)
+
+
+def world_of_hostnames(
+    *hostnames: str, listens: str | None = "api.example.com", parents: tuple[str, ...] = ("http",)
+) -> Analysis:
+    """A route with some hostnames below a listener for one name, and perhaps below one for every name."""
+    entry = listener("http", hostname=listens) if listens else listener("http")
+    others = [listener("any", port=81)] if "any" in parents else []
+    return analyze(
+        snapshot(
+            namespace("default"),
+            gateway_class(),
+            gateway("g", entry, *others),
+            route("r", parents=[parent("g", sectionName=name) for name in parents], hostnames=list(hostnames) or None),
+            policy("p", target("g"), color="red"),
+            complete=True,
+        ),
+        profiles=[INSIDE],
+    )
+
+
+def test_a_path_with_a_wider_hostname_does_not_count() -> None:
+    """The route is attached all the same; the answer on it says why the policy does not apply."""
+    analysis = world_of_hostnames("*.example.com")
+    assert [binding.state for binding in analysis.topology.bindings(ROUTE.object)] == ["attached"]
+    assert analysis.effective(ROUTE) == ()
+    assert analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).state == "NoEffect"
+    (found,) = describe(analysis, ROUTE).not_applying
+    assert (found.policy, found.target) == (ref("ColorPolicy", "p", group="example.com"), node("Gateway", "g"))
+    assert found.message == f"ColorPolicy counts only for hostnames inside the listener's, and {WIDER}"
+
+
+def test_another_path_counts() -> None:
+    """Below a listener for every name each hostname is inside."""
+    analysis = world_of_hostnames("*.example.com", parents=("http", "any"))
+    (found,) = analysis.effective(ROUTE)
+    assert node("Gateway", "g", "any") in found.path
+    assert analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).state == "Enforced"
+
+
+@pytest.mark.parametrize(
+    ("hostnames", "listens"),
+    [
+        ((), "api.example.com"),
+        (("*.example.com",), None),
+        (("*.example.com",), "*.example.com"),
+        (("api.example.com",), "*.example.com"),
+        (("*.example.com", "api.example.com"), "api.example.com"),
+    ],
+)
+def test_a_hostname_inside_is_enough(hostnames: tuple[str, ...], listens: str | None) -> None:
+    """A route without hostnames has the listener's, a listener without one has every name inside."""
+    analysis = world_of_hostnames(*hostnames, listens=listens)
+    assert len(analysis.effective(ROUTE)) == 1
+    assert describe(analysis, ROUTE).not_applying == ()
+
+
+def test_other_kinds_go_by_the_overlap() -> None:
+    """Which is what attaches a route."""
+    wide = world_of_hostnames("*.example.com").snapshot
+    assert len(analyze(wide).effective(ROUTE)) == 1
+    assert describe(analyze(wide), ROUTE).not_applying == ()
+
+
+def test_a_path_without_route_or_listener() -> None:
+    """Has nothing to compare."""
+    analysis = world_of_hostnames("*.example.com")
+    topology = analysis.topology
+    assert why_too_wide(topology, (node("Gateway", "g"), node("Gateway", "g", "http"))) == ""
+    assert why_too_wide(topology, (ROUTE,)) == ""
+    assert why_too_wide(topology, (node("Gateway", "g", "gone"), ROUTE)) == ""
+    several = analyze(index(route("r", hostnames=["a", "b"]), gateway("g", listener("http", hostname="c"))).snapshot)
+    said = why_too_wide(several.topology, (NodeRef(ref("Gateway", "g"), "http"), ROUTE))
+    assert said == "a, b of HTTPRoute default/r are wider than c of listener http of Gateway default/g"

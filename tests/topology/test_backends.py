@@ -1,17 +1,41 @@
-"""What the backendRefs of a route resolve to."""
+"""Backends: what the references of routes resolve to, also to kinds with ports that a profile names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.model import Gap
+from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model.fields import value_at
+from kubectl_policy.profiles.controllers import BackendProfile
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.retargeting import retargeted
+from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.topology import Implementation, Topology
-from tests.build import backend, crd, grant, index, node, resource, route, rule, service
+from tests.build import (
+    backend,
+    crd,
+    gateway,
+    grant,
+    index,
+    node,
+    policy,
+    ref,
+    resource,
+    route,
+    rule,
+    service,
+    snapshot,
+    target,
+)
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.topology.backends import Backend
 
 
@@ -115,3 +139,151 @@ def test_equal_placeholders_are_equal() -> None:
     """As for names."""
     found = resolve(backend() | {"port": "${P}"}, service("s", {"name": "web", "port": "${P}"}))
     assert (found.state, found.node.section) == ("resolved", "web")
+
+
+POOL: Final = GroupKind("example.com", "Pool")
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+PORTS: Final = BackendProfile(ports=("spec.endpoints.ip.port", "spec.port"), evidence=("a test of this project",))
+UNKNOWN: Final = PolicyKindProfile(COLOR, "direct", "profile")
+KNOWN: Final = PolicyKindProfile(COLOR, "direct", "profile", backends={POOL: PORTS})
+ENDPOINTS: Final[Json] = [{"ip": {"port": 443}}, {"ip": {"port": 443}}, {"ip": {"port": 80}}, {"unix": {}}]
+
+
+def world(*others: Resource, profile: PolicyKindProfile = KNOWN, port: int | None = 443) -> Analysis:
+    """A route to a pool with two ports."""
+    pool = resource("Pool", "p", {"endpoints": ENDPOINTS}, group="example.com")
+    to = backend("p", port, kind="Pool", group="example.com")
+    return analyze(snapshot(gateway(), route(rules=[rule(to)]), pool, *others, complete=True), profiles=[profile])
+
+
+def pool_node(section: str = "") -> NodeRef:
+    """The pool, or a port of it."""
+    return node("Pool", "p", section, group="example.com")
+
+
+def on(section: str) -> Resource:
+    """A policy on a section of the pool."""
+    return policy("c", target("p", "Pool", section, group="example.com"), color="red")
+
+
+class TestKnown:
+    """A file says where the ports stand."""
+
+    def test_the_sections_are_the_ports(self) -> None:
+        """Each once, by its number, through lists."""
+        assert world().topology.sections(pool_node().object) == ("80", "443")
+
+    def test_one_port_at_a_plain_path(self) -> None:
+        """Wherever a path leads."""
+        only = resource("Pool", "q", {"port": 8080}, group="example.com")
+        assert world(only).topology.sections(ref("Pool", "q", group="example.com")) == ("8080",)
+
+    def test_a_rule_leads_to_the_port_that_it_names(self) -> None:
+        """As with Services."""
+        analysis = world()
+        paths = analysis.topology.paths_through(node("HTTPRoute", "r"))
+        assert [path[-2:] for path in paths] == [(pool_node(), pool_node("443"))]
+        assert [len(analysis.topology.paths(pool_node(name))) for name in ("443", "80")] == [1, 1]
+        assert analysis.topology.paths(pool_node("80"))[0][0] != analysis.topology.paths(pool_node("443"))[0][0]
+
+    def test_a_rule_that_names_no_port_leads_to_all(self) -> None:
+        """Nor does one that names a port that there is not lead to another."""
+        ends = {path[-1] for path in world(port=None).topology.paths_through(node("HTTPRoute", "r"))}
+        assert ends == {pool_node("443"), pool_node("80")}
+
+    def test_a_policy_on_a_port(self) -> None:
+        """It takes effect there, and not at the other port."""
+        analysis = world(on("443"))
+        assert analysis.enforcement(ref("ColorPolicy", "c", group="example.com")).state == "Enforced"
+        assert analysis.affected_by(pool_node("443"))
+        assert not analysis.affected_by(pool_node("80"))
+
+    def test_a_port_that_there_is_not(self) -> None:
+        """It is known not to be there."""
+        (found,) = world(on("8443")).attachments[ref("ColorPolicy", "c", group="example.com")]
+        assert found.state == "section missing"
+        assert found.message.endswith("it has 80, 443")
+
+    def test_of_two_files_the_later_one_counts(self) -> None:
+        """As for kinds."""
+        other = PolicyKindProfile(
+            GroupKind("example.com", "OtherPolicy"),
+            "direct",
+            "profile",
+            backends={POOL: BackendProfile(ports=("spec.port",), evidence=("a test of this project",))},
+        )
+        analysis = analyze(snapshot(), profiles=[KNOWN, other])
+        assert analysis.registry.ports_of(POOL) == ("spec.port",)
+        assert analyze(snapshot(), profiles=[other, KNOWN]).registry.ports_of(POOL) == PORTS.ports
+
+
+class TestUnknown:
+    """Nothing says what sections of such objects are."""
+
+    def test_whether_a_policy_is_attached_is_unknown(self) -> None:
+        """Instead of: the section is missing."""
+        analysis = world(on("443"), profile=UNKNOWN)
+        (found,) = analysis.attachments[ref("ColorPolicy", "c", group="example.com")]
+        assert found.state == "target unknown"
+        assert found.message == (
+            "whether Pool default/p has a section 443 is unknown: what sections of a Pool are is not known"
+        )
+        assert analysis.enforcement(found.policy).state == "Unknown"
+        (unseen,) = describe_policy(analysis, found.policy).unseen
+        assert unseen.what == "section 443 of Pool default/p"
+        assert "--profiles" in unseen.remedy
+
+    def test_a_section_cannot_be_asked_about(self) -> None:
+        """The hint says why."""
+        with pytest.raises(NotFoundError) as raised:
+            describe(world(profile=UNKNOWN), pool_node("443"))
+        assert raised.value.hint == "what sections of a Pool are is not known"
+
+    @pytest.mark.parametrize("of", [service("s"), gateway("s"), resource("Deployment", "s", group="apps")])
+    def test_of_other_kinds_it_is_known(self, of: Resource) -> None:
+        """Kubernetes' own kinds have no sections, or ports."""
+        found = policy("c", target("s", of.ref.kind, "x", group=of.ref.group_kind.group))
+        analysis = analyze(snapshot(of, found, complete=True), profiles=[UNKNOWN])
+        assert [each.state for each in analysis.attachments[found.ref]] == ["section missing"]
+
+    def test_the_whole_object_is_attached(self) -> None:
+        """No section is named, so none needs to be known."""
+        analysis = world(on(""), profile=UNKNOWN)
+        assert [each.state for each in analysis.attachments[ref("ColorPolicy", "c", group="example.com")]] == [
+            "attached"
+        ]
+
+
+def test_a_backend_of_envoy_gateway() -> None:
+    """BackendTLSPolicy names a port of a Backend by its number."""
+    group = "gateway.envoyproxy.io"
+    spec: Json = {"endpoints": [{"fqdn": {"hostname": "example.com", "port": 443}}, {"unix": {"path": "/x"}}]}
+    tls = policy(
+        "tls", target("b", "Backend", "443", group=group), kind="BackendTLSPolicy", group="gateway.networking.k8s.io"
+    )
+    to = route(rules=[rule(backend("b", 443, kind="Backend", group=group))])
+    analysis = analyze(snapshot(gateway(), to, resource("Backend", "b", spec, group=group), tls, complete=True))
+    assert [each.state for each in analysis.attachments[tls.ref]] == ["attached"]
+    assert [path[-1].section for path in analysis.topology.paths_through(node("HTTPRoute", "r"))] == ["443"]
+
+
+class TestEdits:
+    """What would let a policy have an effect on a port, and a policy that is given another target."""
+
+    def test_a_policy_that_names_a_port(self) -> None:
+        """By its number, which is all that there is."""
+        elsewhere = policy("c", target("g"), color="red")
+        edit = why_not(world(elsewhere), elsewhere.ref, pool_node("443")).edits[0]
+        assert edit.after is not None
+        assert value_at(edit.after.raw, "spec.targetRefs[1]") == target("p", "Pool", "443", group="example.com")
+
+    def test_another_target(self) -> None:
+        """A port that is known, one that is not there, and one of which nothing is known."""
+        found = policy("c", target("g"), color="red")
+        pool = pool_node().object
+        moved = retargeted(world(found), found.ref, pool, "443")
+        assert value_at(moved.raw, "spec.targetRefs[0].sectionName") == "443"
+        for profile, hint in ((KNOWN, "it has 80, 443"), (UNKNOWN, "what sections of a Pool are is not known")):
+            with pytest.raises(UsageError) as raised:
+                retargeted(world(found, profile=profile), found.ref, pool, "8443")
+            assert raised.value.hint == hint

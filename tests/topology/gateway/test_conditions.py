@@ -1,4 +1,4 @@
-"""The conditions of listeners, what they support and what is attached to them."""
+"""Conditions of GatewayClasses, Gateways, ListenerSets and listeners."""
 
 from __future__ import annotations
 
@@ -10,25 +10,184 @@ from kubectl_policy.topology import (
     Condition,
     Implementation,
     Topology,
+    attached_listener_sets,
     attached_routes,
+    gateway_class_conditions,
+    gateway_conditions,
     listener_conditions,
+    listener_set_conditions,
     supported_kinds,
 )
-from tests.build import allow, gateway, index, listener, listener_set, node, parent, ref, resource, route
+from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, resource, route
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
 
+OPEN: Json = {"namespaces": {"from": "All"}}
+CERTIFICATE = resource(
+    "Secret", "cert", group="", stringData={"tls.crt": "-----BEGIN CERTIFICATE-----", "tls.key": "k"}
+)
+ACCEPTED = Condition("Accepted", "True", "Accepted")
+RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs")
+SMTP = listener("smtp", "SMTP", 25)
+
+
+def gateway_status(*entries: dict[str, Json], complete: bool = True, **spec: Json) -> tuple[Condition, ...]:
+    """The conditions of a Gateway."""
+    found = gateway("g", *entries, **spec)  # type: ignore[arg-type]  # JSON
+    return gateway_conditions(Topology(index(found, CERTIFICATE, complete=complete)).gateways, found.ref)
+
+
+def test_what_was_not_read_has_no_conditions() -> None:
+    """Whatever it is."""
+    topology = Topology(index())
+    assert gateway_conditions(topology.gateways, ref("Gateway", "g")) == ()
+    assert gateway_class_conditions(topology.gateways, ref("GatewayClass", "c")) == ()
+    assert listener_set_conditions(topology.gateways, ref("ListenerSet", "ls")) == ()
+
+
+def test_a_gateway_is_accepted_whatever_its_class_is() -> None:
+    """Every Gateway is looked at as if its controller had taken it."""
+    assert gateway_status() == (ACCEPTED, RESOLVED)
+
+
+def test_a_gateway_needs_a_valid_listener() -> None:
+    """With some that are not, it is accepted with a remark."""
+    refused = Condition("Accepted", "False", "ListenersNotValid", "not valid: listener smtp")
+    assert gateway_status(SMTP)[0] == refused
+    partly = Condition("Accepted", "True", "ListenersNotValid", "not valid: listener smtp")
+    assert gateway_status(listener(), SMTP)[0] == partly
+    empty = resource("Gateway", "g", {})
+    expected = Condition("Accepted", "False", "ListenersNotValid", "it has no listeners")
+    assert gateway_conditions(Topology(index(empty)).gateways, empty.ref)[0] == expected
+
+
+def test_unresolved_certificates_do_not_refuse_a_gateway() -> None:
+    """They are a matter of the listener's ResolvedRefs."""
+    assert gateway_status(listener("x", "HTTPS", tls={"certificateRefs": [{"name": "missing"}]}))[0] == ACCEPTED
+
+
+def test_address_types_of_an_implementation_are_not_supported() -> None:
+    """The API's own are; the type defaults to IPAddress."""
+    addresses: Json = [{"value": "192.0.2.1"}, {"type": "Hostname", "value": "x"}, {"type": "x.io/y", "value": "z"}]
+    expected = Condition("Accepted", "False", "UnsupportedAddress", "address type x.io/y is not supported")
+    assert gateway_status(addresses=addresses)[0] == expected
+    assert gateway_status(addresses=[{"value": "192.0.2.1"}])[0] == ACCEPTED
+
+
+@pytest.mark.parametrize(("complete", "reason"), [(True, "InvalidParameters"), (False, "Accepted")])
+def test_parameters_have_to_exist(*, complete: bool, reason: str) -> None:
+    """Where they were not read, they may."""
+    reference: Json = {"group": "x.io", "kind": "Parameters", "name": "p"}
+    assert gateway_status(complete=complete, infrastructure={"parametersRef": reference})[0].reason == reason
+    public = resource("GatewayClass", "c", {"parametersRef": reference})
+    topology = Topology(index(public, complete=complete))
+    assert gateway_class_conditions(topology.gateways, public.ref)[0].reason == reason
+
+
+def test_a_gateway_class_is_accepted() -> None:
+    """As far as can be told."""
+    assert gateway_class_conditions(Topology(index(gateway_class())).gateways, gateway_class().ref) == (ACCEPTED,)
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ({"name": "missing"}, "InvalidClientCertificateRef"),
+        ({"name": "cert", "kind": "ConfigMap"}, "InvalidClientCertificateRef"),
+        ({"name": "cert", "namespace": "x"}, "RefNotPermitted"),
+        ({"name": "cert"}, "ResolvedRefs"),
+        ({}, "ResolvedRefs"),
+    ],
+)
+def test_the_client_certificate_has_to_resolve(reference: Json, reason: str) -> None:
+    """The one that the Gateway shows to backends."""
+    assert gateway_status(tls={"backend": {"clientCertificateRef": reference}})[1].reason == reason
+
+
+def test_an_unread_client_certificate_is_a_doubt() -> None:
+    """In an open world it may exist."""
+    found = gateway("g", tls={"backend": {"clientCertificateRef": {"name": "c"}}})
+    expected = Condition("ResolvedRefs", "Unknown", "Pending", "Secret default/c is not in the input")
+    assert gateway_conditions(Topology(index(found)).gateways, found.ref)[1] == expected
+
+
+def of_set(found: Resource, *others: Resource, complete: bool = True) -> Condition:
+    """The only condition of a ListenerSet."""
+    (only,) = listener_set_conditions(Topology(index(found, *others, complete=complete)).gateways, found.ref)
+    return only
+
+
+@pytest.mark.parametrize(
+    ("others", "complete", "expected"),
+    [
+        ([], True, "False ParentNotAccepted: Gateway default/g does not exist"),
+        ([], False, "Unknown Pending: Gateway default/g is not in the input"),
+        ([gateway("g")], True, "False NotAllowed: Gateway default/g does not allow it (spec.allowedListeners)"),
+        (
+            [gateway("g", SMTP, allowedListeners=OPEN)],
+            True,
+            "False ParentNotAccepted: Gateway default/g is not accepted: not valid: listener smtp",
+        ),
+    ],
+)
+def test_a_listener_set_needs_its_gateway(others: list[Resource], *, complete: bool, expected: str) -> None:
+    """The Gateway has to exist, to allow it and to be accepted itself."""
+    found = of_set(listener_set("ls", listener(port=81)), *others, complete=complete)
+    assert f"{found.status} {found.reason}: {found.message}" == expected
+
+
+def test_whether_a_gateway_selects_a_listener_set_may_be_unknown() -> None:
+    """Labels of an unread Namespace."""
+    selecting = gateway(
+        "g", allowedListeners={"namespaces": {"from": "Selector", "selector": {"matchLabels": {"a": "b"}}}}
+    )
+    message = "whether Gateway default/g selects it is unknown: Namespace baker is not in the input"
+    found = of_set(listener_set(namespace="baker", parent_namespace="default"), selecting)
+    assert found == Condition("Accepted", "Unknown", "Pending", message)
+
+
+def test_a_listener_set_has_to_name_a_gateway() -> None:
+    """Nothing else can be its parent."""
+    expected = Condition("Accepted", "False", "Invalid", "spec.parentRef names no Gateway")
+    assert of_set(resource("ListenerSet", "ls", {"listeners": [listener()]})) == expected
+
+
+def test_a_listener_set_needs_a_listener_that_refers_to_what_it_may() -> None:
+    """Other than for a Gateway, references that are not permitted count."""
+    world = gateway("g", allowedListeners=OPEN)
+    refused = listener("x", "HTTPS", 443, tls={"certificateRefs": [{"name": "cert", "namespace": "far"}]})
+    assert of_set(listener_set("ls", refused), world).status == "False"
+    partly = of_set(listener_set("ls", refused, listener("y", port=81)), world)
+    assert partly == Condition("Accepted", "True", "ListenersNotValid", "not valid: listener x")
+
+
+def test_a_missing_certificate_does_not_refuse_a_listener_set() -> None:
+    """It is in ResolvedRefs of the listener alone."""
+    missing = listener("x", "HTTPS", 443, tls={"certificateRefs": [{"name": "missing"}]})
+    found = of_set(listener_set("ls", missing), gateway("g", allowedListeners=OPEN))
+    assert found == Condition("Accepted", "True", "Accepted")
+
+
+def test_only_accepted_listener_sets_are_attached() -> None:
+    """In their order of precedence."""
+    sets = [listener_set("new", listener(port=81), age=2), listener_set("old", listener(port=82), age=1)]
+    lost = listener_set("lost", listener(port=80), age=0)
+    topology = Topology(index(gateway("g", allowedListeners=OPEN), *sets, lost))
+    assert attached_listener_sets(topology.gateways, ref("Gateway", "g")) == (sets[1].ref, sets[0].ref)
+
+
 LISTENER = node("Gateway", "g", "http")
 PEM = "-----BEGIN CERTIFICATE-----"
-CERTIFICATE = resource("Secret", "cert", group="", stringData={"tls.crt": PEM, "tls.key": "k"})
+SERVER_CERTIFICATE = resource("Secret", "cert", group="", stringData={"tls.crt": PEM, "tls.key": "k"})
 AUTHORITY = resource("ConfigMap", "ca", group="", data={"ca.crt": PEM})
-OPEN: Json = {"namespaces": {"from": "All"}}
 
 
-def status(entry: dict[str, Json], *others: Resource, complete: bool = True, **spec: Json) -> tuple[Condition, ...]:
+def listener_status(
+    entry: dict[str, Json], *others: Resource, complete: bool = True, **spec: Json
+) -> tuple[Condition, ...]:
     """The conditions of the only listener of a Gateway."""
-    world = index(gateway("g", entry, **spec), CERTIFICATE, AUTHORITY, *others, complete=complete)  # type: ignore[arg-type]  # JSON
+    world = index(gateway("g", entry, **spec), SERVER_CERTIFICATE, AUTHORITY, *others, complete=complete)  # type: ignore[arg-type]  # JSON
     return listener_conditions(Topology(world).gateways, LISTENER)
 
 
@@ -56,12 +215,12 @@ def test_a_listener_that_does_not_exist_has_no_status() -> None:
 
 def test_a_plain_listener_is_accepted() -> None:
     """There is nothing to resolve."""
-    assert short(status(listener())) == GOOD
+    assert short(listener_status(listener())) == GOOD
 
 
 def test_an_unknown_protocol_is_not_supported() -> None:
     """And serves no routes."""
-    assert short(status(listener(protocol="SMTP"))) == ["Accepted=False UnsupportedProtocol", *GOOD[1:]]
+    assert short(listener_status(listener(protocol="SMTP"))) == ["Accepted=False UnsupportedProtocol", *GOOD[1:]]
 
 
 def test_an_unsupported_tls_mode_is_an_unsupported_value() -> None:
@@ -74,7 +233,7 @@ def test_an_unsupported_tls_mode_is_an_unsupported_value() -> None:
 
 def test_kinds_that_the_protocol_cannot_serve_are_invalid() -> None:
     """Even next to one that it can."""
-    resolved = status(listener(allowedRoutes=allow(kinds=["HTTPRoute", "UDPRoute"])))[2]
+    resolved = listener_status(listener(allowedRoutes=allow(kinds=["HTTPRoute", "UDPRoute"])))[2]
     message = "protocol HTTP cannot serve UDPRoute.gateway.networking.k8s.io"
     assert resolved == Condition("ResolvedRefs", "False", "InvalidRouteKinds", message)
 
@@ -90,15 +249,15 @@ def test_kinds_that_the_protocol_cannot_serve_are_invalid() -> None:
 )
 def test_certificates_have_to_resolve(reference: Json, expected: str) -> None:
     """The kind defaults to Secret; the listener is accepted all the same."""
-    accepted, _, resolved = short(status(secure({"name": "cert"}, reference)))
+    accepted, _, resolved = short(listener_status(secure({"name": "cert"}, reference)))
     assert (accepted, resolved) == ("Accepted=True Accepted", f"ResolvedRefs={expected}")
 
 
 def test_only_listeners_that_terminate_tls_need_certificates() -> None:
     """What others say of certificates is ignored."""
     tls: Json = {"mode": "Passthrough", "certificateRefs": [{"name": "missing"}]}
-    assert short(status(listener(protocol="TLS", tls=tls))) == GOOD
-    assert short(status(listener(tls={"certificateRefs": [{"name": "missing"}]}))) == GOOD
+    assert short(listener_status(listener(protocol="TLS", tls=tls))) == GOOD
+    assert short(listener_status(listener(tls={"certificateRefs": [{"name": "missing"}]}))) == GOOD
 
 
 def test_an_unread_certificate_is_a_doubt() -> None:
@@ -138,7 +297,7 @@ def test_clients_are_checked_with_a_valid_authority(
     port: int | None, references: list[Json], accepted: str, resolved: str
 ) -> None:
     """One is enough to accept the listener, but all have to resolve (GEP-91)."""
-    found = short(status(secure({"name": "cert"}), tls=frontend(*references, port=port)))
+    found = short(listener_status(secure({"name": "cert"}), tls=frontend(*references, port=port)))
     assert (found[0], found[2]) == (f"Accepted={accepted}", f"ResolvedRefs={resolved}")
 
 
@@ -151,8 +310,8 @@ def test_an_unread_authority_does_not_refuse() -> None:
 
 def test_authorities_are_for_https_on_their_port() -> None:
     """Other protocols and other ports do not use them."""
-    assert short(status(listener(), tls=frontend({"name": "missing"}))) == GOOD
-    assert short(status(secure({"name": "cert"}), tls=frontend({"name": "missing"}, port=444))) == GOOD
+    assert short(listener_status(listener(), tls=frontend({"name": "missing"}))) == GOOD
+    assert short(listener_status(secure({"name": "cert"}), tls=frontend({"name": "missing"}, port=444))) == GOOD
 
 
 def test_a_listener_of_a_set_without_a_gateway_has_no_frontend() -> None:

@@ -1,1 +1,0 @@
-"""Tests of Gateways, their listeners, and what attaches to them."""
