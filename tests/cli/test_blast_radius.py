@@ -23,21 +23,6 @@ RETRIES: Final = ("blast-radius", "retrypolicy/resilience", "-n", "baker", "--of
 IDLE: Final = ("blast-radius", "retrypolicy/wedding", "-n", "baker", "--offline", BAKERY, "--complete")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], "blast-radius takes one object, as TYPE/NAME or TYPE NAME"),
-        (["retrypolicy", "--offline", BAKERY], "the name of the retrypolicy is missing"),
-        (["a/b", "c/d"], "blast-radius takes one object, as TYPE/NAME or TYPE NAME"),
-    ],
-)
-def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str) -> None:
-    """With exit code 2, and a hint."""
-    code, out, err = command("blast-radius", *words)
-    assert (code, out) == (2, "")
-    assert err.startswith(f"error: {message}\nhint: ")
-
-
 def test_an_object_that_is_not_there_has_no_answer(command: Command) -> None:
     """What cannot be found cannot be deleted."""
     code, out, err = command("blast-radius", "retrypolicy/nowhere", "-n", "baker", "--offline", BAKERY)

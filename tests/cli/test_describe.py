@@ -22,40 +22,6 @@ HEADLINE = "HTTPRoute app/r is affected by 1 policy. "
 
 
 @pytest.mark.parametrize(
-    ("words", "message", "hint"),
-    [
-        ([], "describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME"),
-        (["a/b", "c"], "describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME"),
-        (["a", "b", "c/"], "describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME"),
-        (["httproute/"], "describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME"),
-    ],
-)
-def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:
-    """With exit code 2, one line that says what is wrong and one that helps."""
-    assert command("describe", *words) == (2, "", f"error: {message}\nhint: {hint}\n")
-
-
-def test_an_unknown_option_is_refused(command: Command) -> None:
-    """In the style of every other error."""
-    code, out, err = command("describe", "--nope")
-    assert (code, out) == (2, "")
-    assert err.startswith("error: no such option: --nope")
-    assert err.endswith("\nhint: kubectl policy describe --help lists what there is\n")
-
-
-def test_an_unknown_format_is_refused(command: Command, manifests: Path) -> None:
-    """And the known ones are named."""
-    code, out, err = command("describe", "httproute/r", "--offline", manifests, "-o", "xml")
-    assert (code, out) == (2, "")
-    assert err.startswith("error: invalid value for '--output' / '-o': 'xml' is not one of 'tree', 'table'")
-
-
-def test_an_unknown_type_is_refused(command: Command, manifests: Path) -> None:
-    """It cannot be asked for, so that is wrong usage."""
-    assert command("describe", "widget/r", "--offline", manifests).code == 2
-
-
-@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["httproute/x", "-n", "app"], 'error: httproute "x" not found in namespace app\n'),
@@ -77,21 +43,6 @@ def test_a_policy_has_no_sections(command: Command, manifests: Path) -> None:
         "",
         "error: ColorPolicy app/red is a policy, and policies have no sections\nhint: leave out --section\n",
     )
-
-
-@pytest.mark.parametrize(
-    ("word", "message", "hint"),
-    [
-        ("httproute", "the name of the httproute is missing", "for example: httproute/app/r"),
-        ("httproutes", "the name of the httproutes is missing", "for example: httproutes/app/r"),
-        ("grpcroute", "the name of the grpcroute is missing", "for example: grpcroute/NAME"),
-        ("red", 'there is no resource type "red" in the input', "did you mean colorpolicy/app/red?"),
-        ("zzz", 'there is no resource type "zzz" in the input', "write TYPE/NAME, such as gateway/edge"),
-    ],
-)
-def test_one_word_is_a_type_or_a_name(command: Command, manifests: Path, word: str, message: str, hint: str) -> None:
-    """What the input has of it is the hint."""
-    assert command("describe", word, "--offline", manifests) == (2, "", f"error: {message}\nhint: {hint}\n")
 
 
 @pytest.mark.parametrize("words", [["httproute/app/r"], ["httproute", "app/r"], ["httproute/app/r", "-n", "elsewhere"]])

@@ -25,27 +25,6 @@ BLUE: Final = MANIFESTS.replace("color: red", "color: blue")
 
 
 @pytest.mark.parametrize(
-    ("words", "message", "hint"),
-    [
-        ([], "diff takes two states, or the input and what is to be changed in it", EXAMPLE),
-        (["a"], "diff takes two states, or the input and what is to be changed in it", EXAMPLE),
-        (["a", "b", "c"], "diff takes two states, or the input and what is to be changed in it", EXAMPLE),
-        (["--offline", "x"], "diff takes two states, or the input and what is to be changed in it", EXAMPLE),
-        (
-            ["a", "b", "--delete", "x/y"],
-            "two states are compared as they are",
-            "leave out --offline, -f, --delete and --retarget",
-        ),
-    ],
-)
-def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:
-    """With exit code 2, one line that says what is wrong and one that helps."""
-    code, out, err = command("diff", *words)
-    assert (code, out) == (2, "")
-    assert err.startswith(f"error: {message}\nhint: {hint}")
-
-
-@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--retarget", "colorpolicy/red=gateway/g", "--delete", "colorpolicy/red"], "ColorPolicy app/red"),

@@ -17,32 +17,6 @@ if TYPE_CHECKING:
 PROFILE = "group: example.com\nkinds:\n  ColorPolicy: {class: direct, strategy: None, evidence: [it was always so]}\n"
 
 
-@pytest.mark.parametrize("words", [[], ["a", "b"], ["colorpolicy/red"]])
-def test_a_wrong_question_is_refused(command: Command, words: list[str]) -> None:
-    """With exit code 2, one line that says what is wrong and one that helps."""
-    assert command("explain", *words) == (
-        2,
-        "",
-        "error: explain takes one policy kind\nhint: for example: explain xbackendtrafficpolicy\n",
-    )
-
-
-def test_a_draft_has_one_format(command: Command) -> None:
-    """So asking for another one is wrong usage."""
-    assert command("explain", "xbackendtrafficpolicy", "--draft-profile", "-o", "json") == (
-        2,
-        "",
-        "error: --draft-profile has a format of its own\nhint: leave out --output\n",
-    )
-
-
-def test_an_unknown_option_is_refused(command: Command) -> None:
-    """In the style of every other error."""
-    code, out, err = command("explain", "--nope")
-    assert (code, out) == (2, "")
-    assert err.endswith("\nhint: kubectl policy explain --help lists what there is\n")
-
-
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from kubectl_policy.render.forms import LISTS
-from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from tests.cli.conftest import MANIFESTS
 
 if TYPE_CHECKING:
@@ -25,69 +24,6 @@ TABLE = """\
 NAME   KIND                    ENFORCEMENT   AFFECTS   TARGETS
 red    ColorPolicy (assumed)   Enforced      2         HTTPRoute app/r
 """
-
-
-@pytest.mark.parametrize(
-    ("words", "message", "hint"),
-    [
-        ([], "the type of objects to list is missing", EXAMPLE),
-        (["gateways,"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
-        (["gateways,routes/r"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
-        (["effective,routes"], "effective cannot be listed with other types", "for example: get effective --of routes"),
-        (
-            ["policies", "--enforcement", "enforced,odd"],
-            'there is no enforcement "odd"',
-            f"it is one of {', '.join(ENFORCEMENT)}",
-        ),
-        (["gateway", "gateway/"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
-        (["gateway/"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
-        (["a/b/c/d"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
-        (
-            ["gateway/g", "-A"],
-            "objects are named or picked by --all-namespaces, not both",
-            "leave out --all-namespaces, or the names",
-        ),
-        (
-            ["gateways", "g", "-l", "a=b"],
-            "objects are named or picked by --selector, not both",
-            "leave out --selector, or the names",
-        ),
-        (
-            ["gateways", "-l", "a b"],
-            '"a b" is not a label selector: "b" is where one of =, ==, !=, in, notin should be',
-            "for example: -l 'app=shop,tier in (front, back),!canary'",
-        ),
-    ],
-)
-def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:
-    """With exit code 2, one line that says what is wrong and one that helps."""
-    assert command("get", *words) == (2, "", f"error: {message}\nhint: {hint}\n")
-
-
-def test_an_unknown_option_is_refused(command: Command) -> None:
-    """With the help of the command that was meant."""
-    code, out, err = command("get", "policies", "--nope")
-    assert (code, out) == (2, "")
-    assert err.startswith("error: no such option: --nope")
-    assert err.endswith("\nhint: kubectl policy get --help lists what there is\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["widgets"], 'error: there is no resource type "widgets" in the input\n'),
-        (["routs"], "hint: did you mean route"),
-        (["gateways", "-A", "-o", "tree"], "error: invalid value for '--output' / '-o': 'tree' is not one of 'table'"),
-        (["gateways", "-A", "--sort-by", "color"], 'error: cannot sort by "color": there is no such column\n'),
-        (["gateways", "-A", "--sort-by", ".spec.color"], "none of the listed objects has this field\n"),
-        (["gateways", "--sort-by", "color", "-o", "name"], "hint: sort by a field such as .metadata.name, or by NAME"),
-    ],
-)
-def test_what_cannot_be_asked_for_is_refused(command: Command, manifests: Path, words: list[str], message: str) -> None:
-    """An unknown type, format or column is wrong usage, and what there is is named."""
-    code, out, err = command("get", *words, "--offline", manifests)
-    assert (code, out) == (2, "")
-    assert message in err
 
 
 def test_a_name_that_is_not_there_has_no_answer(command: Command, manifests: Path) -> None:

@@ -1,11 +1,12 @@
-"""Where settings are written: lines in files, on standard input and in revisions, and above what Kustomize places."""
+"""Lines of settings in files, on standard input and in revisions; namespaces that files around an object set."""
 
 from __future__ import annotations
 
 import io
 import json
+import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Command
 
-ROUTE = ("describe", "httproute/r", "-n", "app", "-o", "json")
+DESCRIBE = ("describe", "httproute/r", "-n", "app", "-o", "json")
 LINE = MANIFESTS.count("\n")
 
 
@@ -31,7 +32,7 @@ def origins(answer: str) -> list[tuple[str, str, int]]:
 def test_a_file(command: Command, tmp_path: Path, start: bytes) -> None:
     """With a byte order mark or without."""
     (tmp_path / "a.yaml").write_bytes(start + MANIFESTS.encode())
-    answer = command(*ROUTE, "--offline", tmp_path / "a.yaml")
+    answer = command(*DESCRIBE, "--offline", tmp_path / "a.yaml")
     assert origins(answer.out) == [(str(tmp_path / "a.yaml"), "spec.color", LINE)]
 
 
@@ -39,7 +40,7 @@ def test_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> No
     """What cannot be read again is kept."""
     block = MANIFESTS.replace("spec: {targetRef", "spec:\n  targetRef").replace(", color: red}", "\n  color: red")
     monkeypatch.setattr(sys, "stdin", io.StringIO(block))
-    assert origins(command(*ROUTE, "--offline", "-").out) == [("<stdin>", "spec.color", LINE + 2)]
+    assert origins(command(*DESCRIBE, "--offline", "-").out) == [("<stdin>", "spec.color", LINE + 2)]
 
 
 def test_a_revision(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +61,7 @@ def test_what_a_kustomization_places(command: Command, tmp_path: Path) -> None:
     """The object is in another namespace than its file says, and its fields are on the lines of the file."""
     (tmp_path / "kustomization.yaml").write_text("namespace: app\nresources: [a.yaml]\n", encoding="utf-8")
     (tmp_path / "a.yaml").write_text(MANIFESTS.replace(", namespace: app", ""), encoding="utf-8")
-    answer = command(*ROUTE, "--offline", tmp_path)
+    answer = command(*DESCRIBE, "--offline", tmp_path)
     assert origins(answer.out) == [(str(tmp_path / "a.yaml"), "spec.color", LINE)]
 
 
@@ -93,7 +94,7 @@ def test_who_wrote_it(command: Command, tmp_path: Path, monkeypatch: pytest.Monk
 def test_who_wrote_it_is_not_known(command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Outside of a repository that is said, and the answer is as it would be without."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(manifests.parent))
-    code, out, err = command(*ROUTE, "--blame", "--offline", manifests)
+    code, out, err = command(*DESCRIBE, "--blame", "--offline", manifests)
     assert (code, json.loads(out)["inForce"][0]["settings"][0]["blame"]) == (0, None)
     assert err == f"the authors of {manifests / 'all.yaml'} are not known: it is in no git repository\n"
 
@@ -107,3 +108,52 @@ def test_who_owns_it(command: Command, tmp_path: Path) -> None:
     code, out, err = command("describe", "httproute/r", "-n", "app", "--blame", "--offline", tmp_path)
     assert (code, err) == (0, "")
     assert "kubectl, 2026-03-01" in out
+
+
+ROUTE_MANIFEST: Final = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: echo}
+spec: {parentRefs: [{name: edge, namespace: infra}], rules: [{backendRefs: [{name: echo, port: 80}]}]}
+"""
+POLICY: Final = """
+apiVersion: example.io/v1
+kind: RetryPolicy
+metadata: {name: slow}
+spec: {targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: echo}, attempts: 2}
+"""
+KUSTOMIZATION: Final = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+
+
+def tree(folder: Path, namespace: str) -> Path:
+    """A folder with a kustomization that names a namespace, or none."""
+    said = KUSTOMIZATION + namespace + "resources: [route.yaml, policy.yaml]\n"
+    for name, text in (("kustomization.yaml", said), ("route.yaml", ROUTE_MANIFEST), ("policy.yaml", POLICY)):
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("describe", "httproute/echo"),
+        ("describe", "retrypolicy/slow"),
+        ("blast-radius", "httproute/echo", "--allow-incomplete"),
+        ("why-not", "retrypolicy/slow", "httproute/echo"),
+        ("get", "policies"),
+    ],
+)
+def test_what_says_a_namespace_is_told_once(command: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """With the file, where people read it."""
+    result = command(*words, "-n", "media", "--offline", tree(tmp_path, "namespace: media\n"))
+    assert result.code == 0
+    (said,) = [line for line in result.err.splitlines() if " is in namespace " in line]
+    assert re.search(r" is in namespace media by .*kustomization\.yaml:3$", said)
+
+
+def test_where_nothing_says_it_the_answer_says_so(command: Command, tmp_path: Path) -> None:
+    """The object is found by its name, whatever namespace is asked for."""
+    folder = tree(tmp_path, "")
+    out = command("describe", "httproute/echo", "-n", "media", "--offline", folder).out
+    assert "the namespace of HTTPRoute" in out
+    assert "Could not be seen" in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -60,18 +61,14 @@ def test_help_is_plain_text(command: Command) -> None:
     assert command("describe", "--help").out.startswith("Usage: kubectl policy describe [OPTIONS]")
 
 
-def test_the_version_is_printed(command: Command) -> None:
-    """And nothing else."""
-    assert command("--version") == (0, f"kubectl-policy {__version__}\n", "")
-
-
-def test_an_unknown_command_is_refused(command: Command) -> None:
-    """In the style of every other error."""
-    assert command("frobnicate") == (
-        2,
-        "",
-        "error: no such command 'frobnicate'\nhint: kubectl policy --help lists what there is\n",
-    )
+def test_the_version_is_the_same_in_every_way(command: Command) -> None:
+    """As `--version` has it."""
+    assert command("version") == (0, f"kubectl-policy {__version__}\n", "")
+    assert command("version").out == command("--version").out
+    document = json.loads(command("version", "-o", "json").out)
+    assert document["clientVersion"]["version"] == __version__
+    assert document["clientVersion"].keys() == {"version", "pythonVersion", "platform"}
+    assert command("version", "-o", "yaml").out.startswith(f"clientVersion:\n  version: {__version__}\n")
 
 
 def test_going_away_is_silent(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -314,13 +311,6 @@ def test_a_reader_who_goes_away_is_no_error(manifests: Path) -> None:
     done = subprocess.run([*MODULE, *arguments], stdout=write, stderr=subprocess.PIPE, check=False)  # noqa: S603 (our own code)
     os.close(write)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_an_argument_that_is_too_long_is_refused(command: Command) -> None:
-    """In one line, whatever it was meant for."""
-    code, out, err = command("describe", "httproute/r", "--offline", "x" * 100_000)
-    assert (code, out) == (2, "")
-    assert err == "error: an argument has 100,000 characters\nhint: no more than 16,384 are read\n"
 
 
 # As a terminal has it, also where the tests run in the background of a shell, which ignores interrupts.

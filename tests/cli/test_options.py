@@ -77,28 +77,6 @@ def test_flags_with_values(words: list[str], expected: dict[str, object]) -> Non
     assert parsed("get", *words) == expected
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["--blam"], "no such option: --blam (Possible options: --as, --blame)"),
-        (["-Ax"], "no such option: -A"),
-        (["-x=1"], "no such option: -x"),
-        (["--nothing=1"], "no such option: --nothing"),
-        (["--blame=yes"], "invalid value for '--blame': 'yes' is not a boolean"),
-        (["-w="], "invalid value for '-w': '' is not a boolean"),
-        (["httproute/r", "-n"], "option '-n' requires an argument"),
-        (["--color", "pink"], "invalid value for '--color': 'pink' is not one of 'auto', 'always', 'never'"),
-        (["-o", "pink"], "invalid value for '--output' / '-o': 'pink' is not one of 'tree', 'table'"),
-    ],
-)
-def test_wrong_usage(command: Command, words: list[str], problem: str) -> None:
-    """One line that says what is wrong, a hint, and exit code 2."""
-    code, out, err = command("describe", *words)
-    assert (code, out) == (2, "")
-    assert err.startswith(f"error: {problem}")
-    assert err.splitlines()[1].startswith("hint: ")
-
-
 def test_numbers_are_bounded(command: Command) -> None:
     """By what the option declares."""
     assert parsed("history", "--limit", "5") == {"limit": 5}

@@ -21,33 +21,6 @@ EXAMPLE: Final = "for example: status, status policies, status gateways, status 
 HEADLINE: Final = "4 of 17 conditions and numbers disagree with what is computed"
 
 
-@pytest.mark.parametrize(
-    ("words", "message", "hint"),
-    [
-        (["gateways,routes"], "status takes one type at a time", EXAMPLE),
-        (["a/b/c/d"], "status takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
-        (
-            ["gateway/g", "-A"],
-            "objects are named or picked by --all-namespaces, not both",
-            "leave out --all-namespaces, or the names",
-        ),
-    ],
-)
-def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:
-    """With exit code 2, one line that says what is wrong and one that helps."""
-    assert command("status", *words) == (2, "", f"error: {message}\nhint: {hint}\n")
-
-
-def test_a_type_without_a_status_of_interest_is_refused(command: Command) -> None:
-    """What there is instead is named."""
-    code, out, err = command("status", "services", "-A", "--offline", REPORTED)
-    assert (code, out) == (2, "")
-    assert err == (
-        'error: the status of "services" is not computed\n'
-        "hint: ask for policies, gateways, listenersets or routes, or for one kind of these\n"
-    )
-
-
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_the_exit_code_says_that_something_disagrees(command: Command, output: str) -> None:
     """In every format, and only if it is asked for."""

@@ -20,22 +20,6 @@ EXAMPLE: Final = "for example: why-not retrypolicy/own httproute/menu"
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["retrypolicy/own"], ["retrypolicy", "own"], ["a/b", "c/"], ["a/b", "c/d", "e/f"], ["a/b/c/d", "e/f"]]
-)
-def test_a_wrong_question_is_refused(command: Command, words: list[str]) -> None:
-    """With exit code 2, one line that says what is wrong and one that helps."""
-    message = "error: why-not takes a policy and an object, each as TYPE/NAME"
-    assert command("why-not", *words) == (2, "", f"{message}\nhint: {EXAMPLE}\n")
-
-
-def test_an_unknown_option_is_refused(command: Command) -> None:
-    """The hint names the command."""
-    code, out, err = command("why-not", "--nope")
-    assert (code, out) == (2, "")
-    assert err.endswith("\nhint: kubectl policy why-not --help lists what there is\n")
-
-
-@pytest.mark.parametrize(
     ("words", "code", "message"),
     [
         (["httproute/menu", "httproute/menu"], 2, "HTTPRoute baker/menu is not a policy"),

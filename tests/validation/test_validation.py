@@ -1,8 +1,9 @@
-"""Which schema an object is held against, and what of the object."""
+"""The schema by which an object is validated, the parts of the object, and values that are too large."""
 
 from __future__ import annotations
 
 import sys
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -11,6 +12,7 @@ from kubectl_policy import analyze
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.validation import Validation
 from kubectl_policy.validation.expressions import library
+from kubectl_policy.validation.pruning import is_sound
 from tests.build import crd, gateway, index, policy, resource, snapshot
 from tests.validation.things import EVALUATOR, doubts, problems, problems_of
 
@@ -158,3 +160,22 @@ def test_problems_of_an_object_include_what_would_be_refused() -> None:
     expected = 'spec.hue: Unsupported value: "red": supported values: "blue"'
     said = [found.message for found in analysis.diagnostics if found.rule == "schema"]
     assert said == [f"ColorPolicy default/p: the API server would refuse it: {expected}"]
+
+
+def _nested(depth: int) -> object:
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [{1: 2}, {"a": {None: 1}}, date(2026, 1, 1), [b"x"], _nested(101), [0] * 300_001])
+def test_what_cannot_be_worked_with(value: object) -> None:
+    """Keys that are no text, types that JSON lacks, and what has no end."""
+    assert not is_sound(value)
+
+
+@pytest.mark.parametrize("value", [None, True, 1, 1.5, "x", [], {}, {"a": [1, ("x", {"b": None})]}, _nested(100)])
+def test_what_can_be_worked_with(value: object) -> None:
+    """JSON."""
+    assert is_sound(value)

@@ -206,15 +206,3 @@ def test_a_plugin_of_another_name_is_completed_as_well(command: Command, monkeyp
         assert command("completion", "zsh").out.startswith("#compdef kubectl-gateway_policy\n")
     monkeypatch.setattr(sys, "argv", ["kubectl_policy/__main__.py"])
     assert command("completion", "zsh").out.startswith("#compdef kubectl-policy\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [([], "the shell is missing"), (["csh"], "no completion for csh"), (["bash", "zsh"], "for bash zsh")],
-)
-def test_other_shells_are_refused(command: Command, words: list[str], problem: str) -> None:
-    """With those that there are."""
-    code, out, err = command("completion", *words)
-    assert (code, out) == (2, "")
-    assert problem in err
-    assert "hint: it is one of bash, fish, kubectl, zsh" in err

@@ -1,11 +1,11 @@
-"""Objects that are taken to exist although they are not in the input."""
+"""Snapshots: objects that are assumed to exist, and permissions that would close gaps."""
 
 from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, ObjectRef, Permission
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.snapshot import AssumedObjects
 from tests.build import grant, ref, resource, snapshot
@@ -94,3 +94,16 @@ class TestGrants:
         gone = grant(namespace="far", sources=[("example.com", "ColorPolicy", "default")], targets=[("", "Secret")])
         state = replace(snapshot(), assumed=(AssumedObjects("referencegrant"),), other_state=(gone,))
         assert Index(state).grants.permit(self.kind, "default", self.target) is False
+
+
+@pytest.mark.parametrize(
+    ("namespace", "words"),
+    [
+        (None, "list gatewayclasses.gateway.networking.k8s.io"),
+        ("", "list gatewayclasses.gateway.networking.k8s.io in all namespaces"),
+        ("baker", "list gatewayclasses.gateway.networking.k8s.io in namespace baker"),
+    ],
+)
+def test_where(namespace: str | None, words: str) -> None:
+    """In a namespace, in all of them, or in none, as for what has none."""
+    assert str(Permission("list", "gatewayclasses.gateway.networking.k8s.io", namespace)) == words

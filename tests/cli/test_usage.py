@@ -1,0 +1,164 @@
+"""Wrong usage of any command: exit code 2, one line with the problem, and one with a hint."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+_DESCRIBE: Final = ("describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME")
+_DIFF: Final = (
+    "diff takes two states, or the input and what is to be changed in it",
+    "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests",
+)
+_EXPLAIN: Final = ("explain takes one policy kind", "for example: explain xbackendtrafficpolicy")
+_GET_EXAMPLE: Final = "for example: get policies, get policykinds, get gateways, get routes, get services"
+_GET: Final = ("get takes TYPE, TYPE NAME... or TYPE/NAME...", _GET_EXAMPLE)
+_STATUS_EXAMPLE: Final = "for example: status, status policies, status gateways, status httproute/baker"
+_WHY_NOT: Final = (
+    "why-not takes a policy and an object, each as TYPE/NAME",
+    "for example: why-not retrypolicy/own httproute/menu",
+)
+_BLAST_RADIUS: Final = (
+    "blast-radius takes one object, as TYPE/NAME or TYPE NAME",
+    "for example: blast-radius httproute/NAME",
+)
+_ALL_NAMESPACES: Final = (
+    "objects are named or picked by --all-namespaces, not both",
+    "leave out --all-namespaces, or the names",
+)
+_SHELLS: Final = "it is one of bash, fish, kubectl, zsh"
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("frobnicate", "no such command 'frobnicate'", "kubectl policy --help lists what there is"),
+        (
+            f"describe a/b --offline {'x' * 100_000}",
+            "an argument has 100,000 characters",
+            "no more than 16,384 are read",
+        ),
+        *((f"describe {arguments}", *_DESCRIBE) for arguments in ("", "a/b c", "a b c/", "httproute/")),
+        *((f"diff {arguments}", *_DIFF) for arguments in ("", "a", "a b c", "--offline x")),
+        (
+            "diff a b --delete x/y",
+            "two states are compared as they are",
+            "leave out --offline, -f, --delete and --retarget",
+        ),
+        *((f"explain {arguments}", *_EXPLAIN) for arguments in ("", "a b", "colorpolicy/red")),
+        ("explain a --draft-profile -o json", "--draft-profile has a format of its own", "leave out --output"),
+        ("get", "the type of objects to list is missing", _GET_EXAMPLE),
+        *((f"get {arguments}", *_GET) for arguments in ("gateways,", "gateways,routes/r", "gateway gateway/")),
+        *((f"get {arguments}", *_GET) for arguments in ("gateway/", "a/b/c/d")),
+        (
+            "get effective,routes",
+            "effective cannot be listed with other types",
+            "for example: get effective --of routes",
+        ),
+        (
+            "get policies --enforcement enforced,odd",
+            'there is no enforcement "odd"',
+            f"it is one of {', '.join(ENFORCEMENT)}",
+        ),
+        ("get gateway/g -A", *_ALL_NAMESPACES),
+        (
+            "get gateways g -l a=b",
+            "objects are named or picked by --selector, not both",
+            "leave out --selector, or the names",
+        ),
+        (
+            "get gateways -l 'a b'",
+            '"a b" is not a label selector: "b" is where one of =, ==, !=, in, notin should be',
+            "for example: -l 'app=shop,tier in (front, back),!canary'",
+        ),
+        ("status gateways,routes", "status takes one type at a time", _STATUS_EXAMPLE),
+        ("status a/b/c/d", "status takes TYPE, TYPE NAME... or TYPE/NAME...", _STATUS_EXAMPLE),
+        ("status gateway/g -A", *_ALL_NAMESPACES),
+        *((f"why-not {arguments}", *_WHY_NOT) for arguments in ("", "retrypolicy/own", "retrypolicy own", "a/b c/")),
+        *((f"why-not {arguments}", *_WHY_NOT) for arguments in ("a/b c/d e/f", "a/b/c/d e/f")),
+        *((f"blast-radius {arguments}", *_BLAST_RADIUS) for arguments in ("", "a/b c/d")),
+        ("completion", "the shell is missing", _SHELLS),
+        ("completion csh", "there is no completion for csh", _SHELLS),
+        ("completion bash zsh", "there is no completion for bash zsh", _SHELLS),
+    ],
+)
+def test_arguments(command: Command, line: str, message: str, hint: str) -> None:
+    """They are refused before anything is read."""
+    assert command(*shlex.split(line)) == (2, "", f"error: {message}\nhint: {hint}\n")
+
+
+@pytest.mark.parametrize("name", ["describe", "get", "explain", "why-not"])
+def test_unknown_options(command: Command, name: str) -> None:
+    """The hint is the help of the command."""
+    code, out, err = command(name, "--nope")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: no such option: --nope")
+    assert err.endswith(f"\nhint: kubectl policy {name} --help lists what there is\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ("--blam", "no such option: --blam (Possible options: --as, --blame)"),
+        ("-Ax", "no such option: -A"),
+        ("-x=1", "no such option: -x"),
+        ("--nothing=1", "no such option: --nothing"),
+        ("--blame=yes", "invalid value for '--blame': 'yes' is not a boolean"),
+        ("-w=", "invalid value for '-w': '' is not a boolean"),
+        ("httproute/r -n", "option '-n' requires an argument"),
+        ("--color pink", "invalid value for '--color': 'pink' is not one of 'auto', 'always', 'never'"),
+        ("-o pink", "invalid value for '--output' / '-o': 'pink' is not one of 'tree', 'table'"),
+    ],
+)
+def test_options(command: Command, arguments: str, problem: str) -> None:
+    """Their names and values are checked in the style of every other error."""
+    code, out, err = command("describe", *arguments.split())
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {problem}")
+    assert err.splitlines()[1].startswith("hint: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("describe widget/r", 'error: there is no resource type "widget" in the input\n'),
+        ("describe httproute", "error: the name of the httproute is missing\nhint: for example: httproute/app/r\n"),
+        ("describe httproutes", "error: the name of the httproutes is missing\nhint: for example: httproutes/app/r\n"),
+        ("describe grpcroute", "error: the name of the grpcroute is missing\nhint: for example: grpcroute/NAME\n"),
+        ("describe red", 'type "red" in the input\nhint: did you mean colorpolicy/app/red?\n'),
+        ("describe zzz", 'type "zzz" in the input\nhint: write TYPE/NAME, such as gateway/edge\n'),
+        ("blast-radius gateway", "error: the name of the gateway is missing\nhint: "),
+        ("get widgets", 'error: there is no resource type "widgets" in the input\n'),
+        ("get routs", "hint: did you mean route"),
+        ("get gateways -A -o tree", "error: invalid value for '--output' / '-o': 'tree' is not one of 'table'"),
+        ("get gateways -A --sort-by color", 'error: cannot sort by "color": there is no such column\n'),
+        ("get gateways -A --sort-by .spec.color", "none of the listed objects has this field\n"),
+        ("get gateways --sort-by color -o name", "hint: sort by a field such as .metadata.name, or by NAME"),
+        (
+            "status services -A",
+            "is not computed\nhint: ask for policies, gateways, listenersets or routes, or for one kind of these\n",
+        ),
+    ],
+)
+def test_questions_about_manifests(command: Command, manifests: Path, line: str, message: str) -> None:
+    """Unknown types, names and columns are refused after the manifests are read."""
+    code, out, err = command(*line.split(), "--offline", manifests)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_version(command: Command) -> None:
+    """It takes two formats and no argument."""
+    code, out, err = command("version", "-o", "tree")
+    assert (code, out) == (2, "")
+    assert "'tree' is not one of 'json', 'yaml'" in err
+    assert command("version", "x").code == 2
