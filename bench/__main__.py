@@ -122,24 +122,14 @@ def _comparisons(folder: Path) -> Iterator[Comparison]:
         ("blast-radius of a Gateway, 5,000", gateway, crowded, 1.2, 3),
         ("why-not, 10,000 objects", why_not, large, 1 / 2, 3),
     )
-    for title, command, world, budget, runs in measured:
-        yield Comparison(
-            title=title, command=command, against="CSafeLoader", baseline=_load(world), budget=budget, runs=runs
-        )
+    yield from (_beside_reading(*row) for row in measured)
 
 
 def _styles(world: Path, describe: tuple[str, ...]) -> Iterator[Comparison]:
     """What it takes to describe one of 10,000 objects, however they are written."""
     for style in STYLES:
         path = str(write(style, world))
-        yield Comparison(
-            title=f"describe a route, 10,000 in {style}",
-            command=(*describe, path),
-            against="CSafeLoader",
-            baseline=_load(path),
-            budget=1 / 4,
-            runs=5,
-        )
+        yield _beside_reading(f"describe a route, 10,000 in {style}", (*describe, path), path, 1 / 4, 5)
 
 
 def _linting(folder: Path) -> Iterator[Comparison]:
@@ -153,14 +143,12 @@ def _linting(folder: Path) -> Iterator[Comparison]:
         ("5,000 routes on one Gateway", write_world(folder, 5_000, one_gateway)),
     )
     for title, world in worlds:
-        yield Comparison(
-            title=f"lint, {title}",
-            command=(COMMAND, "lint", world, "--fail-on", "never"),
-            against="CSafeLoader",
-            baseline=_load(world),
-            budget=0.9,
-            runs=5,
-        )
+        yield _beside_reading(f"lint, {title}", (COMMAND, "lint", world, "--fail-on", "never"), world, 0.9, 5)
+
+
+def _beside_reading(title: str, command: tuple[str, ...], world: str, budget: float, runs: int) -> Comparison:
+    baseline = _load(world)
+    return Comparison(title=title, command=command, against="CSafeLoader", baseline=baseline, budget=budget, runs=runs)
 
 
 def _compared(comparison: Comparison) -> str:

@@ -21,58 +21,15 @@ APPS: Final = 10
 _RELEASED: Final = (4, 9)
 _GATEWAY_API: Final = "gateway.networking.k8s.io"
 _KUSTOMIZATION: Final = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+_MANIFESTS: Final = Path(__file__).parent / "manifests" / "flux"
 
-_GATEWAY: Final = """\
-gatewayClassName: public
-listeners:
-- name: http
-  port: 80
-  protocol: HTTP
-  allowedRoutes: {namespaces: {from: All}}
-- name: https
-  port: 443
-  protocol: HTTPS
-  hostname: "*.${DOMAIN}"
-  tls: {certificateRefs: [{name: edge}]}
-  allowedRoutes: {namespaces: {from: All}}"""
 
-_ROUTE: Final = """\
-parentRefs:
-- {{name: edge, namespace: infra, sectionName: https}}
-hostnames: ["{name}.{domain}"]
-rules:
-- matches:
-  - path: {{type: PathPrefix, value: /api}}
-  backendRefs:
-  - {{name: "{backend}", port: 80}}"""
-
-_FLUX: Final = """\
-interval: 1h
-path: ./apps/{team}/{app}/app
-prune: true
-targetNamespace: {team}
-sourceRef: {{kind: GitRepository, name: home, namespace: flux-system}}
-postBuild:
-  substitute: {{APP: {app}}}
-  substituteFrom: [{{kind: ConfigMap, name: settings}}]"""
-
-_RELEASE: Final = """\
-interval: 1h
-chartRef: {{kind: OCIRepository, name: app-template}}
-values:
-  controllers: {{{app}: {{containers: {{app: {{image: {{repository: example.com/{app}, tag: 1.0.0}}}}}}}}}}
-  service: {{app: {{controller: {app}, ports: {{http: {{port: 80}}}}}}}}"""
-
-_WORKFLOW: Final = """\
-name: check
-on: {pull_request: {paths: ["apps/**"]}}
-jobs:
-  check:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - run: task check
-"""
+def _read(name: str, **values: str) -> str:
+    """The text of a file, names in capitals filled in."""
+    text = (_MANIFESTS / f"{name}.yaml").read_text("utf-8")
+    for placeholder, value in values.items():
+        text = text.replace(placeholder, value)
+    return text
 
 
 def flux(size: int) -> Iterator[tuple[str, str]]:
@@ -91,7 +48,7 @@ def _shared() -> Iterator[tuple[str, str]]:
     yield "cluster/infra.yaml", _flux("infra", "flux-system", f"{applied}\n{substituted}")
     yield "infra/kustomization.yaml", _resources("classes.yaml", "gateway.yaml", "policies.yaml", "limits.yaml")
     yield "infra/classes.yaml", "".join(written(gateway_class(UNKNOWN)))
-    yield "infra/gateway.yaml", manifest(f"{_GATEWAY_API}/v1/Gateway", "edge", "infra", spec=_GATEWAY)
+    yield "infra/gateway.yaml", manifest(f"{_GATEWAY_API}/v1/Gateway", "edge", "infra", spec=_read("gateway").rstrip())
     on_gateway = _on("Gateway", "edge")
     yield "infra/policies.yaml", UNKNOWN.manifest("edge", on_gateway, namespace="infra")
     yield "infra/limits.yaml", ENVOY_GATEWAY.manifest("limits", on_gateway, namespace="infra")
@@ -106,12 +63,12 @@ def _team(number: int) -> Iterator[tuple[str, str]]:
     yield f"{top}/kustomization.yaml", _resources("namespace.yaml", *(f"{app}/ks.yaml" for app in apps))
     yield f"{top}/namespace.yaml", manifest("v1/Namespace", team, labels=f"{{team: {team}}}")
     for n, app in enumerate(apps):
-        yield f"{top}/{app}/ks.yaml", _flux(app, team, _FLUX.format(team=team, app=app))
+        yield f"{top}/{app}/ks.yaml", _flux(app, team, _read("kustomization", TEAM=team, APP_NAME=app).rstrip())
         released = ["helmrelease.yaml"] if n in _RELEASED else []
         yield f"{top}/{app}/app/kustomization.yaml", _resources("app.yaml", *released)
         yield f"{top}/{app}/app/app.yaml", "".join(written(_app(app, n)))
         if released:
-            spec = _RELEASE.format(app=app)
+            spec = _read("release", APP_NAME=app).rstrip()
             yield f"{top}/{app}/app/helmrelease.yaml", manifest("helm.toolkit.fluxcd.io/v2/HelmRelease", app, spec=spec)
         yield from _no_manifests(f"{top}/{app}", app, n)
 
@@ -121,7 +78,7 @@ def _app(app: str, number: int) -> Iterator[str]:
     name = "${APP}" if number % 5 == 1 else app
     domain = "${DOMAIN}" if number % 2 else "home.example.com"
     for route in (name, f"{name}-admin") if number in {0, APPS - 1} else (name,):
-        spec = _ROUTE.format(name=route, domain=domain, backend=name)
+        spec = _read("route", ROUTE=route, BACKEND=name, HOST=domain).rstrip()
         yield manifest(f"{_GATEWAY_API}/v1/HTTPRoute", route, spec=spec)
     if number not in _RELEASED:
         yield manifest("v1/Service", name, spec="selector: {app: a}\nports:\n- {name: http, port: 80}")
@@ -140,7 +97,7 @@ def _no_manifests(folder: str, app: str, number: int) -> Iterator[tuple[str, str
             "".join(f"key{n}:\n  enabled: true\n  image: example.com/{n}\n" for n in range(30)),
         )
     elif number == 0:
-        yield f"{folder}/check.yaml", _WORKFLOW
+        yield f"{folder}/check.yaml", _read("workflow")
         yield f"{folder}/Taskfile.yaml", 'version: "3"\ntasks: {check: {cmds: [task: all]}}\n'
     else:
         yield f"{folder}/configuration.yaml", "automation: !include automations.yaml\npassword: !secret password\n"

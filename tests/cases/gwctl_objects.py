@@ -158,9 +158,9 @@ def listed(question: Question, _: str, expected: Json) -> tuple[object, object]:
     rows = _rows(question)
     wanted = items(expected)
     if not any(isinstance(entry, dict) for entry in wanted):
-        return wanted, [_name(row) for row in rows]
+        return wanted, [row.ref.name for row in rows]
     by_name = {text_at(entry, "name"): fields(entry) for entry in wanted}
-    got = [_entry(row, by_name.get(_name(row), {"name": ""})) for row in rows]
+    got = [_entry(row, by_name.get(row.ref.name, {"name": ""})) for row in rows]
     return sorted(by_name.values(), key=str), sorted(got, key=str)
 
 
@@ -191,10 +191,6 @@ def _rows(question: Question) -> Sequence[AnyRow]:
     return list_type(question.before, _TYPES.get(arguments[1], arguments[1]), selection).rows
 
 
-def _name(row: AnyRow) -> str:
-    return row.ref.name
-
-
 def _entry(row: AnyRow, wanted: Mapping[str, Json]) -> dict[str, Json]:
     """Return the cells of a row that a fact has, in the words of that fact."""
     return {key: _CELLS[key](row, value) for key, value in wanted.items()}
@@ -208,47 +204,23 @@ def _shown(entries: Sequence[str], separator: str, wanted: Json) -> Json:
     return (separator.join(entries[:_SHOWN]) + (f" + {rest} more" if rest > 0 else "")) or "None"
 
 
-def _hostnames(row: AnyRow, wanted: Json) -> Json:
-    return _shown(row.hostnames if isinstance(row, RouteRow) else (), ",", wanted)
-
-
-def _parents(row: AnyRow, wanted: Json) -> Json:
-    return _shown([str(parent.object) for parent in row.parents] if isinstance(row, RouteRow) else (), ",", wanted)
-
-
-def _referred_by(row: AnyRow, wanted: Json) -> Json:
-    names = [ref.qualified_name for ref in row.referred_by] if isinstance(row, BackendRow) else []
-    return _shown(names, ", ", wanted)
-
-
-def _policies(row: AnyRow, _: Json) -> Json:
+def _policies(row: AnyRow) -> Json:
     """Return the number of policies that name the object, whether or not they may: gwctl counts these."""
     return len({attachment.policy for attachment in row.listed.targeted_by}) if isinstance(row, ObjectRow) else None
 
 
-def _http_routes(row: AnyRow, _: Json) -> Json:
-    return len([ref for ref in row.routes if ref.kind == "HTTPRoute"]) if isinstance(row, GatewayRow) else None
+def _routes_of(row: AnyRow) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the hostnames and the parents of a route."""
+    return (row.hostnames, [str(parent.object) for parent in row.parents]) if isinstance(row, RouteRow) else ((), ())
 
 
-def _target(row: AnyRow, _: Json) -> Json:
-    return ", ".join(f"{target.kind} {target.object.name}" for target in _targets_of(row))
-
-
-def _targets(row: AnyRow, _: Json) -> Json:
-    return [slashed(target.object) for target in _targets_of(row)]
+def _referring(row: AnyRow) -> Sequence[str]:
+    return [ref.qualified_name for ref in row.referred_by] if isinstance(row, BackendRow) else ()
 
 
 def _targets_of(row: AnyRow) -> list[NodeRef]:
     attachments = row.targets if isinstance(row, PolicyRow) else ()
     return [attachment.target for attachment in attachments if attachment.target]
-
-
-def _class(row: AnyRow, _: Json) -> Json:
-    return row.profile.policy_class.capitalize() if isinstance(row, PolicyRow | KindRow) else None
-
-
-def _scope(row: AnyRow, _: Json) -> Json:
-    return ("Namespaced" if row.names.namespaced else "Cluster") if isinstance(row, KindRow) else None
 
 
 def _condition(type_: str) -> Callable[[AnyRow, Json], Json]:
@@ -269,19 +241,21 @@ def _reported(row: AnyRow) -> Iterable[ReportedCondition]:
 
 _CELLS: Final[Mapping[str, Callable[[AnyRow, Json], Json]]] = {
     "accepted": _condition("Accepted"),
-    "hostnames": _hostnames,
-    "httproutes": _http_routes,
+    "hostnames": lambda row, wanted: _shown(_routes_of(row)[0], ",", wanted),
+    "httproutes": lambda row, _: (
+        sum(ref.kind == "HTTPRoute" for ref in row.routes) if isinstance(row, GatewayRow) else None
+    ),
     "kind": lambda row, _: str(row.ref.group_kind),
-    "name": lambda row, _: _name(row),
+    "name": lambda row, _: row.ref.name,
     "namespace": lambda row, _: row.ref.namespace,
     "ns": lambda row, _: row.ref.namespace,
-    "parentRefs": _parents,
-    "parents": _parents,
-    "policies": _policies,
-    "referred_by": _referred_by,
+    "parentRefs": lambda row, wanted: _shown(_routes_of(row)[1], ",", wanted),
+    "parents": lambda row, wanted: _shown(_routes_of(row)[1], ",", wanted),
+    "policies": lambda row, _: _policies(row),
+    "referred_by": lambda row, wanted: _shown(_referring(row), ", ", wanted),
     "resolved": _condition("ResolvedRefs"),
-    "scope": _scope,
-    "target": _target,
-    "targets": _targets,
-    "type": _class,
+    "scope": lambda row, _: ("Namespaced" if row.names.namespaced else "Cluster") if isinstance(row, KindRow) else None,
+    "target": lambda row, _: ", ".join(f"{target.kind} {target.object.name}" for target in _targets_of(row)),
+    "targets": lambda row, _: [slashed(target.object) for target in _targets_of(row)],
+    "type": lambda row, _: row.profile.policy_class.capitalize() if isinstance(row, PolicyRow | KindRow) else None,
 }

@@ -24,86 +24,29 @@ def gwctl_outcomes(folder: Path, facts: Json, **fields: Json) -> dict[str, Outco
     return {outcome.fact: outcome for outcome in gwctl.judge(case(folder, {"facts": facts, **fields}))}
 
 
-def test_gwctl_facts_about_objects_are_compared(tmp_path: Path) -> None:
-    """Each key of a fact is answered for the object that the question names."""
+def test_what_cannot_be_answered_is_a_miss(tmp_path: Path) -> None:
+    """A fact of an unknown type, and one about an object that is not there."""
     facts: Json = [
-        {"ask": "describe gateway default/g1", "attached_routes": ["default/r1"], "backends": ["default/s1"]},
-        {"ask": "policies attached to gateway default/g1", "directly_attached": ["HuePolicy.example.com default/high"]},
-        {"ask": "inherited policies of httproute default/r1", "inherited": ["HuePolicy.example.com default/high"]},
-        {"ask": "gateways of gatewayclass public-class", "attached_gateways": ["default/g2"]},
-        {
-            "ask": "parents of httproute default/r1",
-            "parents": ["Gateway default/g1"],
-            "not_gateways": ["Gateway default/g1"],
-        },
-        {"ask": "blast radius of high", "routes": ["r1"], "backends": ["default/s1"], "paths": ["g1>r1>s1"]},
-        {"ask": "describe HuePolicy default/low", "attached": ["default/r1"], "events": [], "colour": "blue"},
+        {"ask": "describe HuePolicy default/low", "colour": "blue"},
         {"ask": "describe gateway default/nowhere", "attached_routes": []},
+        {"ask": "effective of httproute default/r1 via g2", "effective": {}},
+        {"ask": "effective of service default/s1 per path", "g1>s1>r1": {}},
     ]
-    outcomes = gwctl_outcomes(tmp_path, facts)
-    assert {fact.rpartition(": ")[2] + "?": outcome.got for fact, outcome in outcomes.items() if not outcome.right} == {
-        "attached_gateways?": ["default/g1"],
-        "not_gateways?": [],
-        "colour?": NOT_ANSWERED,
-        "attached_routes?": "no such object",
-    }
-    assert len(outcomes) == 14
+    got = [outcome.got for outcome in gwctl_outcomes(tmp_path, facts).values()]
+    assert got == [NOT_ANSWERED, "no such object", "no such path", "no such path"]
 
 
-def test_gwctl_lists_are_compared_row_by_row(tmp_path: Path) -> None:
-    """By name, or by what a fact tells of each row; a row too many is a miss, and so is one too few."""
-    low = {"namespace": "default", "name": "low", "kind": "HuePolicy.example.com", "targets": ["HTTPRoute/default/r1"]}
-    high = {"name": "high", "target": "Gateway g1", "type": "Inherited", "accepted": "Unknown"}
-    route: dict[str, Json] = {"ns": "default", "name": "r1", "hostnames": "None", "parents": 1, "resolved": "Unknown"}
+def test_a_row_too_many_or_too_few_is_a_miss(tmp_path: Path) -> None:
+    """In lists with cells, and in those of names, whose order counts."""
+    low = {"name": "low", "kind": "HuePolicy.example.com"}
     facts: Json = [
-        {"ask": "list policies (all)", "expect": [low, high]},
-        {"ask": "list policycrds", "expect": [{"name": "huepolicies.example.com", "scope": "Namespaced"}]},
-        {"ask": "get httproutes -A", "expect": [{**route, "hostnames": 0, "parentRefs": 1, "policies": 1}]},
-        {"ask": "get gateways -o wide -n default", "expect": [{"name": "g1", "policies": 1, "httproutes": 1}]},
-        {"ask": "get gateways -o wide (default/g1)", "routes": 1},
-        {"ask": "get services -o wide", "expect": [{"name": "s1", "referred_by": "default/r1"}]},
-        {"ask": "get services -n far", "expect": []},
-        {"ask": "get gateways -l env=none", "expect": []},
-        {"ask": "get httproutes -A -o wide", "expect": [{**route, "parents": "Gateway default/g1"}]},
         {"ask": "list policies -A", "expect": [low]},
+        {"ask": "list policies", "expect": [low, {"name": "high"}, {"name": "mid"}]},
         {"ask": "get policies", "expect": ["low"]},
-        {"ask": "get httproutes", "expect": [{**route, "policies": 2}]},
+        {"ask": "get policies -n default", "expect": ["low", "high"]},
         {"ask": "get gateways (default/g2)", "routes": 1},
     ]
-    outcomes = gwctl_outcomes(tmp_path, facts)
-    assert [fact.rpartition(": ")[0] for fact, outcome in outcomes.items() if not outcome.right] == [
-        "list policies -A",
-        "get policies",
-        "get httproutes",
-        "get gateways (default/g2)",
-    ]
-
-
-def test_gwctl_facts_about_merging_are_compared(tmp_path: Path) -> None:
-    """Values, sources, strategy, and the difference that a deletion makes, path by path."""
-    kind = "HuePolicy.example.com"
-    facts: Json = [
-        {"ask": "effective of httproute default/r1 via g1", "effective": {kind: {"hue": {"shade": 2}}}},
-        {"ask": "effective of httproute default/r1 via g2", "effective": {}},
-        {"ask": "merged HuePolicy of gateway default/g1", "effective": {"hue": {"shade": 1, "tint": 1}}},
-        {
-            "ask": "provenance of HuePolicy at gateway default/g1",
-            "provenance": {"hue.shade": "high", "hue.tint": "low"},
-        },
-        {"ask": "strategy at gateway default/g1", "strategy": "Patch defaults (somebody says)"},
-        {"ask": "effective of service default/s1 per path", "g1>r1>s1": {"hue": {"shade": 2}}, "g1>s1>r1": {}},
-        {"ask": "enforcement", "low": "Enforced", "high": "Overridden by low", "mid": "Enforced"},
-        {"ask": "blast radius of low", "delete_changes": {"g1>r1>s1": "hue.shade 2 -> 1, hue.tint none -> 1"}},
-        {"ask": "radius of high", "delete_no_change": ["g1>r1>s1"]},
-    ]
-    outcomes = gwctl_outcomes(tmp_path, facts)
-    assert [fact for fact, outcome in outcomes.items() if not outcome.right] == [
-        "effective of httproute default/r1 via g2: effective",
-        "provenance of HuePolicy at gateway default/g1: provenance",
-        "strategy at gateway default/g1: strategy",
-        "effective of service default/s1 per path: g1>s1>r1",
-        "enforcement: mid",
-    ]
+    assert not any(outcome.right for outcome in gwctl_outcomes(tmp_path, facts).values())
 
 
 def test_gwctl_errors_are_compared_both_ways(tmp_path: Path) -> None:
@@ -138,22 +81,12 @@ def test_gwctl_corrections_take_the_place_of_facts(tmp_path: Path) -> None:
     ]
 
 
-def test_a_gwctl_change_is_compared_with_the_world_before(tmp_path: Path) -> None:
-    """New, mended and remaining problems are told apart."""
-    ask = "analyze change.yaml against manifests.yaml"
-    mended = 'UDPRoute "default/u1" references a non-existent Service "default/absent"'
-    fact: Json = {
-        "ask": ask,
-        "created": ["Service default/absent"],
-        "updated": ["HTTPRoute default/r1"],
-        "new_issues": ['HTTPRoute "default/r1" references a non-existent Service "default/s-2"'],
-        "fixed_issues": [mended],
-        "unchanged_issues": [],
-    }
-    folder = case(tmp_path, {"facts": [fact, {"ask": ask, "new_issues": [], "fixed_issues": []}]})
+def test_a_change_that_is_not_told_is_a_miss(tmp_path: Path) -> None:
+    """New and mended problems are told apart."""
+    folder = case(tmp_path, {"facts": [{"ask": "analyze change.yaml", "new_issues": [], "fixed_issues": []}]})
     changed = route("r1", parents=[parent("g1")], rules=[rule(backend("s-2", 80))])
     write_manifests(folder / "change.yaml", [service("absent", 53), changed])
-    assert [outcome.right for outcome in gwctl.judge(folder)] == [True, True, True, True, True, False, False]
+    assert [outcome.right for outcome in gwctl.judge(folder)] == [False, False]
 
 
 def test_a_question_without_an_object_has_no_subject(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
@@ -15,6 +16,7 @@ from tests.cases.sample import DATA
 from tests.cases.worlds import read, world
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from kubectl_policy.model import Json
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
 # Each with how many facts its cases have, so that none is lost by a fact that nobody understands.
 JUDGES: Final[dict[str, tuple[Any, int]]] = {
     "conformance": (conformance, 4),
-    "gwctl": (gwctl, 6),
-    "kuadrant": (kuadrant, 7),
-    "nginx-gateway-fabric": (nginx_gateway_fabric, 46),
+    "gwctl": (gwctl, 47),
+    "kuadrant": (kuadrant, 33),
+    "nginx-gateway-fabric": (nginx_gateway_fabric, 71),
 }
 WRITERS: Final = {"envoy-gateway": envoy_gateway, "kgateway": kgateway}
 WRITTEN: Final = [
@@ -39,6 +41,44 @@ def test_every_fact_holds(suite: str) -> None:
     outcomes = judged(adapter.judge, DATA / suite, adapter.MARKER)
     assert [outcome for outcome in outcomes if not outcome.right] == []
     assert len(outcomes) == count
+
+
+# What is asked, and how; all else is an answer.
+QUESTIONS: Final = frozenset({"absent", "ask", "case", "condition", "exact", "expand"})
+
+
+def spoiled(value: Json) -> Iterator[Json]:
+    """Yield a document with each of its answers replaced, one at a time."""
+    if isinstance(value, dict):
+        for key in value.keys() - QUESTIONS:
+            yield from ({**value, key: other} for other in spoiled(value[key]))
+    elif isinstance(value, list):
+        for position, element in enumerate(value):
+            yield from ([*value[:position], other, *value[position + 1 :]] for other in spoiled(element))
+    elif isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield value + 1
+    else:
+        yield "spoiled"
+
+
+@pytest.mark.parametrize(
+    ("suite", "case"),
+    [
+        (suite, file.parent.name)
+        for suite in ("gwctl", "kuadrant", "nginx-gateway-fabric")
+        for file in sorted(DATA.glob(f"{suite}/*/expected.yaml"))
+    ],
+)
+def test_every_fact_can_fail(suite: str, case: str, tmp_path: Path) -> None:
+    """Each answer that a case expects, however it is written, makes a miss if it is another one."""
+    adapter, _ = JUDGES[suite]
+    folder = tmp_path / case
+    shutil.copytree(DATA / suite / case, folder)
+    for expected in spoiled(dict(read(folder / adapter.MARKER))):
+        (folder / adapter.MARKER).write_text(json.dumps(expected), "utf-8")
+        assert not all(outcome.right for outcome in adapter.judge(folder)), expected
 
 
 @pytest.mark.parametrize("suite", WRITERS)
