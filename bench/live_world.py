@@ -199,12 +199,12 @@ def _create(server: Server, objects: list[Object]) -> None:
     """Create objects one after the other, on one connection."""
     headers = {"Authorization": f"Bearer {server.tokens[ADMIN]}", "Content-Type": "application/json"}
     with closing(http.client.HTTPSConnection("127.0.0.1", server.port, context=server.trust)) as connection:
-        for each in objects:
-            connection.request("POST", _path(each), json.dumps(each), headers)
+        for obj in objects:
+            connection.request("POST", _path(obj), json.dumps(obj), headers)
             answer = connection.getresponse()
             text = answer.read()
             if answer.status != http.client.CREATED:
-                raise RuntimeError(f"{_path(each)}: {text.decode(errors='replace')}")
+                raise RuntimeError(f"{_path(obj)}: {text.decode(errors='replace')}")
 
 
 def _path(each: Object) -> str:

@@ -78,7 +78,8 @@ def wrong_attachments(raw: Analysis, truth: Analysis) -> Iterator[str]:
         if not is_sure(raw, route.ref) or truth.index.get(route.ref) is None:
             continue
         bindings = {
-            (found.parent, found.listener): (found.state, found.reason) for found in truth.topology.bindings(route.ref)
+            (binding.parent, binding.listener): (binding.state, binding.reason)
+            for binding in truth.topology.bindings(route.ref)
         }
         for binding in raw.topology.bindings(route.ref):
             doubted = binding.state == "unknown" or not is_sure(raw, binding.parent)
@@ -98,7 +99,7 @@ def wrong_answers(raw: Analysis, truth: Analysis) -> Iterator[str]:
             continue
         is_policy = ref in raw.attachments
         answer = describe_policy(raw, ref) if is_policy else describe(raw, NodeRef(ref))
-        if answer.unseen or any("is unknown" in said.message for said in answer.problems):
+        if answer.unseen or any("is unknown" in problem.message for problem in answer.problems):
             continue
         if truth.index.get(ref) is None:
             yield f"{ref} does not exist"
@@ -127,7 +128,8 @@ def in_force(analysis: Analysis, ref: ObjectRef, raw: Analysis) -> dict[str, dic
     """
     return {
         " ▸ ".join(str(node) for node in path if not node.section or raw.index.get(node.object)): {
-            str(found.resolution.kind): plain(found.resolution.spec) for found in analysis.resolver.effective(path)
+            str(effective.resolution.kind): plain(effective.resolution.spec)
+            for effective in analysis.resolver.effective(path)
         }
         for path in describe(analysis, NodeRef(ref)).paths
     }

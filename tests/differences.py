@@ -62,17 +62,24 @@ def concerned(found: StateDiff) -> list[list[str]]:
 
 def enforcement(found: StateDiff) -> dict[str, tuple[str | None, str | None, list[str]]]:
     """What becomes of policies, and who beats them then."""
-    return {one.policy.name: (one.before, one.after, [by.name for by in one.by]) for one in found.enforcement}
+    return {
+        change.policy.name: (change.before, change.after, [by.name for by in change.by]) for change in found.enforcement
+    }
 
 
 def attachments(found: StateDiff) -> list[tuple[str, str, str | None, str | None]]:
     """What becomes of references of policies to targets."""
-    return [(one.policy.name, str(one.target), one.before, one.after) for one in found.attachments]
+    return [
+        (attachment.policy.name, str(attachment.target), attachment.before, attachment.after)
+        for attachment in found.attachments
+    ]
 
 
 def parents(found: StateDiff) -> list[tuple[str, str, str | None, str | None, str]]:
     """What becomes of routes at parents."""
-    return [(one.route.name, str(one.parent), one.before, one.after, one.message) for one in found.parents]
+    return [
+        (parent.route.name, str(parent.parent), parent.before, parent.after, parent.message) for parent in found.parents
+    ]
 
 
 def words(path: Path) -> str:

@@ -39,8 +39,10 @@ def manifests(*worlds: str) -> Snapshot:
 
 def without(snapshot: Snapshot, *names: str) -> Snapshot:
     """A snapshot without some objects, given as `Kind namespace/name`; each of them is in it."""
-    assert set(names) <= {str(found.ref) for found in snapshot.resources}
-    return replace(snapshot, resources=tuple(found for found in snapshot.resources if str(found.ref) not in names))
+    assert set(names) <= {str(resource.ref) for resource in snapshot.resources}
+    return replace(
+        snapshot, resources=tuple(resource for resource in snapshot.resources if str(resource.ref) not in names)
+    )
 
 
 def fixture_world(name: str) -> Callable[..., Snapshot]:
@@ -54,10 +56,12 @@ def fixture_world(name: str) -> Callable[..., Snapshot]:
 
 def edited(snapshot: Snapshot, name: str, **fields: Json) -> Snapshot:
     """A snapshot in which fields of one object's spec are others; None takes a field away."""
-    assert name in {str(found.ref) for found in snapshot.resources}
+    assert name in {str(resource.ref) for resource in snapshot.resources}
     return replace(
         snapshot,
-        resources=tuple(_edited(found, fields) if str(found.ref) == name else found for found in snapshot.resources),
+        resources=tuple(
+            _edited(resource, fields) if str(resource.ref) == name else resource for resource in snapshot.resources
+        ),
     )
 
 
@@ -69,11 +73,11 @@ def _edited(resource: Resource, fields: Mapping[str, Json]) -> Resource:
 
 def annotated(snapshot: Snapshot, name: str, annotations: Json) -> Snapshot:
     """A snapshot in which one object has annotations."""
-    assert name in {str(found.ref) for found in snapshot.resources}
+    assert name in {str(resource.ref) for resource in snapshot.resources}
 
     resources = (
-        build.with_metadata(found, annotations=annotations) if str(found.ref) == name else found
-        for found in snapshot.resources
+        build.with_metadata(resource, annotations=annotations) if str(resource.ref) == name else resource
+        for resource in snapshot.resources
     )
     return replace(snapshot, resources=tuple(resources))
 
@@ -157,7 +161,10 @@ def _place(found: AncestorStatus) -> str:
 
 
 def _conditions(conditions: Iterable[PolicyCondition]) -> dict[str, Condition]:
-    return {found.type: (found.status, found.reason, tuple(map(str, found.related))) for found in conditions}
+    return {
+        condition.type: (condition.status, condition.reason, tuple(map(str, condition.related)))
+        for condition in conditions
+    }
 
 
 def spec_at(analysis: Analysis, kind: str, node: NodeRef) -> list[dict[str, Json]]:

@@ -108,7 +108,9 @@ def _tails(world: World, home: str, rule: Rule) -> Iterator[Path]:
         if namespace != home and (home, namespace) not in world.grants:
             continue
         node = obj("", "Service", namespace, name)
-        service = next((one for one in world.services if (one.namespace, one.name) == (namespace, name)), None)
+        service = next(
+            (service for service in world.services if (service.namespace, service.name) == (namespace, name)), None
+        )
         if service is None:
             yield (node,)
             continue
@@ -141,7 +143,7 @@ def attached(world: World, policy: Policy) -> tuple[list[NodeRef], set[str]]:
     """The targets that a policy attaches to, and why it fails to attach to the others."""
     there: list[NodeRef] = []
     failures, known = set[str](), sections(world)
-    kind = next(one for one in world.kinds if one.name == policy.kind)
+    kind = next(kind for kind in world.kinds if kind.name == policy.kind)
     for target in policy.targets:
         home, abroad = policy.namespace, target.object.namespace
         if abroad and abroad != home and (home, abroad) not in world.grants:
@@ -171,7 +173,9 @@ def acts_on(world: World, kind: Kind, node: NodeRef) -> bool:
         return node.object.name in ours
     if node.kind == "Gateway":
         return NodeRef(node.object) in gateways
-    route = next(one for one in world.routes if (one.namespace, one.name) == (node.object.namespace, node.object.name))
+    route = next(
+        route for route in world.routes if (route.namespace, route.name) == (node.object.namespace, node.object.name)
+    )
     return any(obj(GATEWAY_API, "Gateway", *parent[:2]) in gateways for parent in route.parents)
 
 

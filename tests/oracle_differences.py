@@ -74,7 +74,7 @@ def _leads_to_its_end(path: Path, world: World) -> bool:
 def verdicts(before: World, after: World) -> dict[ObjectRef, Verdict]:
     """All policies of which something else has become."""
     found: dict[ObjectRef, Verdict] = {}
-    for policy in sorted({one.ref for world in (before, after) for one in world.policies}):
+    for policy in sorted({policy.ref for world in (before, after) for policy in world.policies}):
         (old, beaten), (new, by) = _verdict(before, policy), _verdict(after, policy)
         if (old, beaten) != (new, by):
             found[policy] = Verdict(old, new, frozenset(by))
@@ -82,7 +82,7 @@ def verdicts(before: World, after: World) -> dict[ObjectRef, Verdict]:
 
 
 def _verdict(world: World, ref: ObjectRef) -> tuple[str | None, set[ObjectRef]]:
-    policy = next((one for one in world.policies if one.ref == ref), None)
+    policy = next((policy for policy in world.policies if policy.ref == ref), None)
     return oracle_verdicts.enforcement(world, policy) if policy else (None, set())
 
 

@@ -34,8 +34,8 @@ def refused(world: World, kind: Kind) -> dict[tuple[ObjectRef, NodeRef], tuple[O
     found: dict[tuple[ObjectRef, NodeRef], tuple[ObjectRef, NodeRef]] = {}
     if kind.same_level not in {"one-applies", "disjoint"}:
         return found
-    policies = in_order(kind, (one for one in world.policies if one.kind == kind.name))
-    targets = {one.ref: sorted(set(attached(world, one)[0])) for one in policies}
+    policies = in_order(kind, (policy for policy in world.policies if policy.kind == kind.name))
+    targets = {policy.ref: sorted(set(attached(world, policy)[0])) for policy in policies}
     for place, policy in enumerate(policies):
         meets: dict[NodeRef, tuple[ObjectRef, NodeRef]] = {}
         for node in targets[policy.ref]:
@@ -164,7 +164,9 @@ def chosen(parts: list[Part], kind: Kind) -> Merged:
 
 def policies_on(world: World, kind: Kind, node: NodeRef) -> list[Policy]:
     """The policies of a kind at one node, in their order."""
-    return in_order(kind, (one for one in world.policies if one.kind == kind.name and node in attached(world, one)[0]))
+    return in_order(
+        kind, (policy for policy in world.policies if policy.kind == kind.name and node in attached(world, policy)[0])
+    )
 
 
 def _declared(kind: Kind, policy: Policy, node: NodeRef) -> Iterator[Part]:
@@ -210,7 +212,7 @@ def kept_out(world: World, kind: Kind, parts: list[Part]) -> dict[Who, tuple[Who
     for part in parts:
         if part.who[:2] in out:
             holder, node = out[part.who[:2]]
-            there = tuple(dict.fromkeys(one.who for one in parts if one.who[:2] == (holder, node)))
+            there = tuple(dict.fromkeys(part.who for part in parts if part.who[:2] == (holder, node)))
             found[part.who] = there or ((holder, node, False, 0),)
     return found
 
@@ -260,9 +262,9 @@ def age_unknown(world: World, kind: Kind, path: Path) -> bool:
     """Whether names decide on a node of a path between policies one of which has no date."""
     for node in nodes_that_count(world, kind, path):
         policies = policies_on(world, kind, node)
-        for one in policies:
-            rivals = [other for other in policies if not kind.ordered or (other.number or 0) == (one.number or 0)]
-            rivals = [other for other in rivals if not kind.weighted or (other.weight or 0) == (one.weight or 0)]
-            if one.created is None and len(rivals) > 1:
+        for policy in policies:
+            rivals = [other for other in policies if not kind.ordered or (other.number or 0) == (policy.number or 0)]
+            rivals = [other for other in rivals if not kind.weighted or (other.weight or 0) == (policy.weight or 0)]
+            if policy.created is None and len(rivals) > 1:
                 return True
     return False

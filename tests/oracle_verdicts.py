@@ -33,7 +33,7 @@ def fates(outcome: Outcome) -> list[Fate]:
     """The fate of every field that a part declares."""
     found: list[Fate] = []
     spec = {named(field): leaf for field, leaf in outcome.spec.items()}
-    winners = tuple(one.who for one in outcome.parts if one.who in outcome.members)
+    winners = tuple(part.who for part in outcome.parts if part.who in outcome.members)
     for part in outcome.parts:
         for field, (value, who) in part.spec.items():
             name = named(field)
@@ -96,7 +96,7 @@ def is_below(kind: Kind, path: Path) -> bool:
 
 def enforcement(world: World, policy: Policy) -> tuple[str, set[ObjectRef]]:
     """The state of a policy over all its paths, and who beats it."""
-    kind = next(one for one in world.kinds if one.name == policy.kind)
+    kind = next(kind for kind in world.kinds if kind.name == policy.kind)
     targets, failures = oracle.attached(world, policy)
     if not targets:
         states = ("TargetNotFound", "NotPermitted", "NoEffect")

@@ -69,7 +69,7 @@ def test_attachments_to_an_object_and_its_sections() -> None:
         policy("a", target("g", section="http"), target("r", "HTTPRoute"), {"kind": "Gateway", "selector": {}}),
     ]
     analysis = analyze(snapshot(*policies, *WORLD, complete=True))
-    found = [(one.policy.name, one.state) for one in analysis.attachments_to(ref("Gateway", "g"))]
+    found = [(attachment.policy.name, attachment.state) for attachment in analysis.attachments_to(ref("Gateway", "g"))]
     assert found == [("a", "attached"), ("b", "section missing")]
 
 
@@ -79,8 +79,8 @@ def test_effective_policies_of_one_kind() -> None:
         snapshot(policy("p", target("g"), a=1), policy("q", target("g"), kind="AlphaPolicy", b=1), *WORLD)
     )
     at = node("Gateway", "g")
-    assert [found.resolution.kind.kind for found in analysis.effective(at)] == ["AlphaPolicy", "ColorPolicy"]
-    assert [plain(found.resolution.spec) for found in analysis.effective(at, COLOR)] == [{"a": 1}]
+    assert [effective.resolution.kind.kind for effective in analysis.effective(at)] == ["AlphaPolicy", "ColorPolicy"]
+    assert [plain(effective.resolution.spec) for effective in analysis.effective(at, COLOR)] == [{"a": 1}]
     (path,) = analysis.topology.paths(at)
     assert analysis.effective_on(path) == analysis.effective(at)
 
@@ -108,13 +108,17 @@ def test_settings_reach_the_topology() -> None:
 
 def test_routes_in_a_circle_are_reported() -> None:
     """Each of them, and no other; nothing is said where routes lead to Services alone."""
-    assert "cycle" not in {one.rule for one in analyze(snapshot(*WORLD)).diagnostics}
+    assert "cycle" not in {problem.rule for problem in analyze(snapshot(*WORLD)).diagnostics}
     rules = {"a": "b", "b": "a", "c": "a"}
     routes = [
         route(name, rules=[rule(backend(target, None, group=GATEWAY_API, kind="HTTPRoute"))])
         for name, target in rules.items()
     ]
-    found = [one for one in analyze(snapshot(gateway_class(), gateway(), *routes)).diagnostics if one.rule == "cycle"]
+    found = [
+        problem
+        for problem in analyze(snapshot(gateway_class(), gateway(), *routes)).diagnostics
+        if problem.rule == "cycle"
+    ]
     circle = "a request would loop: HTTPRoute default/a → HTTPRoute default/b → HTTPRoute default/a"
     assert [(one.severity, one.subject, one.message) for one in found] == [
         ("error", ref("HTTPRoute", name), f"HTTPRoute default/{name}: {circle}") for name in ("a", "b")
@@ -167,7 +171,7 @@ class TestDiagnostics:
     def test_an_attachment_that_holds(self) -> None:
         """Nothing to say."""
         analysis = analyze(snapshot(policy("p", target("g")), *WORLD))
-        assert [found for found in analysis.diagnostics if found.subject == P] == []
+        assert [problem for problem in analysis.diagnostics if problem.subject == P] == []
 
     def test_the_problems_of_reading_come_first(self) -> None:
         """Then those of each object, by kind and name: wrong shapes, broken references, failed attachments."""
@@ -176,7 +180,7 @@ class TestDiagnostics:
         dangling = route("lost", parents=[parent("nowhere")])
         world = snapshot(*WORLD, gateway_class(), dangling, shapeless, policy("p", target("ghost")), complete=True)
         analysis = analyze(Snapshot(world.resources, diagnostics=(read,), complete=True))
-        assert [(found.rule, found.subject) for found in analysis.diagnostics] == [
+        assert [(problem.rule, problem.subject) for problem in analysis.diagnostics] == [
             ("syntax-error", None),
             ("target-missing", P),
             ("wrong-type", ref("Gateway", "shapeless")),
@@ -191,6 +195,6 @@ class TestDiagnostics:
         resources = snapshot(*WORLD, gateway_class(), policy("p", target("ghost"))).resources
         nobodys = Diagnostic("syntax-error", "error", "a.yaml:3: not valid YAML")
         analysis = analyze(Snapshot(resources, diagnostics=(nobodys, duplicate, other), complete=True))
-        assert [found.rule for found in analysis.problems_of(P)] == ["duplicate-object", "target-missing"]
+        assert [problem.rule for problem in analysis.problems_of(P)] == ["duplicate-object", "target-missing"]
         assert analysis.problems_of(ref("Gateway", "g")) == (other,)
         assert analysis.problems_of(ref("Gateway", "absent")) == ()

@@ -53,6 +53,11 @@ def color(name: str = "p", target: Mapping[str, Json] = TO_G, **spec: Json) -> R
     return differences.color(name, target, age=None, **spec)
 
 
+def world_without(absent: Resource) -> list[Resource]:
+    """The world without one of its objects."""
+    return [resource for resource in WORLD if resource is not absent]
+
+
 def compared(
     before: Sequence[Resource], after: Sequence[Resource], *profiles: PolicyKindProfile, complete: bool = False
 ) -> StateComparison:
@@ -167,13 +172,13 @@ class TestWhatIsKnown:
 
     def test_the_only_gateway_of_a_namespace(self) -> None:
         """References to it are to nothing, and not to what was not read."""
-        found = between([*WORLD, color(a=1)], [*(one for one in WORLD if one is not GATEWAY), color(a=1)], INHERITED)
+        found = between([*WORLD, color(a=1)], [*world_without(GATEWAY), color(a=1)], INHERITED)
         assert attachments(found) == [("p", "Gateway default/g", "attached", "target missing")]
         assert parents(found) == [("r", "Gateway default/g#http", "attached", None, "Gateway default/g does not exist")]
 
     def test_behind_a_gap_it_is_unknown(self) -> None:
         """It may be there."""
-        left = [*(one for one in WORLD if one is not GATEWAY), color(a=1)]
+        left = [*world_without(GATEWAY), color(a=1)]
         found = between([*WORLD, color(a=1)], left, INHERITED, gaps=[Gap("Gateway", "", "forbidden")])
         assert attachments(found) == [("p", "Gateway default/g", "attached", "target unknown")]
         assert parents(found)[0] == ("r", "Gateway default/g", None, "unknown", "Gateway default/g is not in the input")
@@ -220,7 +225,7 @@ class TestPaths:
     def test_a_rule_loses_its_backend(self) -> None:
         """What leads to the rule is the same path; so is its setting."""
         without = build.route(rules=[build.rule()])
-        world = [*(one for one in WORLD if one is not ROUTE_R), color(a=1)]
+        world = [*world_without(ROUTE_R), color(a=1)]
         comparison = compared([*world, ROUTE_R], [*world, without], INHERITED)
         assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, True)]
         assert told(diff(comparison)) == []
@@ -228,14 +233,14 @@ class TestPaths:
     def test_a_rule_loses_one_of_two_backends(self) -> None:
         """Then this path is gone, as is the way to the Service."""
         two = build.route(rules=[build.rule(build.backend(), build.backend("t"))])
-        world = [*(one for one in WORLD if one is not ROUTE_R), build.service("t"), color(a=1)]
+        world = [*world_without(ROUTE_R), build.service("t"), color(a=1)]
         found = between([*world, two], [*world, ROUTE_R], INHERITED)
         assert told(found) == ["gone default/g/http/r/rule[0]/t/8080 a: 1 p -> nothing"]
         assert concerned(found) == [["Service default/t"]]
 
     def test_a_backend_without_ports(self) -> None:
         """A Service that was not read gets ports as soon as it is; nothing is otherwise."""
-        world = [*(one for one in WORLD if one is not SERVICE), color(a=1)]
+        world = [*world_without(SERVICE), color(a=1)]
         comparison = compared(world, [*world, SERVICE], INHERITED)
         assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, True)]
         assert told(diff(comparison)) == []
@@ -248,14 +253,14 @@ class TestPaths:
 
     def test_a_listener_gets_its_first_route(self) -> None:
         """What is set of the Gateway is so before and after; what is new is the way to the Service."""
-        world = [*(one for one in WORLD if one is not ROUTE_R), color(a=1)]
+        world = [*world_without(ROUTE_R), color(a=1)]
         found = between(world, [*world, ROUTE_R], INHERITED)
         assert told(found) == ["new default/g/http/r/rule[0]/s/8080 a: nothing -> 1 p"]
         assert concerned(found) == [["Service default/s"]]
 
     def test_a_listener_loses_its_only_route(self) -> None:
         """The other way round."""
-        world = [*(one for one in WORLD if one is not ROUTE_R), color(a=1)]
+        world = [*world_without(ROUTE_R), color(a=1)]
         found = between([*world, ROUTE_R], world, INHERITED)
         assert told(found) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
         assert concerned(found) == [["Service default/s"]]
@@ -319,7 +324,7 @@ def test_a_section_whose_policies_stand_beside_those_of_the_whole() -> None:
     """A policy of the route counts at the rule, as soon as the rule has one as well."""
     on_rule = color("rule", build.target("r", "HTTPRoute", "named"), b=1)
     named = build.route(rules=[build.rule(build.backend(), name="named")])
-    world = [*(one for one in WORLD if one is not ROUTE_R), named, on_rule]
+    world = [*world_without(ROUTE_R), named, on_rule]
     comparison = compared([*world, color(target=TO_R, a=1)], world, ON_ROUTES)
     assert comparison.shares_topology
     assert told(diff(comparison)) == [

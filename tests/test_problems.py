@@ -62,7 +62,7 @@ def test_a_target_without_a_status_is_in_doubt() -> None:
     (found,) = problems(profile, build.gateway("g"), ON_GATEWAY)
     assert (found.rule, found.severity) == ("target-status-missing", "info")
     assert "was read without its status" in found.message
-    assert [found.rule for found in problems(profile, build.gateway("other"), ON_GATEWAY)] == ["target-missing"]
+    assert [problem.rule for problem in problems(profile, build.gateway("other"), ON_GATEWAY)] == ["target-missing"]
 
 
 def test_listeners_that_share_what_each_needs_for_itself() -> None:
@@ -90,7 +90,7 @@ def test_listeners_that_share_what_each_needs_for_itself() -> None:
     assert (
         "KeyPolicy default/older came first, by name because creationTimestamp is missing; each needs" in found.message
     )
-    messages = [found.message for found in problems(profile, gateway, ON_GATEWAY)]
+    messages = [problem.message for problem in problems(profile, gateway, ON_GATEWAY)]
     assert messages == [
         f"KeyPolicy default/p: Gateway default/g#{one} uses Secret default/key like Gateway default/g#{other}; "
         "each needs its own"
@@ -125,7 +125,9 @@ def test_a_kind_that_does_not_attach_by_references_lacks_none() -> None:
     """Without target fields nothing is said; with them a policy that names nothing has no effect."""
     nothing = build.policy("p", kind="KeyPolicy", age=1, a=1)
     assert problems(PolicyKindProfile(KEYS, "direct", "profile", attachment="none"), nothing) == []
-    assert [found.rule for found in problems(PolicyKindProfile(KEYS, "direct", "profile"), nothing)] == ["no-target"]
+    assert [problem.rule for problem in problems(PolicyKindProfile(KEYS, "direct", "profile"), nothing)] == [
+        "no-target"
+    ]
 
 
 OURS: Final = "example.com/gateway"
@@ -147,7 +149,7 @@ def outcomes(*resources: Resource, complete: bool = True) -> list[tuple[str, str
     """Rule, severity, field and message of each problem of policy `p` with two routes that share their requests."""
     world = (build.gateway_class(), build.service(), build.route("a"), *resources)
     analysis = analyze(build.snapshot(*world, complete=complete), profiles=[PASSING])
-    return [(found.rule, found.severity, found.field, found.message) for found in analysis.problems_of(P)]
+    return [(problem.rule, problem.severity, problem.field, problem.message) for problem in analysis.problems_of(P)]
 
 
 class TestAttachmentsThatFail:
@@ -193,5 +195,5 @@ def test_what_is_to_be_filled_in_breaks_no_schema() -> None:
     }
     unfilled, wrong = build.policy("p", size="${SIZE}"), build.policy("q", size="large", shape="odd")
     analysis = analyze(build.snapshot(build.crd("ColorPolicy", schema=schema), unfilled, wrong))
-    assert [found.field for found in analysis.problems_of(unfilled.ref) if found.rule == "schema"] == []
-    assert len([found for found in analysis.problems_of(wrong.ref) if found.rule == "schema"]) == 2
+    assert [problem.field for problem in analysis.problems_of(unfilled.ref) if problem.rule == "schema"] == []
+    assert len([problem for problem in analysis.problems_of(wrong.ref) if problem.rule == "schema"]) == 2

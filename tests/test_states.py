@@ -238,7 +238,7 @@ class TestLaidOver:
         definition = build.crd("ColorPolicy", cluster_scoped=True)
         there = replace(policy("red"), ref=replace(policy().ref, namespace=""))
         both = laid_over(build.snapshot(definition, there), build.snapshot(policy("blue")))
-        assert [(each.ref, each.raw) for each in both.resources][1:] == [(there.ref, policy("blue").raw)]
+        assert [(resource.ref, resource.raw) for resource in both.resources][1:] == [(there.ref, policy("blue").raw)]
 
 
 @pytest.mark.parametrize("cluster_scoped", [False, True])

@@ -25,7 +25,9 @@ def answers(analysis: Analysis) -> dict[str, object]:
         "paths": {node: analysis.topology.paths(node) for node in nodes},
         "policies": [policy.ref for policy in analysis.policies],
         "attachments": analysis.attachments,
-        "effective": {node: [(found, found.resolution.fates) for found in analysis.effective(node)] for node in nodes},
+        "effective": {
+            node: [(effective, effective.resolution.fates) for effective in analysis.effective(node)] for node in nodes
+        },
         "affected": {node: analysis.affected_by(node) for node in nodes},
         "enforcement": {policy.ref: analysis.enforcement(policy.ref) for policy in analysis.policies},
         "diagnostics": analysis.diagnostics,

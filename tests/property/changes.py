@@ -40,12 +40,14 @@ def without(world: World, deleted: Collection[ObjectRef]) -> World:
     kinds = {(ref.kind, ref.namespace, ref.name) for ref in deleted}
     return world._replace(
         namespaces=tuple(name for name in world.namespaces if ("Namespace", "", name) not in kinds),
-        classes=tuple(one for one in world.classes if ("GatewayClass", "", one[0]) not in kinds),
-        gateways=tuple(one for one in world.gateways if ("Gateway", *one[:2]) not in kinds),
-        routes=tuple(one for one in world.routes if ("HTTPRoute", *one[:2]) not in kinds),
-        services=tuple(one for one in world.services if ("Service", *one[:2]) not in kinds),
-        grants=tuple(one for one in world.grants if _grant(*one) not in deleted),
-        policies=tuple(one for one in world.policies if one.ref not in deleted),
+        classes=tuple(
+            gateway_class for gateway_class in world.classes if ("GatewayClass", "", gateway_class[0]) not in kinds
+        ),
+        gateways=tuple(gateway for gateway in world.gateways if ("Gateway", *gateway[:2]) not in kinds),
+        routes=tuple(route for route in world.routes if ("HTTPRoute", *route[:2]) not in kinds),
+        services=tuple(service for service in world.services if ("Service", *service[:2]) not in kinds),
+        grants=tuple(grant for grant in world.grants if _grant(*grant) not in deleted),
+        policies=tuple(policy for policy in world.policies if policy.ref not in deleted),
     )
 
 
@@ -118,12 +120,12 @@ def _with_other_settings(draw: st.DrawFn, world: World) -> World:
 
 def _with_other_ports(draw: st.DrawFn, world: World) -> World:
     ports = draw(st.sampled_from(_PORTS))
-    return world._replace(services=tuple(one._replace(ports=ports) for one in world.services))
+    return world._replace(services=tuple(service._replace(ports=ports) for service in world.services))
 
 
 def _with_other_listeners(draw: st.DrawFn, world: World) -> World:
     first = draw(st.sampled_from((("l0", "All"), ("l0", "Same"), ("l1", "All"))))
-    return world._replace(gateways=tuple(one._replace(listeners=(first,)) for one in world.gateways))
+    return world._replace(gateways=tuple(gateway._replace(listeners=(first,)) for gateway in world.gateways))
 
 
 def _with_other_grants(draw: st.DrawFn, world: World) -> World:

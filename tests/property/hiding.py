@@ -116,10 +116,10 @@ class Hiding:
     def hide(self, objects: Sequence[Object], profiles: tuple[PolicyKindProfile, ...]) -> Tree:
         """The tree of some objects, in an app or two for each of their namespaces, and one for what has none."""
         apps: list[_App] = []
-        shared = [one for one in objects if "namespace" not in one["metadata"]]
-        namespaces = sorted({one["metadata"]["namespace"] for one in objects if one not in shared})
+        shared = [obj for obj in objects if "namespace" not in obj["metadata"]]
+        namespaces = sorted({obj["metadata"]["namespace"] for obj in objects if obj not in shared})
         for namespace in namespaces:
-            mine = [one for one in objects if one["metadata"].get("namespace") == namespace]
+            mine = [obj for obj in objects if obj["metadata"].get("namespace") == namespace]
             letters = sorted({one["metadata"]["name"][0] for one in mine})
             alone = self.draw(st.sampled_from(letters))
             split = [one["metadata"]["name"][0] == alone for one in mine]
@@ -157,7 +157,7 @@ class Hiding:
 
     def _hide_app(self, app: _App) -> None:
         """Write the files of an app: what is in its folder, behind a base, and in components."""
-        shown = [copy.deepcopy(one) for one in app.objects]
+        shown = [copy.deepcopy(obj) for obj in app.objects]
         for one in shown:
             one["metadata"].pop("namespace")
             if app.said_by.startswith("object"):
@@ -305,7 +305,7 @@ class Hiding:
 
     def _applied(self, app: _App, cluster: str) -> list[Object]:
         """Have an app applied to a cluster; what it comes to there."""
-        found = [copy.deepcopy(one) for one in app.objects]
+        found = [copy.deepcopy(obj) for obj in app.objects]
         home = app.namespace if app.said_by.endswith("outside") else None
         if self.tool == "argo":
             folder = app.path

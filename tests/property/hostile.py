@@ -76,7 +76,7 @@ _ENCODINGS: Final = (*["utf-8"] * 4, "utf-8-sig", "utf-16")
 @st.composite
 def files(draw: st.DrawFn, resources: Sequence[Resource]) -> Mapping[str, bytes]:
     """Files with some objects in them, and with more that are like these, in other places or under the same names."""
-    objects: list[Json] = [dict(each.raw) for each in resources]
+    objects: list[Json] = [dict(resource.raw) for resource in resources]
     if not draw(st.integers(0, 2)):
         objects += [_elsewhere(each, place) for place, each in enumerate(objects)]
     if not draw(st.integers(0, 3)):

@@ -200,6 +200,9 @@ def _inverse_of(field: FieldChange) -> FieldChange:
 def _states(found: StateDiff) -> dict[object, tuple[object, object]]:
     """What becomes of attachments, parents and policies, in each state."""
     states: dict[object, tuple[object, object]] = {}
-    states |= {("attachment", one.policy, one.target): (one.before, one.after) for one in found.attachments}
-    states |= {("parent", one.route, one.parent): (one.before, one.after) for one in found.parents}
-    return states | {("enforcement", one.policy): (one.before, one.after) for one in found.enforcement}
+    states |= {
+        ("attachment", attachment.policy, attachment.target): (attachment.before, attachment.after)
+        for attachment in found.attachments
+    }
+    states |= {("parent", parent.route, parent.parent): (parent.before, parent.after) for parent in found.parents}
+    return states | {("enforcement", change.policy): (change.before, change.after) for change in found.enforcement}

@@ -50,7 +50,7 @@ def _read(operand: str) -> str:
         snapshot = load_state(operand, options=InputOptions(exclude=("/clusters/prod/b.yml",)))
     except SourceError as error:
         return error.message.partition(": ")[2].replace(":", "")
-    objects = [(each.ref, each.origin, {**each.raw}) for each in snapshot.resources]
+    objects = [(resource.ref, resource.origin, {**resource.raw}) for resource in snapshot.resources]
     read = [objects, snapshot.gaps, snapshot.diagnostics]
     shown = repr([*read, snapshot.left_out, snapshot.ignored]).replace(f"{operand.rstrip(':')}:", "")
     return shown.replace("--offline . ", "--offline  ").replace("--offline .'", "--offline '").replace(":", "")

@@ -161,8 +161,8 @@ def test_the_objects_and_gaps_of_a_world_come_back(data: st.DataObject, world: W
 
 def same_objects(one: Snapshot, other: Snapshot) -> bool:
     """Whether two snapshots have the same objects, but for what no snapshot holds."""
-    return {each.ref: plain(each.raw, each.ref) for each in one.resources} == {
-        each.ref: plain(each.raw, each.ref) for each in other.resources
+    return {resource.ref: plain(resource.raw, resource.ref) for resource in one.resources} == {
+        resource.ref: plain(resource.raw, resource.ref) for resource in other.resources
     }
 
 
@@ -210,7 +210,7 @@ def test_answers_about_fixtures_are_the_same(folder: Path, tmp_path: Path) -> No
             asked = [["--offline", str(folder), *["--complete"] * is_complete], ["--offline", str(taken[is_complete])]]
             answers = [printed([*arguments, *each, "-o", "json"]) for each in asked]
             assert answers[0].code == answers[1].code
-            assert len({without_places(each.out) for each in answers}) == 1
+            assert len({without_places(answer.out) for answer in answers}) == 1
 
 
 def without_places(answer: str) -> str:
@@ -239,7 +239,7 @@ def test_what_is_attached_to_what_is_the_same_without_values(folder: Path) -> No
         return
     analysis = analyze(taken)
     redaction = Redaction(analysis.registry)
-    resources = tuple(replace(each, raw=redaction.redacted(each)) for each in taken.resources)
+    resources = tuple(replace(resource, raw=redaction.redacted(resource)) for resource in taken.resources)
     shown = analyze(replace(taken, resources=resources))
     every = (each for policy in analysis.policies for each in analysis.attachments.get(policy.ref, ()))
     invalid = {each.policy for each in every if each.state == "policy invalid"}

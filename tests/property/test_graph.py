@@ -93,7 +93,7 @@ def test_policies_are_where_they_count(world: World, asked: GraphOptions, *, com
     nodes = {node.ref for node in picture.nodes}
     for policy in picture.policies:
         assert blast_radius(analysis, policy.ref).affected == policy.affected
-        targets = {each.target for each in policy.targets if each.target}
+        targets = {attachment.target for attachment in policy.targets if attachment.target}
         for node in targets.union(policy.affected):
             shown = node if asked.sections else NodeRef(node.object)
             assert shown in nodes or (asked.kinds and node.object.group_kind not in asked.kinds)
@@ -139,7 +139,7 @@ def test_a_cluster_is_asked_bit_by_bit(world: World, asked: GraphOptions, choice
 def test_other_routes_are_not_asked_for() -> None:
     """What is around one takes no list of routes, and everything takes one list of each kind."""
     snapshot = load_manifests("fixtures/bakery")
-    for ref in (each.ref for each in snapshot.resources if each.ref.group_kind == HTTP_ROUTE):
+    for ref in (resource.ref for resource in snapshot.resources if resource.ref.group_kind == HTTP_ROUTE):
         assert all(name for _, name in _routes_asked_for(snapshot, GraphOptions(subjects=(ref,), effective=True)))
     assert sorted(_routes_asked_for(snapshot, GraphOptions())) == sorted((kind, "") for kind in ROUTES)
 
@@ -162,7 +162,7 @@ def test_two_states(pair: tuple[World, World], asked: GraphOptions, choice: int,
     comparison = compare(before, after, profiles=profiles)
     picture = graph_of_two(comparison, lambda _: asked)
     ends_are_drawn(picture)
-    changes = {each.policy: each for each in diff(comparison).enforcement}
+    changes = {change.policy: change for change in diff(comparison).enforcement}
     for policy in picture.policies:
         change = changes.get(policy.ref)
         differs = change and change.after and change.before != change.after
@@ -172,7 +172,9 @@ def test_two_states(pair: tuple[World, World], asked: GraphOptions, choice: int,
         one = Picture(asked=asked, nodes=(), links=(), policies=(), unseen=()) if part else graph(state, asked)
         there = {node.ref for node in picture.nodes if node.mark != gone}
         assert {node.ref for node in one.nodes if node.presence == "present"} <= there | _namespaces(picture)
-        assert {policy.ref for policy in one.policies} <= {each.ref for each in picture.policies if each.mark != gone}
+        assert {policy.ref for policy in one.policies} <= {
+            policy.ref for policy in picture.policies if policy.mark != gone
+        }
         if gone == "removed":
             assert {_plain(link) for link in one.links} <= {_plain(each) for each in picture.links if each.mark != gone}
     back = graph_of_two(compare(after, before, profiles=profiles), lambda _: asked)

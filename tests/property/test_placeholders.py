@@ -151,18 +151,23 @@ def violations(name: str, questions: tuple[str, ...], most: int) -> list[str]:
     analysis = analyze(snapshot)
     policies = {policy.ref for policy in analysis.policies}
     subjects: list[ObjectRef | str] = [
-        found.ref for found in snapshot.resources if found.ref.group_kind in HIERARCHY or found.ref in policies
+        resource.ref
+        for resource in snapshot.resources
+        if resource.ref.group_kind in HIERARCHY or resource.ref in policies
     ]
     every = [(question, subject) for question in questions for subject in subjects] + [("get", word) for word in LISTS]
     before = {key: told(asked(analysis, *key)[0], PLACEHOLDER) for key in every}
     todo = [
-        (found, steps) for found in snapshot.resources if found.ref.group_kind != CRD for steps in places(found.raw)
+        (resource, steps)
+        for resource in snapshot.resources
+        if resource.ref.group_kind != CRD
+        for steps in places(resource.raw)
     ]
     wrong: list[str] = []
     for found, steps in random.Random(most).sample(todo, min(most, len(todo))):  # noqa: S311 (not for a secret)
         changed = filled_out(found, steps)
         value = FieldPath(steps).get(found.raw)
-        others = tuple(changed if each is found else each for each in snapshot.resources)
+        others = tuple(changed if resource is found else resource for resource in snapshot.resources)
         after = analyze(replace(snapshot, resources=others))
         for question, subject in every:
             words, hedged = asked(after, question, changed.ref if subject == found.ref else subject)

@@ -36,7 +36,7 @@ def rendered(tree: Tree, folder: Path, cluster: str, kubectl: str) -> list[Objec
     every = [one for path in folder.rglob("*.yaml") for one in _documents(path)]
     documents = [cast("Object", one) for one in every if isinstance(one, dict)]
     if tree.tool == "argo":
-        applications = [one["spec"] for one in documents if one.get("kind") == "Application"]
+        applications = [document["spec"] for document in documents if document.get("kind") == "Application"]
         return [
             _named(one, spec["destination"]["namespace"])
             for spec in applications
@@ -125,7 +125,7 @@ def test_the_trees_are_what_they_claim_to_be(tree: Tree) -> None:
         with tempfile.TemporaryDirectory() as name:
             write(tree, Path(name))
             found = {reference_to(one): one for one in rendered(tree, Path(name), cluster, kubectl)}
-        truth = {reference_to(one): one for one in objects}
+        truth = {reference_to(obj): obj for obj in objects}
         assert [str(ref) for ref in truth.keys() - found.keys() if ref.kind != "Service"] == []
         different = [(one, truth.get(ref)) for ref, one in found.items() if is_asked_about(ref)]
         assert [pair for pair in different if pair[0] != pair[1]] == []

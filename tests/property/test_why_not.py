@@ -48,12 +48,12 @@ def spoiled(value: Json, random: Random, share: float) -> Json:
 def test_no_manifest_is_too_odd(world: str, share: float, complete: bool, random: Random) -> None:  # noqa: FBT001 (drawn)
     """The answer is what the schema says, can be printed, and has an effect or reasons for there being none."""
     resources = [
-        replace(one, raw={**one.raw, "spec": spoiled(one.raw.get("spec"), random, share)})
-        for one in WORLDS[world].resources
+        replace(resource, raw={**resource.raw, "spec": spoiled(resource.raw.get("spec"), random, share)})
+        for resource in WORLDS[world].resources
         if random.random() > share
     ]
     analysis = analyze(Snapshot(tuple(resources), complete=complete))
-    nodes = [*analysis.topology.nodes, *(NodeRef(one.ref) for one in resources)]
+    nodes = [*analysis.topology.nodes, *(NodeRef(resource.ref) for resource in resources)]
     for policy in random.sample(analysis.policies, min(3, len(analysis.policies))):
         node = random.choice(nodes)
         try:

@@ -87,12 +87,14 @@ def answer_alike(world: ReadWorld, every: ReadWorld) -> None:
         for namespace in ("", *every.namespaces):
             assert [*world.of_kind(kind, namespace)] == [*every.of_kind(kind, namespace)]
         for word in ("spec", "targetRefs", "x", "namespace"):
-            containing = [each.ref for each in every.of_kind(kind) if any(word in it for it in strings_in(each.raw))]
+            containing = [
+                resource.ref for resource in every.of_kind(kind) if any(word in it for it in strings_in(resource.raw))
+            ]
             assert {*containing} <= {*world.naming(kind, word)} <= {*every.names_of(kind)}
         for named in (each.ref for each in every):
             naming = [*world.naming(kind, named)]
             assert naming == sorted(set(naming))
-            assert {each.ref for each in every.of_kind(kind) if _names(each, named)} <= {*naming}
+            assert {resource.ref for resource in every.of_kind(kind) if _names(resource, named)} <= {*naming}
             assert {*naming} <= {*every.names_of(kind)}
     for resource in every:
         assert world.get(resource.ref) is resource
@@ -169,7 +171,7 @@ def test_of_any_world(world: World, choice: int, is_deleted: bool) -> None:  # n
 def test_other_routes_are_not_asked_for() -> None:
     """To describe one takes no list of routes."""
     snapshot = load_manifests("fixtures/bakery")
-    route = next(each.ref for each in snapshot.resources if each.ref.group_kind == HTTP_ROUTE)
+    route = next(resource.ref for resource in snapshot.resources if resource.ref.group_kind == HTTP_ROUTE)
     asks = asked(snapshot, route, description(route)).asks
     assert not [ask for ask in asks if ask.kind == HTTP_ROUTE and not ask.name]
 
@@ -177,6 +179,6 @@ def test_other_routes_are_not_asked_for() -> None:
 def test_of_kinds_that_are_not_served_nothing_is_waited_for() -> None:
     """A cluster need not know all kinds of routes."""
     snapshot = load_manifests("fixtures/bakery")
-    service = next(each.ref for each in snapshot.resources if each.ref.group_kind == SERVICE)
+    service = next(resource.ref for resource in snapshot.resources if resource.ref.group_kind == SERVICE)
     cluster = asked(snapshot, service, description(service), without=(TCP_ROUTE, UDP_ROUTE))
     assert not {TCP_ROUTE, UDP_ROUTE} & {ask.kind for ask in cluster.asks}

@@ -29,8 +29,8 @@ def trees(draw: st.DrawFn, tool: Tool | None = None) -> Tree:
     """A small world of one or two namespaces, hidden in a tree for one of the tools."""
     world = draw(worlds())
     objects = [copy.deepcopy(dict(resource.raw)) for resource in snapshot_of(world).resources]
-    for one in objects:
-        _enrich(draw, one)
+    for obj in objects:
+        _enrich(draw, obj)
     chosen: Tool = draw(st.sampled_from(TOOLS)) if tool is None else tool
     return Hiding(draw, chosen).hide(objects, profiles_of(world))
 

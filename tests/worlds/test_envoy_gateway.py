@@ -149,7 +149,7 @@ def test_another_controllers_gateway_is_passed_over_in_silence() -> None:
     assert {state for found in not_managed.values() for state in found} == {"not managed"}
     assert {state for state, _ in states(analysis).values()} <= {"NoEffect", "NotPermitted"}
     assert [reported(analysis, str(policy.ref)) for policy in analysis.policies] == [{}] * 8
-    rules = {found.rule for found in analysis.diagnostics}
+    rules = {problem.rule for problem in analysis.diagnostics}
     assert rules == {"target-not-managed", "target-not-permitted"}
 
 
@@ -274,7 +274,9 @@ def test_patches_of_envoy_itself_all_apply_in_the_order_of_their_priority() -> N
     ]
     analysis = analyze(added(world(), *patches))
     front = build.node("Gateway", "front", namespace="platform")
-    (found,) = (found for found in analysis.effective(front) if found.resolution.kind.kind == "EnvoyPatchPolicy")
+    (found,) = (
+        effective for effective in analysis.effective(front) if effective.resolution.kind.kind == "EnvoyPatchPolicy"
+    )
     assert plain(found.resolution.spec) == {
         "platform/early": {"priority": -1},
         "platform/usual": {},

@@ -112,7 +112,7 @@ def affecting(analysis: Analysis, service: str, namespace: str = "demo") -> list
 def test_no_world_has_a_problem_that_is_not_part_of_its_story(world: str) -> None:
     """A reader who meets an unexpected diagnostic would look for the lesson in it."""
     analysis = load(world)
-    assert [(found.rule, str(found.subject)) for found in analysis.diagnostics] == WORLDS[world]
+    assert [(problem.rule, str(problem.subject)) for problem in analysis.diagnostics] == WORLDS[world]
     assert analysis.snapshot.gaps == ()
     assert analysis.snapshot.ignored == 0
 

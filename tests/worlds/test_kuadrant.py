@@ -189,7 +189,7 @@ def test_a_certificate_authority_that_does_not_exist_makes_a_policy_invalid() ->
     analysis = analyze(world("Issuer platform/house"))
     assert reported(analysis, "TLSPolicy platform/staff") == {"": {"Accepted": ("False", "Invalid", ())}}
     assert states(analysis)["TLSPolicy platform/staff"] == ("Invalid", [])
-    assert [found.rule for found in analysis.diagnostics] == ["policy-invalid"]
+    assert [problem.rule for problem in analysis.diagnostics] == ["policy-invalid"]
 
 
 def test_a_certificate_authority_that_was_not_read_is_not_missing() -> None:
@@ -221,18 +221,20 @@ def test_listeners_that_share_a_certificate_are_in_each_others_way() -> None:
         "": {"Accepted": accepted, "Enforced": ("False", "Unknown", ())}
     }
     assert reported(analysis, "TLSPolicy platform/certificates")[""]["Enforced"] == ("True", "Enforced", ())
-    assert [found.rule for found in analysis.diagnostics] == ["target-contended"]
+    assert [problem.rule for problem in analysis.diagnostics] == ["target-contended"]
     alone = analyze(edited(world("TLSPolicy platform/staff"), "Gateway platform/entrance", listeners=listeners))
     assert reported(alone, "TLSPolicy platform/certificates")[""]["Enforced"] == ("False", "Unknown", ())
 
 
 def test_without_an_address_there_is_nothing_to_name() -> None:
     """The policy counts as enforced all the same; a warning says that it does nothing."""
-    gateway = next(found for found in world().resources if str(found.ref) == "Gateway platform/entrance")
+    gateway = next(resource for resource in world().resources if str(resource.ref) == "Gateway platform/entrance")
     pending = build.resource("Gateway", "entrance", gateway.raw["spec"], namespace="platform", status={"addresses": []})
     analysis = analyze(added(world("Gateway platform/entrance"), pending))
     assert states(analysis)["DNSPolicy platform/zone"] == ("Enforced", [])
-    assert [(found.rule, found.severity) for found in analysis.diagnostics] == [("target-status-missing", "warning")]
+    assert [(problem.rule, problem.severity) for problem in analysis.diagnostics] == [
+        ("target-status-missing", "warning")
+    ]
 
 
 def test_of_a_policy_of_tokens_a_part_that_is_beaten_counts_as_not_enforced() -> None:

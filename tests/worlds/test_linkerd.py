@@ -86,7 +86,7 @@ def test_a_server_has_one_rate_limit() -> None:
 def test_a_server_may_have_an_authorization_of_the_older_kind() -> None:
     """Its answer says so, and does not say that there is none."""
     unseen = describe(analyze(world()), server("archive")).unseen
-    assert [(found.what, found.reason) for found in unseen] == [
+    assert [(blind_spot.what, blind_spot.reason) for blind_spot in unseen] == [
         (f"ServerAuthorization {HOME}/metrics", f"whether it is attached to Server {HOME}/archive is not computed")
     ]
 

@@ -197,9 +197,9 @@ def test_a_firewall_on_a_route_counts_below_the_gateways_that_enable_it() -> Non
     analysis = analyze(added(told, desk))
     kind = build.ref("WAFPolicy", "", group=GROUP).group_kind
     found = {
-        node.object.name: plain(each.resolution.spec)
-        for each in analysis.effective(ARTICLES, kind)
-        for node in each.path
+        node.object.name: plain(effective.resolution.spec)
+        for effective in analysis.effective(ARTICLES, kind)
+        for node in effective.path
         if node.kind == "Gateway"
     }
     assert found == {"press": waf("newsroom/forms", "forms")}

@@ -138,7 +138,7 @@ def test_no_policy_of_the_one_is_on_a_path_of_the_others_gateway() -> None:
 
 def _on_gateway(analysis: Analysis, name: str) -> list[ObjectRef]:
     gateway = build.ref("Gateway", name, namespace="platform")
-    return [found.policy for found in analysis.attachments_to(gateway) if found.state == "attached"]
+    return [attachment.policy for attachment in analysis.attachments_to(gateway) if attachment.state == "attached"]
 
 
 @pytest.mark.parametrize("world_name", ["envoy-gateway", "kuadrant"])
@@ -165,7 +165,7 @@ def test_a_policy_on_the_others_gateway_is_not_managed() -> None:
     gateway = describe(analysis, build.node("Gateway", "entrance", namespace="platform"))
     assert name in {str(found.policy) for found in gateway.not_applying}
     assert name not in {str(ref) for ref in (*gateway.policies, *gateway.targeting.attached)}
-    assert [found.rule for found in answer.problems] == ["target-not-managed"]
+    assert [problem.rule for problem in answer.problems] == ["target-not-managed"]
 
 
 def test_a_policy_on_a_route_of_the_other_one_alone_is_not_managed() -> None:
@@ -270,7 +270,7 @@ def test_what_may_be_managed_counts_and_the_answer_says_that_it_is_not_known() -
     assert UNREAD in front.unseen
     entrance = describe_policy(analysis, policy_ref(analysis, "BackendTrafficPolicy platform/entrance"))
     assert entrance.enforcement.state != "NoEffect"
-    assert [(thing.what, thing.reason) for thing in entrance.unseen] == [
+    assert [(blind_spot.what, blind_spot.reason) for blind_spot in entrance.unseen] == [
         ("GatewayClass istio", UNREAD.reason.replace(", ClientTrafficPolicy", ""))
     ]
 
@@ -298,4 +298,7 @@ def test_a_policy_without_an_effect_may_lack_it_for_want_of_a_class() -> None:
     analysis = analyze(build.snapshot(gateway, empty))
     answer = describe_policy(analysis, empty.ref)
     assert answer.enforcement.state == "NoEffect"
-    assert {thing.what for thing in answer.unseen} == {"GatewayClass elsewhere", "what is below Gateway default/empty"}
+    assert {blind_spot.what for blind_spot in answer.unseen} == {
+        "GatewayClass elsewhere",
+        "what is below Gateway default/empty",
+    }

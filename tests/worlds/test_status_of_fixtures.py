@@ -80,7 +80,7 @@ def entry(
 
 
 def _accepted(analysis: Analysis) -> set[str]:
-    classes = (found.raw["spec"] for found in analysis.snapshot.resources if found.ref.kind == "GatewayClass")
+    classes = (resource.raw["spec"] for resource in analysis.snapshot.resources if resource.ref.kind == "GatewayClass")
     return {str(spec["controllerName"]) for spec in classes if isinstance(spec, dict)}
 
 
@@ -97,8 +97,8 @@ def compared(world: str, said: Callable[[PolicyCondition], Json]) -> StatusRepor
     """The comparison of a world in which the controllers said something on every policy."""
     analysis = analyzed(world)
     resources = tuple(
-        reporting(analysis, found, said) if found.ref in analysis.attachments else found
-        for found in analysis.snapshot.resources
+        reporting(analysis, resource, said) if resource.ref in analysis.attachments else resource
+        for resource in analysis.snapshot.resources
     )
     reported = analyze(replace(analysis.snapshot, resources=resources))
     policies, filters = (status(reported, word, Selection()) for word in ("policies", "filters"))

@@ -109,10 +109,10 @@ def on_gateways(analysis: Analysis) -> set[tuple[str, ObjectRef]]:
     """The Gateways that paths begin at, each with the policies that have a say on one of its paths."""
     nodes = dict.fromkeys(each for node in places(analysis) for each in (node, NodeRef(node.object)))
     return {
-        (words(each.path).partition(" > ")[0], part.source.object)
+        (words(effective.path).partition(" > ")[0], part.source.object)
         for node in nodes
-        for each in analysis.effective(node)
-        for part in each.resolution.contributions
+        for effective in analysis.effective(node)
+        for part in effective.resolution.contributions
     }
 
 
@@ -243,7 +243,7 @@ def short(owner: str) -> str:
 
 def classes() -> list[Resource]:
     """The GatewayClasses of all three."""
-    return [found for found in manifests(*WORLDS).resources if found.ref.kind == "GatewayClass"]
+    return [resource for resource in manifests(*WORLDS).resources if resource.ref.kind == "GatewayClass"]
 
 
 def test_listeners_are_isolated_as_the_controller_of_each_has_it() -> None:
@@ -276,7 +276,7 @@ def test_a_gateway_that_is_not_valid_is_passed_over_by_whoever_does_so() -> None
         NGINX: policy(CLIENTS, "p", {"targetRef": target[NGINX], "body": {"maxSize": "1k"}}),
     }
     analysis = analyze(build.snapshot(*classes(), *gateways, route, *policies.values()))
-    bindings = [found.state for found in analysis.topology.bindings(route.ref)]
+    bindings = [binding.state for binding in analysis.topology.bindings(route.ref)]
     states_of = {owner: analysis.attachments[found.ref][0].state for owner, found in policies.items()}
     assert dict(zip(CLASSES, bindings, strict=True)) == {ENVOY: "attached", KGATEWAY: "attached", NGINX: "refused"}
     assert states_of == {ENVOY: "attached", KGATEWAY: "attached", NGINX: "target invalid"}

@@ -177,7 +177,7 @@ def test_the_objects_that_it_affects_say_so(analysis: Analysis) -> None:
 
 def test_mistakes_are_found(analysis: Analysis) -> None:
     """A section that is not there, a target that is not there, a kind that may not be targeted; and nothing else."""
-    assert [(found.rule, found.subject.name if found.subject else "") for found in analysis.diagnostics] == [
+    assert [(problem.rule, problem.subject.name if problem.subject else "") for problem in analysis.diagnostics] == [
         ("target-kind-unsupported", "kitchen"),
         ("target-missing", "takeaway"),
         ("section-missing", "third-course"),
