@@ -1,1 +1,1 @@
-"""How fast the command is, against budgets."""
+"""Measurements of the command against budgets."""

@@ -126,14 +126,14 @@ def _comparisons(folder: Path) -> Iterator[Comparison]:
 
 
 def _styles(world: Path, describe: tuple[str, ...]) -> Iterator[Comparison]:
-    """What it takes to describe one of 10,000 objects, however they are written."""
+    """Describe one of 10,000 objects, in each of the styles in which they are written."""
     for style in STYLES:
         path = str(write(style, world))
         yield _beside_reading(f"describe a route, 10,000 in {style}", (*describe, path), path, 1 / 4, 5)
 
 
 def _linting(folder: Path) -> Iterator[Comparison]:
-    """What it takes to lint whole worlds with all rules."""
+    """Lint whole worlds with all rules."""
     large = write_world(folder, 10_000, documents)
     worlds = (
         ("10,000 objects", large),
@@ -166,7 +166,7 @@ def _compared(comparison: Comparison) -> str:
 
 
 def _pictures(folder: Path) -> Iterator[str]:
-    """What it takes to draw a Gateway with its routes, their rules, Services and ports, in seconds of a budget."""
+    """Draw a Gateway with its routes, their rules, Services and ports; budgets are seconds."""
     rows: tuple[tuple[str, int, tuple[str, ...], float], ...] = (
         ("-o svg, 1,000 nodes", 250, ("-o", "svg"), 2),
         ("-o svg --show-all, 2,000 nodes", 470, ("-o", "svg", "--show-all"), 5),
@@ -190,7 +190,7 @@ def _pictures(folder: Path) -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """What is measured at two sizes: how it is written, what is asked of it, and how much longer than reading it takes.
+    """A world that is measured at two sizes, the commands, and the budget as a factor of the time of reading it.
 
     Without a budget, which is a factor, it takes as long as it takes.
     """

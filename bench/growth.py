@@ -1,4 +1,4 @@
-"""How the time of commands grows with the world: at n, 2n, 4n and 8n, and the exponent that fits (`make bench`)."""
+"""Growth of the time of commands with the world: at n, 2n, 4n and 8n, and the exponent that fits (`make bench`)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Growing:
 
     @property
     def name(self) -> str:
-        """What it is called in the table."""
+        """The name in the table."""
         return self.world.__name__.replace("_", " ")
 
     @property

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from bench import live_world
-from bench.measure import COMMAND, PYTHON
+from bench.measure import COMMAND, PYTHON, Measurement, least
 from tests.live.binaries import NOTHING_THERE, programs
 from tests.live.proxy import recording
 from tests.live.server import ADMIN, running
@@ -68,16 +68,8 @@ BUDGETS: Final[Mapping[str, tuple[LargeWorld, tuple[Budget, ...]]]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
-    """One process, or the best of several: seconds by the clock, and its peak memory."""
-
-    seconds: float
-    mebibytes: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """What one command asks of a server."""
+    """The requests of one command to a server."""
 
     # How often each path was asked for.
     asked: Counter[str]
@@ -100,7 +92,7 @@ class FailedError(Exception):
     """A command has no answer; the text is what it says."""
 
 
-def run(command: Iterable[str], environment: Mapping[str, str]) -> Run:
+def run(command: Iterable[str], environment: Mapping[str, str]) -> Measurement:
     """Run once, without its output. Raises FailedError."""
     done = subprocess.run(  # noqa: S603 (our own arguments)
         [PYTHON, "-I", "-S", "-c", _MEASURE, *command],
@@ -114,17 +106,11 @@ def run(command: Iterable[str], environment: Mapping[str, str]) -> Run:
         raise FailedError(done.stderr.strip())
     seconds, peak = map(float, done.stdout.split())
     # macOS counts bytes where Linux counts KiB (getrusage(2)).
-    return Run(seconds=seconds, mebibytes=peak / (2**20 if sys.platform == "darwin" else 2**10))
-
-
-def best(runs: Iterable[Run]) -> Run:
-    """The least that one of several runs took."""
-    done = list(runs)
-    return Run(seconds=min(each.seconds for each in done), mebibytes=min(each.mebibytes for each in done))
+    return Measurement(seconds=seconds, mebibytes=peak / (2**20 if sys.platform == "darwin" else 2**10))
 
 
 class Bench:
-    """What is asked of one server."""
+    """Commands that are measured on one server."""
 
     def __init__(self, server: Server) -> None:
         """Ask as somebody who may do everything, with what was discovered in a cache of its own."""
@@ -135,7 +121,7 @@ class Bench:
         kept = {name: value for name, value in server.environment().items() if name != "PYTHONDONTWRITEBYTECODE"}
         self.environment = {name: value for name, value in kept.items() if name != "KUBECTL_POLICY_OFFLINE"}
 
-    def ask(self, budget: Budget) -> Run:
+    def ask(self, budget: Budget) -> Measurement:
         """Run a command of ours once. Raises FailedError."""
         return run([COMMAND, *shlex.split(budget.words), *self.options], self.environment)
 
@@ -159,7 +145,7 @@ class Bench:
         except FailedError as error:
             yield f"{budget.words:<44}failed: {error}"
             return
-        baseline, ours = best(pair[0] for pair in pairs), best(pair[1] for pair in pairs)
+        baseline, ours = least([pair[0] for pair in pairs]), least([pair[1] for pair in pairs])
         ratio = ours.seconds / baseline.seconds
         verdict = "ok" if ratio <= budget.part and ours.mebibytes <= budget.mebibytes else "OVER"
         yield (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from bench.worlds import written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 PYTHON: Final = sys.executable
 COMMAND: Final = str(Path(PYTHON).parent / "kubectl-policy")
@@ -24,7 +24,7 @@ _ANSWERED: Final = (0, 4)
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One process, or the best of several runs of it: the CPU time that it took, in seconds, and its peak memory."""
+    """One process, or the best of several runs of it: its seconds, of CPU or by the clock, and its peak memory."""
 
     seconds: float
     mebibytes: float
@@ -46,12 +46,15 @@ def run(command: tuple[str, ...]) -> Measurement | None:
     return Measurement(seconds=usage.ru_utime + usage.ru_stime, mebibytes=mebibytes)
 
 
+def least(runs: Collection[Measurement]) -> Measurement:
+    """The least that one of several runs took."""
+    return Measurement(seconds=min(run.seconds for run in runs), mebibytes=min(run.mebibytes for run in runs))
+
+
 def best(runs: Iterable[Measurement | None]) -> Measurement | None:
     """The least that one of several runs took; None if each took too long."""
-    measured = [each for each in runs if each]
-    if not measured:
-        return None
-    return Measurement(seconds=min(run.seconds for run in measured), mebibytes=min(run.mebibytes for run in measured))
+    measured = [run for run in runs if run]
+    return least(measured) if measured else None
 
 
 def write_world(folder: Path, size: int, world: Callable[[int], Iterator[str]]) -> str:

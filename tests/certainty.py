@@ -1,4 +1,4 @@
-"""What one analysis says for sure and another one denies: of objects, attachments, and in answers without a doubt."""
+"""Certain statements of one analysis that another one denies: on objects and attachments, and in certain answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def lies(raw: Analysis, truth: Analysis) -> list[str]:
-    """What one analysis says for sure, and the other one denies."""
+    """Return the certain statements of one analysis that the other one denies."""
     return [*wrong_objects(raw, truth), *wrong_attachments(raw, truth), *wrong_answers(raw, truth)]
 
 
@@ -41,7 +41,7 @@ def is_sure(analysis: Analysis, ref: ObjectRef) -> bool:
 
 
 def wrong_objects(raw: Analysis, truth: Analysis) -> Iterator[str]:
-    """Objects that are not there, or otherwise."""
+    """Yield objects that do not exist, or that differ."""
     for read_object in raw.snapshot.resources:
         ref = read_object.ref
         if not is_asked_about(raw, ref) or not is_sure(raw, ref):
@@ -59,12 +59,12 @@ def wrong_objects(raw: Analysis, truth: Analysis) -> Iterator[str]:
 
 
 def has_variable(value: Any) -> bool:  # noqa: ANN401 (any value of a field)
-    """Whether something in it is still to be filled in."""
+    """Whether a value has a variable in it."""
     return "${" in str(value)
 
 
 def wrong_attachments(raw: Analysis, truth: Analysis) -> Iterator[str]:
-    """Policies that are not attached, or not so, and routes likewise."""
+    """Yield policies and routes with another state at their targets and parents."""
     for policy, attachments in raw.attachments.items():
         if not is_sure(raw, policy) or policy not in truth.attachments:
             continue
@@ -88,7 +88,7 @@ def wrong_attachments(raw: Analysis, truth: Analysis) -> Iterator[str]:
 
 
 def wrong_answers(raw: Analysis, truth: Analysis) -> Iterator[str]:
-    """Answers without a doubt that rendering would have given otherwise."""
+    """Yield answers without a doubt that differ from those after rendering."""
     for ref in sorted({node.object for node in raw.topology.nodes} | raw.attachments.keys()):
         if (
             not is_asked_about(raw, ref)
@@ -112,7 +112,7 @@ def wrong_answers(raw: Analysis, truth: Analysis) -> Iterator[str]:
 
 
 def wrong_policy(raw: Analysis, truth: Analysis, policy: ObjectRef) -> Iterator[str]:
-    """What is said of a policy without a doubt, and is not so."""
+    """Yield statements about a policy that have no doubt and are wrong."""
     said, right = describe_policy(raw, policy), describe_policy(truth, policy)
     if said.enforcement.state != right.enforcement.state:
         yield f"{policy}: {said.enforcement.state}, not {right.enforcement.state}"
@@ -122,7 +122,7 @@ def wrong_policy(raw: Analysis, truth: Analysis, policy: ObjectRef) -> Iterator[
 
 
 def in_force(analysis: Analysis, ref: ObjectRef, raw: Analysis) -> dict[str, dict[str, Any]]:
-    """What is in effect at the end of every path through an object, by policy kind.
+    """Return the settings in force at the end of every path through an object, by policy kind.
 
     A path ends before the ports of a Service that was not read, of which nobody can know.
     """

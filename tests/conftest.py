@@ -1,4 +1,4 @@
-"""What every test relies on: the same answers on every machine and in every run."""
+"""Conditions of every test: the same answers on every machine and in every run."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ _tracers: list[Any] = []
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """From here on, nothing is written down for the coverage but while `pytest_pyfunc_call` says so."""
+    """Stop measuring coverage, but for what `pytest_pyfunc_call` measures."""
     tracer = sys.gettrace()
     if type(tracer).__module__.startswith("coverage"):
         _tracers.append(tracer)

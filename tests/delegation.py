@@ -77,7 +77,7 @@ def world(*resources: Resource, controller: str = CONTROLLER, complete: bool = T
 
 
 def delegations(topology: Topology, child: str, namespace: str = "default") -> dict[str, tuple[str, ...] | str]:
-    """For each rule that refers to a route, the rules that it reaches, or why it is refused."""
+    """Return the rules that each referring rule of a route reaches, or the reason why it is refused."""
     return {
         str(found.parent).removeprefix("HTTPRoute "): found.rules if found.is_accepted else found.message
         for found in topology.relations.delegations.to(ref("HTTPRoute", child, namespace))
@@ -85,6 +85,6 @@ def delegations(topology: Topology, child: str, namespace: str = "default") -> d
 
 
 def reasons(topology: Topology, route: str, namespace: str = "default") -> list[tuple[str, str, str]]:
-    """What each backendRef of a route comes to."""
+    """Return the state, reason and message of each backendRef of a route."""
     found = topology.backends(ref("HTTPRoute", route, namespace))
     return [(backend.state, backend.reason, backend.message) for backend in found]

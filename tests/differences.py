@@ -28,7 +28,7 @@ def between(
     complete: bool = False,
     gaps: Sequence[Gap] = (),
 ) -> StateDiff:
-    """What differs between two states that were read apart; the later one may have gaps."""
+    """Return the difference between two states that were read apart; the later one may have gaps."""
     states = (build.snapshot(*before, complete=complete), build.snapshot(*after, complete=complete, gaps=gaps))
     return diff(compare(*states, profiles=profiles))
 
@@ -36,7 +36,7 @@ def between(
 def without(
     resources: Sequence[Resource], *deleted: ObjectRef, profiles: Collection[PolicyKindProfile] = ()
 ) -> StateDiff:
-    """What deleting some objects changes."""
+    """Return the difference that deleting some objects makes."""
     return diff(what_if(analyze(build.snapshot(*resources), profiles=profiles), deleted=deleted))
 
 
@@ -61,14 +61,14 @@ def concerned(found: StateDiff) -> list[list[str]]:
 
 
 def enforcement(found: StateDiff) -> dict[str, tuple[str | None, str | None, list[str]]]:
-    """What becomes of policies, and who beats them then."""
+    """Return the states of policies before and after, and the policies that beat them after."""
     return {
         change.policy.name: (change.before, change.after, [by.name for by in change.by]) for change in found.enforcement
     }
 
 
 def attachments(found: StateDiff) -> list[tuple[str, str, str | None, str | None]]:
-    """What becomes of references of policies to targets."""
+    """Return the states of references of policies to targets, before and after."""
     return [
         (attachment.policy.name, str(attachment.target), attachment.before, attachment.after)
         for attachment in found.attachments
@@ -76,7 +76,7 @@ def attachments(found: StateDiff) -> list[tuple[str, str, str | None, str | None
 
 
 def parents(found: StateDiff) -> list[tuple[str, str, str | None, str | None, str]]:
-    """What becomes of routes at parents."""
+    """Return the states of routes at parents, before and after."""
     return [
         (parent.route.name, str(parent.parent), parent.before, parent.after, parent.message) for parent in found.parents
     ]

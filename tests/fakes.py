@@ -34,16 +34,16 @@ class Controllers:
     asked: list[tuple[GroupKind, ...]] = field(default_factory=list[tuple["GroupKind", ...]])
 
     def gateways_of(self, controller: str) -> GatewayProfile:
-        """How a controller treats Gateways."""
+        """Return the profile of a controller for Gateways."""
         return self.gateways.get(controller, self.others)
 
     def ports_of(self, group_kind: GroupKind) -> tuple[str, ...] | None:
-        """Where the ports of backends stand: of none that is known."""
+        """Return None: no kind of backend is known."""
         del group_kind
         return None
 
     def delegations(self, kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
-        """How routes delegate to routes."""
+        """Return the profiles of delegation."""
         self.asked.append(tuple(kinds))
         return self.delegation
 
@@ -62,7 +62,7 @@ class RecordingWorld(World):
 
     @property
     def numbers(self) -> dict[tuple[str, GroupKind], int]:
-        """How many different objects were returned by each question about each kind."""
+        """The number of different objects returned by each question about each kind."""
         return {question: len(refs) for question, refs in self.given.items() if refs}
 
     def get(self, ref: ObjectRef) -> Resource | None:
@@ -111,7 +111,7 @@ def deferred(resources: Iterable[Resource]) -> list[Resource]:
 
 
 def decoded(resources: Collection[Resource]) -> Counter[GroupKind]:
-    """How many objects of each kind were decoded, of some of which only the heads were kept."""
+    """Count the decoded objects of each kind, of objects of which only the heads were kept."""
     return Counter(
         resource.ref.group_kind for resource in resources if getattr(resource.raw, "_content", None) is not None
     )
@@ -119,7 +119,7 @@ def decoded(resources: Collection[Resource]) -> Counter[GroupKind]:
 
 @contextmanager
 def all_at_once() -> Iterator[None]:
-    """Have nothing answered about single objects, so that all answers are worked out at once."""
+    """Answer no question about single objects, so that all answers are computed at once."""
     with pytest.MonkeyPatch.context() as patched:
         for module in (index, states, traffic):
             patched.setattr(module, "MAX_SINGLE_QUESTIONS", 0)

@@ -31,7 +31,7 @@ Condition: TypeAlias = tuple[str, str, tuple[str, ...]]
 
 @cache
 def manifests(*worlds: str) -> Snapshot:
-    """Everything in some fixture worlds, as listed by a cluster; files are named from the root of the project."""
+    """Return the objects of fixture worlds, as listed by a cluster; files are named from the root of the project."""
     paths = [path for world in worlds for path in sorted((FIXTURES / world).glob("*.yaml"))]
     with chdir(FIXTURES.parent):
         return build.listed(load_manifests([path.relative_to(FIXTURES.parent) for path in paths]))
@@ -46,7 +46,7 @@ def without(snapshot: Snapshot, *names: str) -> Snapshot:
 
 
 def fixture_world(name: str) -> Callable[..., Snapshot]:
-    """The function that gives a fixture world without the objects that are named to it."""
+    """Return a function that returns a fixture world without the objects that are passed by name."""
 
     def world(*deleted: str) -> Snapshot:
         return without(manifests(name), *deleted)
@@ -83,7 +83,7 @@ def annotated(snapshot: Snapshot, name: str, annotations: Json) -> Snapshot:
 
 
 def added(snapshot: Snapshot, *resources: Resource) -> Snapshot:
-    """A snapshot with more objects."""
+    """Return a snapshot with more objects."""
     return replace(snapshot, resources=(*snapshot.resources, *resources))
 
 
@@ -94,7 +94,7 @@ def policy_ref(analysis: Analysis, name: str) -> ObjectRef:
 
 
 def places(analysis: Analysis) -> Iterator[NodeRef]:
-    """Every listener and every rule, where policies take effect."""
+    """Yield every listener and every rule."""
     for kind in (GATEWAY, *LISTENER_SETS, *ROUTES):
         for resource in analysis.index.of_kind(kind):
             for section in analysis.topology.sections(resource.ref):
@@ -102,7 +102,7 @@ def places(analysis: Analysis) -> Iterator[NodeRef]:
 
 
 def words(path: tuple[NodeRef, ...]) -> str:
-    """A path by the names of its nodes, without Namespaces and the class."""
+    """Return the names of the nodes of a path, without Namespaces and the class."""
     left_out = {"Namespace", "GatewayClass"}
     return " > ".join(node.section or node.object.name for node in path if node.kind not in left_out)
 
@@ -122,24 +122,24 @@ def _takes_effect(analysis: Analysis, found: EffectivePolicy) -> bool:
 
 
 def settings(analysis: Analysis, kind: str) -> dict[str, dict[str, Json]]:
-    """The effective settings of a kind on every path."""
+    """Return the effective settings of a kind on every path."""
     return {path: plain(found.resolution.spec) for path, found in effective(analysis, kind).items()}
 
 
 def sources(analysis: Analysis, kind: str, path: str) -> dict[str, str]:
-    """Who set each effective field of a kind on one path."""
+    """Return the policy that set each effective field of a kind on one path."""
     found = effective(analysis, kind)[path]
     return {field_name(field): leaf.source.object.qualified_name for field, leaf in leaves(found.resolution.spec)}
 
 
 def states(analysis: Analysis) -> dict[str, tuple[str, list[str]]]:
-    """What became of every policy, and what beats it."""
+    """Return the state of every policy, and the policies that beat it."""
     found = {ref: analysis.enforcement(ref) for ref in analysis.attachments}
     return {str(ref): (outcome.state, [by.qualified_name for by in outcome.by]) for ref, outcome in found.items()}
 
 
 def reported(analysis: Analysis, policy: str) -> dict[str, dict[str, Condition]]:
-    """What would be reported on a policy, by place; the policy's own status is the place without a name."""
+    """Return the conditions that would be reported on a policy, by ancestor; "" is the policy's own status."""
     return {
         _place(found): _conditions(found.conditions) for found in policy_status(analysis, policy_ref(analysis, policy))
     }
@@ -168,7 +168,7 @@ def _conditions(conditions: Iterable[PolicyCondition]) -> dict[str, Condition]:
 
 
 def spec_at(analysis: Analysis, kind: str, node: NodeRef) -> list[dict[str, Json]]:
-    """What a kind, given as `Kind.group`, amounts to at a node: each different outcome once, path by path."""
+    """Return the effective specs of a kind, given as `Kind.group`, at a node: each different one once, path by path."""
     short, _, group = kind.partition(".")
     found = [plain(each.resolution.spec) for each in analysis.effective(node, GroupKind(group, short))]
     return [spec for position, spec in enumerate(found) if spec not in found[:position]]

@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What stands at a place in each world; None where nothing does.
+    """The leaf at a place in each world; None where there is none.
 
     It is `in_passing` if the path is in one world alone, and the way to its end is in the other one as well: so it is
     with a listener, which is the end of a path until it gets its first route.
@@ -42,7 +42,7 @@ class Difference(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What has become of a policy in each world; None where there is no such policy. `by` beats it in the later one."""
+    """The state of a policy in each world, None where it does not exist, and the policies that beat it then."""
 
     before: str | None
     after: str | None
@@ -50,7 +50,7 @@ class Verdict(NamedTuple):
 
 
 def differences(before: World, after: World) -> Iterator[Difference]:
-    """All that differs."""
+    """Yield every field that differs."""
     for kind in before.kinds:
         old, new = _ends(before, after, kind), _ends(after, before, kind)
         for path, earlier, later in _matched(old, new):
@@ -72,7 +72,7 @@ def _leads_to_its_end(path: Path, world: World) -> bool:
 
 
 def verdicts(before: World, after: World) -> dict[ObjectRef, Verdict]:
-    """All policies of which something else has become."""
+    """Return the policies whose state differs."""
     found: dict[ObjectRef, Verdict] = {}
     for policy in sorted({policy.ref for world in (before, after) for policy in world.policies}):
         (old, beaten), (new, by) = _verdict(before, policy), _verdict(after, policy)

@@ -51,7 +51,7 @@ def refused(world: World, kind: Kind) -> dict[tuple[ObjectRef, NodeRef], tuple[O
 
 
 def _claims(kind: Kind, policy: Policy) -> list[Field]:
-    """What a policy has for itself: all there is, or the fields that it sets; elements of a list by their names."""
+    """Return the exclusive claims of a policy: everything, or the fields that it sets; list elements by their names."""
     if kind.same_level == "one-applies":
         return [()]
     name = f"{policy.namespace}/{policy.name}"
@@ -64,7 +64,7 @@ def _claims(kind: Kind, policy: Policy) -> list[Field]:
 
 
 class Part(NamedTuple):
-    """What one stanza of a policy declares at one node; `about` is the field without which it is empty."""
+    """The declarations of one stanza of a policy at one node; `about` is the field without which it is empty."""
 
     who: Who
     strategy: str
@@ -100,7 +100,7 @@ class Merged(NamedTuple):
 
     @property
     def spec(self) -> Flat:
-        """What the parts amount to."""
+        """The merged spec of the parts."""
         return reduce(patch, self.order)
 
 
@@ -180,7 +180,7 @@ def _declared(kind: Kind, policy: Policy, node: NodeRef) -> Iterator[Part]:
 
 
 def parts_on(world: World, kind: Kind, node: NodeRef) -> list[Part]:
-    """What the policies of a kind at one node declare, in the order in which they are folded."""
+    """Return the parts of the policies of a kind at one node, in the order in which they are folded."""
     parts = [part for policy in policies_on(world, kind, node) for part in _declared(kind, policy, node)]
     first_wins = kind.same_level in {"first-wins", "disjoint"} or (kind.same_level is None and kind.style == "singular")
     if not first_wins:
@@ -201,7 +201,7 @@ def nodes_that_count(world: World, kind: Kind, path: Path) -> list[NodeRef]:
 
 
 def parts_at_end(world: World, kind: Kind, path: Path) -> list[Part]:
-    """What counts at the end of a path, least specific first, also what is kept out."""
+    """Return the parts that count at the end of a path, least specific first, also those that are kept out."""
     return [part for node in nodes_that_count(world, kind, path) for part in parts_on(world, kind, node)]
 
 

@@ -52,7 +52,7 @@ def _by_keys(value: Json, field: Field, policy: str) -> dict[str, Json]:
 
 
 def without_nulls(spec: Mapping[str, Json]) -> dict[str, Json]:
-    """What a spec says where a null says nothing."""
+    """Return a spec without the fields that are null."""
     said = {key: value for key, value in spec.items() if value is not None}
     return {key: without_nulls(value) if isinstance(value, dict) else value for key, value in said.items()}
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Fate(NamedTuple):
-    """What became of one declared field."""
+    """The fate of one declared field."""
 
     field: Field
     value: Json

@@ -168,7 +168,7 @@ def test_a_kind_that_is_guessed_stays_what_it_is_without_its_objects() -> None:
 
 
 class TestWhatIsKnown:
-    """What an object that is in one state alone is in the other one."""
+    """Objects that are in one state alone, as the other one knows them."""
 
     def test_the_only_gateway_of_a_namespace(self) -> None:
         """References to it are to nothing, and not to what was not read."""
@@ -275,7 +275,7 @@ class TestPaths:
 
 
 class TestWhatIsNotThere:
-    """What does not exist has a path of its own all the same; nothing takes effect there."""
+    """Paths of objects that do not exist; nothing takes effect there."""
 
     def test_a_gateway_that_is_deleted_gains_nothing(self) -> None:
         """Although it is in a Namespace that has a policy."""

@@ -1,4 +1,4 @@
-"""What a policy's own definition fills in counts wherever the policy does, and is told from what somebody wrote."""
+"""Defaults of a policy's definition count wherever the policy does, and are told from written values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MODE: Final[Json] = {"properties": {"mode": {"default": "strict"}, "limits": {"p
 
 
 class TestSettings:
-    """What is in force."""
+    """Defaults among the settings in force."""
 
     def test_a_default_is_in_force(self) -> None:
         """As if it were written, and marked as what it is."""
@@ -218,7 +218,7 @@ class TestWhoWins:
 
 
 class TestAttachment:
-    """What a policy refers to."""
+    """Defaults in references of a policy."""
 
     def test_the_kind_of_a_target(self) -> None:
         """A reference may leave out what the definition fills in."""

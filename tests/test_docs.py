@@ -77,7 +77,7 @@ def section(page: Path, heading: str) -> str:
 
 
 def run(command: str) -> tuple[str, int]:
-    """What a command prints, on both streams in the order of printing, and its exit code."""
+    """Return the output of a command, both streams in the order of printing, and its exit code."""
     words = shlex.split(command)
     assert words[:2] == ["kubectl", "policy"], f"a page shows another command: {command}"
     printed = io.StringIO()

@@ -77,7 +77,7 @@ def test_what_is_hidden_changes_no_answer_in_silence(world: str, gap: Callable[[
     snapshot = replace(manifests(world), complete=True)
     whole = analyze(snapshot)
     kinds = (GATEWAY, *ROUTES, *PORT_HOLDERS)
-    subjects = [ref for kind in kinds for ref in (resource.ref for resource in whole.index.of_kind(kind))]
+    subjects = [ref for kind in kinds for ref in (found.ref for found in whole.index.of_kind(kind))]
     subjects += whole.attachments
     expected = answers(whole, subjects)
     wrong: list[str] = []
@@ -93,7 +93,7 @@ def test_what_is_hidden_changes_no_answer_in_silence(world: str, gap: Callable[[
 def test_what_is_hidden_leaves_other_answers_alone() -> None:
     """Those that it has nothing to do with are as certain as before."""
     snapshot = replace(manifests("bakery"), complete=True)
-    subjects = [resource.ref for kind in ROUTES for resource in analyze(snapshot).index.of_kind(kind)]
+    subjects = [found.ref for kind in ROUTES for found in analyze(snapshot).index.of_kind(kind)]
     certain = 0
     for hidden in snapshot.resources:
         rest = tuple(resource for resource in snapshot.resources if resource is not hidden)

@@ -118,7 +118,7 @@ def test_a_profile_means_the_same_whoever_gives_it(world: str) -> None:
 
 
 def forget() -> None:
-    """What was read of the files of built-in profiles."""
+    """Forget the built-in profiles that were read."""
     for found in vars(load).values():
         if hasattr(found, "cache_clear"):
             found.cache_clear()

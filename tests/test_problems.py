@@ -1,4 +1,4 @@
-"""What is wrong with policies beside their references: what they need, what they share, and whose targets they name."""
+"""Problems of policies beside their references: what they need, what they share, and whose targets they name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes and what stays where an object is shown without its values."""
+"""Values that go, and values that stay, where an object is shown without its values."""
 
 from __future__ import annotations
 

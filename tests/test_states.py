@@ -263,7 +263,7 @@ def owned(name: str, *owners: tuple[str, str, str], kind: str = "Service", names
 
 
 def with_it(*resources: Resource, deleted: ObjectRef, complete: bool = False) -> set[str]:
-    """What is deleted with an object, in words."""
+    """Return the objects that are deleted with an object, as text."""
     found = cascade(build.index(*resources, complete=complete), [deleted])
     assert deleted in found
     return {str(ref) for ref in found - {deleted}}

@@ -1,4 +1,4 @@
-"""What a change can reach: known of routes and policies, as long as nothing may depend on any object."""
+"""Objects that a change can reach: known of routes and policies, as long as nothing may depend on any object."""
 
 from __future__ import annotations
 

@@ -126,13 +126,13 @@ WORLD: Final = (
     build.resource("Store", "store", {"key": {"name": "key"}}, group="example.com"),
 )
 # What is read, or is not, as a whole: the objects of one kind in one namespace.
-PARTS: Final = sorted({(resource.ref.kind, resource.ref.namespace) for resource in WORLD})
+PARTS: Final = sorted({(found.ref.kind, found.ref.namespace) for found in WORLD})
 UNREAD: Final = [*(unread for size in range(4) for unread in combinations(PARTS, size)), tuple(PARTS)]
 
 
 def analysed(unread: tuple[tuple[str, str], ...], *, complete: bool) -> Analysis:
     """The world without some of its parts; in a complete one it is known that they could not be read."""
-    read = [resource for resource in WORLD if (resource.ref.kind, resource.ref.namespace) not in unread]
+    read = [found for found in WORLD if (found.ref.kind, found.ref.namespace) not in unread]
     gaps = [Gap(kind, namespace, "forbidden") for kind, namespace in unread] if complete else []
     return analyze(build.snapshot(*read, *POLICIES, complete=complete, gaps=gaps), profiles=PROFILES)
 
@@ -144,8 +144,8 @@ def claims(analysis: Analysis) -> Iterator[str]:
             if attachment.state not in {"attached", "target unknown"}:
                 yield f"{policy.ref}: {attachment.message}"
         for place in policy_status(analysis, policy.ref):
-            yield from (f"{policy.ref} at {place}" for condition in place.conditions if condition.status == "False")
-    for obj in (resource.ref for resource in WORLD):
+            yield from (f"{policy.ref} at {place}" for found in place.conditions if found.status == "False")
+    for obj in (found.ref for found in WORLD):
         yield from (f"{obj}: {message}" for message in _refusals(analysis, obj))
 
 
@@ -153,8 +153,8 @@ def _refusals(analysis: Analysis, obj: ObjectRef) -> Iterator[str]:
     topology = analysis.topology
     conditions = [*gateway_conditions(topology.gateways, obj), *listener_set_conditions(topology.gateways, obj)]
     conditions += [found for _, each in route_parent_conditions(topology, obj) for found in each]
-    yield from (condition.message for condition in conditions if condition.status == "False")
-    yield from (binding.message for binding in topology.bindings(obj) if binding.state == "refused")
+    yield from (found.message for found in conditions if found.status == "False")
+    yield from (found.message for found in topology.bindings(obj) if found.state == "refused")
 
 
 def test_nothing_fails_where_everything_was_read() -> None:
@@ -175,5 +175,5 @@ def test_nothing_fails_for_what_was_not_read(*, complete: bool) -> None:
 @pytest.mark.parametrize("kind", ["Gateway", "HTTPRoute", "ListenerSet", "Secret", "Settings", "Store"])
 def test_something_fails_for_what_does_not_exist(kind: str) -> None:
     """Where the world is known to be complete, that is."""
-    read = [resource for resource in WORLD if resource.ref.kind != kind]
+    read = [found for found in WORLD if found.ref.kind != kind]
     assert list(claims(analyze(build.snapshot(*read, *POLICIES, complete=True), profiles=PROFILES)))

@@ -36,7 +36,7 @@ TEA: Final = "HTTPRoute/app/tea"
 
 
 def judged(folder: Path, expect: dict[str, Json], left_out: Json = None) -> list[Outcome]:
-    """What the adapter says of the world; places that a test does not ask about are as they should be."""
+    """Return the outcomes of the world; places that a test does not ask about are as they should be."""
     whole: dict[str, Json] = {"effective": SERVED, "backends": UPSTREAMS, **expect}
     folder_of_case = case(folder, {"expect": whole, "left_out": left_out}, world=WORLD)
     return [
@@ -52,7 +52,7 @@ def with_fields(entry: Json, settings: Mapping[str, Json]) -> Json:
 
 
 def policy(name: str, ancestors: list[Json], attached: list[Json]) -> dict[str, Json]:
-    """What is expected of a policy."""
+    """Return the expectation for a policy."""
     return {"policy": name, "ancestors": ancestors, "attached": attached}
 
 

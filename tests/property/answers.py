@@ -35,7 +35,7 @@ def answers(analysis: Analysis) -> dict[str, object]:
 
 
 def texts(analysis: Analysis) -> dict[str, str]:
-    """What people read: each description as text, the lists, and how status compares."""
+    """Return the texts of each description, of the lists, and of status."""
     objects = dict.fromkeys(node.object for node in analysis.topology.nodes)
     policies = [policy.ref for policy in analysis.policies]
     descriptions: dict[str, object] = {

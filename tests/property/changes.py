@@ -52,7 +52,7 @@ def without(world: World, deleted: Collection[ObjectRef]) -> World:
 
 
 def with_contents(world: World, ref: ObjectRef) -> frozenset[ObjectRef]:
-    """What is deleted with an object: of a Namespace, what is in it."""
+    """Return an object and, if it is a Namespace, the objects in it."""
     inside = [one for one in refs_in(world) if ref.kind == "Namespace" and one.namespace == ref.name]
     return frozenset([ref, *inside])
 

@@ -62,7 +62,7 @@ def merging_profiles() -> st.SearchStrategy[PolicyKindProfile]:
 
 @st.composite
 def contributions(draw: st.DrawFn, profile: PolicyKindProfile) -> tuple[Contribution, ...]:
-    """What a few policies bring to a path, least specific first, each at one of its places."""
+    """Draw the contributions of a few policies to a path, least specific first, each at one of its nodes."""
     places = sorted(draw(st.lists(st.sampled_from(range(len(TARGETS))), min_size=1, max_size=4)))
     specs = st.one_of(PATCHES, documents(nulls=True))
     found: list[Contribution] = []

@@ -59,7 +59,7 @@ class Tree:
 
 @dataclass(kw_only=True)
 class _App:
-    """What is applied together: objects of one namespace in a folder, and what is special about them."""
+    """An app: objects of one namespace in a folder that are applied together, and what is special about them."""
 
     name: str
     namespace: str
@@ -275,7 +275,7 @@ class Hiding:
                 return 7
 
     def _write_decoys(self, app: _App) -> None:
-        """What looks like a part of an app, and is in no kustomization."""
+        """Write a file that looks like a part of an app and is in no kustomization."""
         decoy = copy.deepcopy(self.draw(st.sampled_from(app.objects)))
         decoy["metadata"].pop("namespace")
         if self.draw(st.booleans()):
@@ -373,7 +373,7 @@ def _is_plain(value: Json) -> bool:
 
 
 def _leaves(one: Object) -> Iterator[tuple[str | int, ...]]:
-    """Where the name of an object and the values in its spec are."""
+    """Yield the positions of the name of an object and of the values in its spec."""
     rest: list[tuple[tuple[str | int, ...], Json]] = [
         (("spec",), one.get("spec")),
         (("metadata", "name"), one["metadata"]["name"]),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Manner(NamedTuple):
-    """How a document is written; most that are written in the simplest one are recognised by their shapes."""
+    """The style of a document; most that are written in the simplest one are recognised by their shapes."""
 
     layout: str = "block"
     keys: str = "plain"

@@ -165,7 +165,7 @@ WILD: Final[st.SearchStrategy[dict[str, Json]]] = st.one_of(TYPED, _ODD)
 
 
 def brought(profile: PolicyKindProfile, policies: Iterable[tuple[int, Mapping[str, Json]]]) -> tuple[Contribution, ...]:
-    """What policies bring to a path, each given with the position of its place, from the root on."""
+    """Return the contributions of policies to a path, each given with the position of its node, from the root on."""
     found: list[Contribution] = []
     strategy = profile.default_strategy
     for number, (place, spec) in enumerate(policies):

@@ -198,7 +198,7 @@ def _inverse_of(field: FieldChange) -> FieldChange:
 
 
 def _states(found: StateDiff) -> dict[object, tuple[object, object]]:
-    """What becomes of attachments, parents and policies, in each state."""
+    """Return the states of attachments, parents and policies, before and after."""
     states: dict[object, tuple[object, object]] = {}
     states |= {
         ("attachment", attachment.policy, attachment.target): (attachment.before, attachment.after)

@@ -45,7 +45,7 @@ LINK_PATHS = st.builds(str.__add__, st.sampled_from(FOLDERS), st.sampled_from(["
 
 
 def _read(operand: str) -> str:
-    """What is read, without what its origins begin with and without colons; or why nothing is."""
+    """Read a tree into text, without the beginnings of origins and without colons; an error is text as well."""
     try:
         snapshot = load_state(operand, options=InputOptions(exclude=("/clusters/prod/b.yml",)))
     except SourceError as error:

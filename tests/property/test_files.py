@@ -50,7 +50,7 @@ def _name_of(folder: Path) -> str:
 
 
 def questions(refs: Sequence[ObjectRef]) -> Iterator[tuple[str, ...]]:
-    """What can be asked of some objects: all of it of each of them, and of each policy with something near it."""
+    """Yield commands about some objects: all of them about each object, and about each policy with an object."""
     routes = [ref for ref in refs if ref.kind.endswith("Route")]
     kinds = {"Gateway", "ListenerSet", "XListenerSet", "Service", "GatewayClass", "Namespace"}
     others = [ref for ref in refs if ref.kind in kinds]
@@ -188,7 +188,7 @@ def test_answers_about_generated_worlds_are_the_same(world: World) -> None:
 
 
 def effects(analysis: Analysis) -> Sequence[tuple[str, ...]]:
-    """What is in force everywhere."""
+    """Return every effective policy."""
     return sorted(
         (str(end), str(effective.path), str(effective.resolution.kind), str(effective.resolution.spec))
         for end in analysis.topology.nodes
@@ -247,7 +247,7 @@ def test_what_is_attached_to_what_is_the_same_without_values(folder: Path) -> No
 
 
 def hierarchy(analysis: Analysis, without: Collection[ObjectRef] = ()) -> Sequence[tuple[str, ...]]:
-    """What is attached to what, of all policies but some."""
+    """Return every path, and every attachment of all policies but some."""
     paths = [(str(end), *map(str, path)) for end in analysis.topology.nodes for path in analysis.topology.paths(end)]
     attached = [
         (str(each.policy), str(each.target), each.state)

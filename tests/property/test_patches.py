@@ -108,7 +108,7 @@ WAYS = st.sampled_from((MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRI
 
 
 def keys_apart(name: str, field: str, elements: list[Json], strategy: MergeStrategy) -> Contribution:
-    """What a policy with that list contributes, lists by their keys."""
+    """Return the contribution of a policy with that list, lists by their keys."""
     part = declares(name, {field: elements}, strategy)
     return replace(part, spec=with_keyed_lists(part.spec, KEYS))
 

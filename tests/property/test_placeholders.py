@@ -56,7 +56,7 @@ def world(name: str) -> Snapshot:
 
 
 def places(value: Json, steps: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Where in an object a name, a hostname or a port is."""
+    """Yield the positions of names, hostnames and ports in an object."""
     if isinstance(value, Mapping):
         for key, inside in value.items():
             is_plain = isinstance(inside, str | int) and not isinstance(inside, bool) and inside != ""
@@ -105,7 +105,7 @@ def parts(answer: object) -> Iterator[tuple[str, object]]:
 
 
 def asked(analysis: Analysis, question: str, subject: ObjectRef | str) -> tuple[Counter[tuple[str, ...]], bool]:
-    """What is said, and whether it is hedged as a whole."""
+    """Return the statements of an answer, and whether it is hedged as a whole."""
     try:
         answer: Any
         if isinstance(subject, str):
@@ -124,7 +124,7 @@ def asked(analysis: Analysis, question: str, subject: ObjectRef | str) -> tuple[
 
 
 def told(words: Counter[tuple[str, ...]], value: Json) -> Counter[tuple[str, ...]]:
-    """What is said with the placeholder filled in, whatever the order of names in a sentence is."""
+    """Fill in the placeholder in statements, and sort the words of each."""
     plain: Counter[tuple[str, ...]] = Counter()
     for fact, count in words.items():
         texts = (text.replace(PLACEHOLDER, str(value)).replace(",", "") for text in fact)

@@ -112,7 +112,7 @@ VIEW = View(100, False, True, "kubectl policy", ())  # noqa: FBT003 (no terminal
 
 
 def description(ref: ObjectRef) -> Question:
-    """What describe says of an object."""
+    """Return the question that describes an object."""
 
     def ask(analysis: Analysis) -> str:
         if analysis.registry.profile_of(ref.group_kind):
@@ -123,7 +123,7 @@ def description(ref: ObjectRef) -> Question:
 
 
 def deletion(ref: ObjectRef) -> Question:
-    """What deleting an object would change."""
+    """Return the question for the blast radius of an object."""
     return lambda analysis: _whole(BLAST_RADIUS, blast_radius(analysis, ref))
 
 

@@ -72,7 +72,7 @@ def write(tree: Tree, folder: Path) -> None:
 
 
 def as_applied(objects: tuple[Object, ...]) -> Snapshot:
-    """What is on a cluster; not more is known than where manifests are read that have been rendered."""
+    """Return the snapshot of a cluster; no more is known than of manifests that have been rendered."""
     found = [
         Resource(
             ref=reference_to(raw),

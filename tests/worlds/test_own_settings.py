@@ -1,4 +1,4 @@
-"""What routes themselves say, beside what policies of implementations say: which of the two counts, and why."""
+"""Settings of routes beside those of policies of implementations: which of the two counts, and why."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def described(
 
 
 def settings_of(answer: ObjectDescription) -> dict[str, dict[str, tuple[Json, str]]]:
-    """By kind: each field in force, its value, and the kind of what sets it."""
+    """Return each field in force by kind, with its value and the kind of the object that sets it."""
     return {
         group.kind.kind: {setting.field: (setting.value, setting.source.object.kind) for setting in group.settings}
         for group in answer.in_force
@@ -47,7 +47,7 @@ def settings_of(answer: ObjectDescription) -> dict[str, dict[str, tuple[Json, st
 
 
 def beaten(answer: ObjectDescription) -> dict[str, str]:
-    """By field: why what the policy says does not count."""
+    """Return the reason why each setting of the policy does not count."""
     instead = {
         fate.field: why_superseded(fate, setting.source, group)
         for group in answer.in_force
@@ -68,7 +68,7 @@ class TestEnvoyGateway:
     }
 
     def answer(self, own: Mapping[str, Json]) -> ObjectDescription:
-        """What is in force at the rule."""
+        """Describe the route with settings of its rule."""
         return described(ENVOY, "BackendTrafficPolicy", self.traffic, own)
 
     def test_the_time_out_of_a_rule(self) -> None:

@@ -25,7 +25,7 @@ KUSTOMIZATIONS: Final = sorted(
 
 
 def program(name: str) -> str:
-    """Where a program is; where it is not, the test is left out."""
+    """Return the path of a program, or skip the test."""
     found = shutil.which(name)
     return found or pytest.skip(f"{name} is not installed")
 

@@ -48,7 +48,7 @@ class Cell(NamedTuple):
 
 
 def _winner(levels: dict[str, str], *, in_route: bool) -> str:
-    """By the sentences: "A override > B override > C override", then the route, "C default > B default > A default"."""
+    """Apply "A override > B override > C override", then the route, then "C default > B default > A default"."""
     for level in ("Namespace", "Gateway", "HTTPRoute"):
         if levels[level] == "override":
             return level

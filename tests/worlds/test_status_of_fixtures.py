@@ -1,4 +1,4 @@
-"""What is computed of fixture worlds, reported back to them: `status` agrees, and tells every report that is bent."""
+"""Computed conditions of fixture worlds, reported back: `status` agrees, and names every report that differs."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def compared(world: str, said: Callable[[PolicyCondition], Json]) -> StatusRepor
 
 
 def computed(world: str) -> dict[Place, str]:
-    """Of every condition that is computed in a world, by policy, place and type, the status."""
+    """Return the status of every computed condition of a world, by policy, ancestor and type."""
     analysis = analyzed(world)
     statuses = PolicyStatuses(analysis)
     return {

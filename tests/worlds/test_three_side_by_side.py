@@ -80,7 +80,7 @@ def shared() -> tuple[Resource, ...]:
 
 
 def misplaced() -> dict[str, Resource]:
-    """For each of the three, one of its policies on a Gateway of another, by whose it is."""
+    """Return a policy of each implementation that is on a Gateway of another one, by group."""
     on = {name: {"targetRefs": [build.target(name)]} for name in GATEWAYS}
     return {
         ENVOY: policy(TRAFFIC, "astray", {**on["harbour"], "retry": {"numRetries": 1}}, namespace="platform"),
@@ -117,7 +117,7 @@ def on_gateways(analysis: Analysis) -> set[tuple[str, ObjectRef]]:
 
 
 def leaks(analysis: Analysis) -> set[tuple[str, str]]:
-    """What is where it does not belong: a Gateway, and a policy of another one's kind on one of its paths."""
+    """Return the policies on paths of Gateways of other implementations, each with the Gateway."""
     found = ((gateway, ref) for gateway, ref in on_gateways(analysis) if ref.group_kind.group in CLASSES)
     return {(gateway, str(ref)) for gateway, ref in found if ref.group_kind.group != GATEWAYS[gateway]}
 
@@ -185,7 +185,7 @@ def test_the_shared_route_has_the_settings_of_each_where_that_one_is() -> None:
 
 
 def settings_at(analysis: Analysis, kind: str, node: NodeRef) -> list[dict[str, Json]]:
-    """What a kind amounts to at a node, where that is not nothing."""
+    """Return the effective specs of a kind at a node that are not empty."""
     return [found for found in spec_at(analysis, kind, node) if found]
 
 

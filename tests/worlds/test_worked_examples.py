@@ -23,7 +23,7 @@ NOTHING: Final = "nothing"
 
 
 class Outcome(NamedTuple):
-    """What an example comes to: every effective field by path, with its value and source, and the states of policies.
+    """The outcome of an example: every effective field by path, with its value and source, and the states of policies.
 
     `affected` has the policies that affect each Service.
     """
