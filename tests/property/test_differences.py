@@ -19,7 +19,7 @@ from tests.property.changes import pairs_of_worlds, refs_in, with_contents
 from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.test_irrelevance import UNRELATED
-from tests.property.world import profiles_of, snapshot_of
+from tests.property.world import profiles_of, shuffled, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 @given(world=worlds(), complete=st.booleans(), random=st.randoms(use_true_random=False))
 def test_a_state_built_apart(world: World, random: Random, *, complete: bool) -> None:
     """Equal objects in another order are the same state."""
-    one = replace(snapshot_of(world), complete=complete)
-    resources = [replace(resource, raw=deepcopy(resource.raw)) for resource in one.resources]
-    random.shuffle(resources)
-    found = diff(compare(one, replace(one, resources=tuple(resources)), profiles=profiles_of(world)))
+    one = snapshot_of(world, complete=complete)
+    copied = tuple(replace(resource, raw=deepcopy(resource.raw)) for resource in one.resources)
+    other = shuffled(replace(one, resources=copied), random)
+    found = diff(compare(one, other, profiles=profiles_of(world)))
     assert not found.changes
     assert (found.created, found.deleted, found.updated, found.problems.unchanged) == ((), (), (), ())
 
@@ -58,7 +58,7 @@ def test_applying_what_is_there(world: World) -> None:
 @given(world=worlds(), unrelated=st.sampled_from(UNRELATED), complete=st.booleans())
 def test_adding_and_deleting_it(world: World, unrelated: Resource, *, complete: bool) -> None:
     """It is created, or deleted, and nothing follows from that but for itself."""
-    analysis = analyze(replace(snapshot_of(world), complete=complete), profiles=profiles_of(world))
+    analysis = analyze(snapshot_of(world, complete=complete), profiles=profiles_of(world))
     added = what_if(analysis, applied=[unrelated])
     _concerns_itself_alone(diff(added), unrelated)
     assert diff(added).created == (unrelated.ref,)
@@ -115,7 +115,7 @@ def _chosen(
     world: World, choices: list[int], *, complete: bool
 ) -> tuple[Analysis, frozenset[ObjectRef], list[Resource]]:
     """A world, some of its objects by name, and these objects."""
-    analysis = analyze(replace(snapshot_of(world), complete=complete), profiles=profiles_of(world))
+    analysis = analyze(snapshot_of(world, complete=complete), profiles=profiles_of(world))
     known = refs_in(world)
     deleted = frozenset(known[choice % len(known)] for choice in choices)
     return analysis, deleted, [resource for resource in analysis.snapshot.resources if resource.ref in deleted]
@@ -133,7 +133,7 @@ def test_a_blast_radius_is_the_difference_of_deleting(world: World, choice: int,
     """Two states that were read apart, one of them without the object and what goes with it, differ in the same way."""
     known = refs_in(world)
     subject = known[choice % len(known)]
-    snapshot, profiles = replace(snapshot_of(world), complete=complete), profiles_of(world)
+    snapshot, profiles = snapshot_of(world, complete=complete), profiles_of(world)
     gone = with_contents(world, subject)
     left = tuple(resource for resource in snapshot.resources if resource.ref not in gone)
     found = blast_radius(analyze(snapshot, profiles=profiles), subject)
@@ -158,7 +158,7 @@ _INVERSE: Final[Mapping[str, str]] = {
 def test_the_way_back_is_the_inverse(pair: tuple[World, World], *, complete: bool) -> None:
     """Lost is gained, gone is new, introduced is fixed, created is deleted, and before is after."""
     profiles = profiles_of(pair[0])
-    before, after = (replace(snapshot_of(world), complete=complete) for world in pair)
+    before, after = (snapshot_of(world, complete=complete) for world in pair)
     there = diff(compare(before, after, profiles=profiles))
     back = diff(compare(after, before, profiles=profiles))
     assert (there.created, there.deleted, there.updated) == (back.deleted, back.created, back.updated)

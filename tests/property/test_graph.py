@@ -22,7 +22,7 @@ from tests.property.changes import pairs_of_worlds, refs_in
 from tests.property.choices import values_of
 from tests.property.examples import examples
 from tests.property.strategies import worlds
-from tests.property.world import profiles_of, snapshot_of
+from tests.property.world import profiles_of, shuffled, snapshot_of
 from tests.questions.graph.drawings import outcomes
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def test_a_part_of_the_whole(  # noqa: PLR0913 (Hypothesis gives them by their n
     world: World, asked: GraphOptions, choice: int, depth: int | None, *, up: bool, complete: bool
 ) -> None:
     """What is around something is in the picture of everything, but for what is asked about; and how it is linked."""
-    analysis = analyze(replace(snapshot_of(world), complete=complete), profiles=profiles_of(world))
+    analysis = analyze(snapshot_of(world, complete=complete), profiles=profiles_of(world))
     known = [ref for ref in refs_in(world) if ref.kind != "ReferenceGrant"]
     subject = known[choice % len(known)]
     # What policies have to do with may lie elsewhere, and past what is left out may be what is not around.
@@ -87,7 +87,7 @@ def test_a_part_of_the_whole(  # noqa: PLR0913 (Hypothesis gives them by their n
 @given(world=worlds(), asked=options, complete=st.booleans())
 def test_policies_are_where_they_count(world: World, asked: GraphOptions, *, complete: bool) -> None:
     """What they target, and what they have an effect on, is drawn; and that is what is told of each of them alone."""
-    analysis = analyze(replace(snapshot_of(world), complete=complete), profiles=profiles_of(world))
+    analysis = analyze(snapshot_of(world, complete=complete), profiles=profiles_of(world))
     picture = graph(analysis, asked)
     ends_are_drawn(picture)
     nodes = {node.ref for node in picture.nodes}
@@ -104,11 +104,7 @@ def test_policies_are_where_they_count(world: World, asked: GraphOptions, *, com
 def test_any_order_draws_the_same(world: World, asked: GraphOptions, choice: int, random: Random) -> None:
     """Of everything, and of what is around something."""
     snapshot, profiles = snapshot_of(world), profiles_of(world)
-    resources = list(snapshot.resources)
-    random.shuffle(resources)
-    one, other = (
-        analyze(each, profiles=profiles) for each in (snapshot, replace(snapshot, resources=tuple(resources)))
-    )
+    one, other = (analyze(state, profiles=profiles) for state in (snapshot, shuffled(snapshot, random)))
     known = [ref for ref in refs_in(world) if ref.kind != "ReferenceGrant"]
     around = replace(asked, subjects=(known[choice % len(known)],))
     for each in (asked, around):
@@ -156,7 +152,7 @@ def _routes_asked_for(snapshot: Snapshot, asked: GraphOptions) -> list[tuple[Gro
 def test_two_states(pair: tuple[World, World], asked: GraphOptions, choice: int, *, part: bool, complete: bool) -> None:
     """What becomes of policies is what `diff` says, each state is in the picture, and the way back is the inverse."""
     profiles = profiles_of(pair[0])
-    before, after = (replace(snapshot_of(world), complete=complete) for world in pair)
+    before, after = (snapshot_of(world, complete=complete) for world in pair)
     known = [ref for world in pair for ref in refs_in(world) if ref.kind != "ReferenceGrant"]
     asked = replace(asked, subjects=(known[choice % len(known)],) if part else ())
     comparison = compare(before, after, profiles=profiles)

@@ -13,14 +13,14 @@ from tests import build
 from tests.property.answers import answers, texts
 from tests.property.examples import examples
 from tests.property.strategies import worlds
-from tests.property.world import profiles_of, snapshot_of
+from tests.property.world import profiles_of, shuffled, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from random import Random
 
     from kubectl_policy import Analysis, NodeRef
-    from kubectl_policy.model import Resource, Snapshot
+    from kubectl_policy.model import Resource
     from tests.property.world import World
 
 
@@ -68,8 +68,8 @@ def test_any_order_gives_the_same_answers(world: World, random: Random, *, by_ke
     snapshot, profiles = snapshot_of(world), profiles_of(world)
     if by_keys:
         profiles = tuple(replace(profile, **_BY_KEYS) for profile in profiles)
-    shuffled = _shuffled(snapshot, random)
-    assert answers(analyze(shuffled, profiles=profiles)) == answers(analyze(snapshot, profiles=profiles))
+    other = shuffled(snapshot, random)
+    assert answers(analyze(other, profiles=profiles)) == answers(analyze(snapshot, profiles=profiles))
 
 
 @settings(max_examples=examples(15))
@@ -77,11 +77,5 @@ def test_any_order_gives_the_same_answers(world: World, random: Random, *, by_ke
 def test_any_order_says_the_same(world: World, random: Random) -> None:
     """Line for line, in descriptions, lists and the comparison with what was reported."""
     snapshot, profiles = snapshot_of(world), profiles_of(world)
-    shuffled = _shuffled(snapshot, random)
-    assert texts(analyze(shuffled, profiles=profiles)) == texts(analyze(snapshot, profiles=profiles))
-
-
-def _shuffled(snapshot: Snapshot, random: Random) -> Snapshot:
-    resources = list(snapshot.resources)
-    random.shuffle(resources)
-    return replace(snapshot, resources=tuple(resources))
+    other = shuffled(snapshot, random)
+    assert texts(analyze(other, profiles=profiles)) == texts(analyze(snapshot, profiles=profiles))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -38,7 +39,7 @@ class _OfEverything(StateComparison):
 def test_sharing_the_hierarchy_changes_nothing(world: World, data: st.DataObject, *, complete: bool) -> None:
     """Policies were deleted, added, or written otherwise."""
     before, after = _with_other_policies(world, data), _with_other_policies(world, data)
-    states = [replace(snapshot_of(one), complete=complete) for one in (before, after)]
+    states = [snapshot_of(one, complete=complete) for one in (before, after)]
     profiles = profiles_of(world)
     shared = compare(states[0], states[1], profiles=profiles)
     apart = (analyze(one.snapshot, profiles=profiles) for one in (shared.before, shared.after))
@@ -71,25 +72,14 @@ def _in_any_order(found: StateDiff) -> tuple[object, ...]:
 
 
 @settings(max_examples=examples(15))
-@given(pair=pairs_of_worlds(), complete=st.booleans())
-def test_only_what_a_change_can_reach_differs(pair: tuple[World, World], *, complete: bool) -> None:
-    """Where it is known what that is, the difference is the one that is found by looking at everything."""
-    profiles = profiles_of(pair[0])
-    before, after = (replace(snapshot_of(world), complete=complete) for world in pair)
-    asked = diff(compare(before, after, profiles=profiles))
-    with all_at_once():
-        assert asked == diff(compare(before, after, profiles=profiles))
-
-
-@settings(max_examples=examples(15))
 @given(world=worlds(), choice=st.integers(0, 30), complete=st.booleans())
 def test_only_what_a_deletion_can_reach_differs(world: World, choice: int, *, complete: bool) -> None:
-    """The same where one object is deleted, mostly a route or a policy."""
+    """Where one object is deleted, mostly a route or a policy, the difference is that of looking at everything."""
     every_object = refs_in(world)
     known = [ref for ref in every_object if ref.group_kind in ROUTES or ref.group_kind.group not in STANDARD]
     known = known or list(every_object)
     subject = known[choice % len(known)]
-    snapshot, profiles = replace(snapshot_of(world), complete=complete), profiles_of(world)
+    snapshot, profiles = snapshot_of(world, complete=complete), profiles_of(world)
     asked = diff(what_if(analyze(snapshot, profiles=profiles), deleted=[subject]))
     with all_at_once():
         assert asked == diff(what_if(analyze(snapshot, profiles=profiles), deleted=[subject]))
@@ -142,12 +132,16 @@ def crowds(draw: st.DrawFn) -> tuple[World, World]:
     return draw(st.sampled_from(((one, other), (other, one))))
 
 
+@pytest.mark.parametrize("pairs", [pairs_of_worlds(), crowds()], ids=["worlds", "crowds"])
 @settings(max_examples=examples(15))
-@given(pair=crowds(), complete=st.booleans())
-def test_only_what_a_change_can_reach_differs_in_a_crowd(pair: tuple[World, World], *, complete: bool) -> None:
-    """The same where most routes below a Gateway are as before."""
+@given(data=st.data(), complete=st.booleans())
+def test_only_what_a_change_can_reach_differs(
+    pairs: st.SearchStrategy[tuple[World, World]], data: st.DataObject, *, complete: bool
+) -> None:
+    """Where that is known, the difference is the one that is found by looking at everything."""
+    pair = data.draw(pairs)
     profiles = profiles_of(pair[0])
-    before, after = (replace(snapshot_of(world), complete=complete) for world in pair)
+    before, after = (snapshot_of(world, complete=complete) for world in pair)
     asked = diff(compare(before, after, profiles=profiles))
     with all_at_once():
         assert asked == diff(compare(before, after, profiles=profiles))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
@@ -11,6 +13,7 @@ from tests import build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from random import Random
 
     from kubectl_policy.model import Json, NodeRef, Resource, Snapshot
     from kubectl_policy.profiles.merging import Chooser
@@ -171,9 +174,16 @@ def profiles_of(world: World) -> tuple[PolicyKindProfile, ...]:
     )
 
 
-def snapshot_of(world: World) -> Snapshot:
-    """A world as objects; complete, so that what is not in it does not exist."""
-    return build.snapshot(*_objects(world), *(_policy(world, policy) for policy in world.policies), complete=True)
+def snapshot_of(world: World, *, complete: bool = True) -> Snapshot:
+    """A world as objects; if it is complete, all that is not in it does not exist."""
+    return build.snapshot(*_objects(world), *(_policy(world, policy) for policy in world.policies), complete=complete)
+
+
+def shuffled(snapshot: Snapshot, random: Random) -> Snapshot:
+    """Return a snapshot with its objects in another order."""
+    resources = list(snapshot.resources)
+    random.shuffle(resources)
+    return replace(snapshot, resources=tuple(resources))
 
 
 def _objects(world: World) -> Iterator[Resource]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import analyze
@@ -139,17 +138,6 @@ def test_no_policy_of_the_one_is_on_a_path_of_the_others_gateway() -> None:
 def _on_gateway(analysis: Analysis, name: str) -> list[ObjectRef]:
     gateway = build.ref("Gateway", name, namespace="platform")
     return [attachment.policy for attachment in analysis.attachments_to(gateway) if attachment.state == "attached"]
-
-
-@pytest.mark.parametrize("world_name", ["envoy-gateway", "kuadrant"])
-def test_each_world_answers_as_it_does_alone(world_name: str) -> None:
-    """What the other one adds changes no setting and no state of what was there."""
-    alone, together = analyze(manifests(world_name)), analyze(manifests("envoy-gateway", "kuadrant"))
-    for kind in {str(found.ref.group_kind) for found in alone.policies}:
-        assert settings(together, kind) == settings(alone, kind)
-    assert states(together).items() >= states(alone).items()
-    for found in alone.policies:
-        assert reported(together, str(found.ref)) == reported(alone, str(found.ref))
 
 
 def test_a_policy_on_the_others_gateway_is_not_managed() -> None:

@@ -146,10 +146,12 @@ def test_it_is_the_controllers_of_a_profile_that_keep_them_apart(group: str) -> 
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("name", WORLDS)
-def test_each_world_answers_as_it_does_alone(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "worlds"), [(name, worlds) for worlds in (tuple(WORLDS), ("envoy-gateway", "kuadrant")) for name in worlds]
+)
+def test_each_world_answers_as_it_does_alone(name: str, worlds: tuple[str, ...]) -> None:
     """What the others add changes no setting, no state, no report and no condition of what was there."""
-    alone, together = analyze(manifests(name)), analyze(manifests(*WORLDS))
+    alone, together = analyze(manifests(name)), analyze(manifests(*worlds))
     for kind in {str(found.ref.group_kind) for found in alone.policies}:
         assert settings(together, kind).items() >= settings(alone, kind).items()
     assert states(together).items() >= states(alone).items()
