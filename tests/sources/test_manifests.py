@@ -122,12 +122,6 @@ def test_how_many_files_were_looked_at(tmp_path: Path) -> None:
         load_manifests([tmp_path])
 
 
-def test_nothing_that_can_be_read() -> None:
-    """The first problem is what to begin with."""
-    with pytest.raises(SourceError, match="<stdin>:1: "):
-        _load("a: b: c")
-
-
 @pytest.mark.parametrize(
     ("text", "rule", "severity"),
     [
@@ -264,12 +258,6 @@ def test_a_label_that_makes_a_route_a_policy_kind(kind: str, group: str, plural:
         " gateway.networking.k8s.io/policy, which makes it a policy kind, is ignored"
     )
     assert _load(text.replace("/policy:", "/other:")).diagnostics == ()
-
-
-def test_a_generated_name_is_a_gap() -> None:
-    """The object exists, under a name that nobody knows yet."""
-    snapshot = _load(f"{CM % 'a'}---\napiVersion: v1\nkind: Pod\nmetadata: {{generateName: x-, namespace: apps}}\n")
-    assert [(gap.kind, gap.namespace) for gap in snapshot.gaps] == [("Pod", "apps")]
 
 
 def test_a_quoted_template_in_a_name() -> None:
@@ -548,17 +536,6 @@ items: {}
         "kind": "HTTPRoute",
         "metadata": {"name": "r"},
     }
-
-
-def test_lists_in_json() -> None:
-    """As kubectl writes them."""
-    items = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}} for name in "ab"]
-    text = json.dumps({"apiVersion": "v1", "items": items, "kind": "List", "metadata": {}}, indent=4)
-    snapshot = _load(text)
-    assert [(str(found.ref), found.origin.line) for found in snapshot.resources] == [
-        ("ConfigMap default/a", 4),
-        ("ConfigMap default/b", 11),
-    ]
 
 
 def test_lists_in_lists_in_lists() -> None:

@@ -51,16 +51,6 @@ def test_a_template(text: str, line: int) -> None:
     ]
 
 
-def test_braces_in_a_string_are_no_template() -> None:
-    """Alert rules and the like are full of them."""
-    assert _read("a: '{{ $labels.instance }}'\n# {{ if }}\n") == [({"a": "{{ $labels.instance }}"}, 1)]
-
-
-def test_too_deep_is_not_called_a_template() -> None:
-    """Flow mappings start with braces as well."""
-    assert _read("{a: " * 300 + "{{") == [("too-deep", 1)]
-
-
 def test_a_large_yaml_document_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """JSON of the same size is not."""
     monkeypatch.setattr(documents, "MAX_YAML_SIZE", 20)
@@ -91,12 +81,15 @@ _DOCUMENTS: Final[list[tuple[str, list[tuple[object, int]]]]] = [
     ("{a: 1,}\n", [({"a": 1}, 1)]),
     ('{"a": "\\ud83d\\ude00"}', [({"a": "\U0001f600"}, 1)]),
     ('{"a": NaN}', [({"a": "NaN"}, 1)]),
+    # Braces in strings and comments, and too many of them, are no template.
+    ("a: '{{ $labels.instance }}'\n# {{ if }}\n", [({"a": "{{ $labels.instance }}"}, 1)]),
+    ("{a: " * 300 + "{{", [("too-deep", 1)]),
 ]
 
 
 @pytest.mark.parametrize(("text", "found"), _DOCUMENTS)
 def test_where_documents_start_and_end(text: str, found: list[tuple[object, int]]) -> None:
-    """Markers, directives, ends of documents, JSON."""
+    """Markers, directives, ends of documents, JSON, braces."""
     assert _read(text) == found
 
 

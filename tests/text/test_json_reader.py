@@ -93,10 +93,11 @@ def test_as_deep_as_allowed() -> None:
         ("1.0", 1),
         ("1.5", 1.5),
         ("1e3", 1000),
+        ('{"items": [1], "a": {"b": 1, "b": 2}, "items": [1, 2]}', {"items": [1, 2], "a": {"b": 2}}),
     ],
 )
 def test_what_a_value_means(text: str, value: Json) -> None:
-    """Half a surrogate pair cannot be printed, so it is replaced; numbers are as in YAML."""
+    """Half a surrogate pair cannot be printed, so it is replaced; numbers and repeated keys are as in YAML."""
     assert _read(text) == [value]
 
 
@@ -170,11 +171,6 @@ def test_keys_that_are_given_twice(text: str, where: list[tuple[int, str]]) -> N
     problems = [problem for document in _documents(text) for problem in document.problems]
     assert [(problem.line, problem.message) for problem in problems] == where
     assert all(problem.reason == "repeated-key" for problem in problems)
-
-
-def test_the_last_of_two_keys_counts() -> None:
-    """As in YAML."""
-    assert _read('{"items": [1], "a": {"b": 1, "b": 2}, "items": [1, 2]}') == [{"items": [1, 2], "a": {"b": 2}}]
 
 
 def test_what_comes_out_otherwise_than_it_was_written_repeats_no_key() -> None:

@@ -291,57 +291,30 @@ def test_what_is_none(text: str) -> None:
         ("a: 1 # http #! x\n", [(1, "x", range(1, 2))]),
         ("a: 1\n#kubectl-policy:x\nb: 2\n", [(2, "x", range(3, 4))]),
         ("a: 1 #!\n", [(1, "", range(1, 2))]),
+        # Alone on a line: about the next one that says something, also behind the dash of an item.
+        ("a: 1\n#! x\n\n  # why\n#! y\nb: 2\nc: 3\n", [(2, "x", range(6, 7)), (5, "y", range(6, 7))]),
+        ("a:\n#! x\n- b: 1\n  c: 2\n- #! y\n  b: 1\n", [(2, "x", range(3, 4)), (5, "y", range(6, 7))]),
+        # At the top of a document, beside its marker, or above that: about all of it.
+        ("#! x\n\n# why\na: 1\nb: 2\n---\nc: 3\n", [(1, "x", range(1, 6))]),
+        ("#! x\n---\n#! x\n\n# why\na: 1\nb: 2\n---\nc: 3\n", [(1, "x", range(1, 8)), (3, "x", range(2, 8))]),
+        ("a: 1\n#! x\n---\nb: 2\nc: 3\n---\nc: 3\n", [(2, "x", range(2, 6))]),
+        ("a: 1\n--- #! x\nb: 2\n", [(2, "x", range(2, 5))]),
+        ("a: 1\n...\n%YAML 1.1\n#! x\n---\nb: 2\n", [(4, "x", range(3, 8))]),
+        # Above nothing: about nothing.
+        ("a: 1\n#! x\n", [(2, "x", range(0))]),
+        ("#! x", [(1, "x", range(0))]),
+        # Before a mistake, as elsewhere; behind one, and in a template, what has a line of its own.
+        ("a: '#! no' #! x\n---\nb: @ #! no\n", [(1, "x", range(1, 2))]),
+        (
+            "#! top\nkind: A\nname: @x '#! no'\nspec: #! no\n  #! x\n  c: 1\n",
+            [(1, "top", range(1, 8)), (5, "x", range(6, 7))],
+        ),
+        ("#! top\nkind: A\nname: {{ .y }} #! x\nspec: {}\n", [(1, "top", range(1, 6)), (3, "x", range(3, 4))]),
     ],
 )
 def test_where_it_stands(text: str, expected: list[tuple[int, str, range]]) -> None:
     """Behind something, it is about that line; alone on a line, about the next one."""
     assert comments(text) == expected
-
-
-class TestAlone:
-    """A comment on a line of its own."""
-
-    def test_is_about_the_next_line_that_says_something(self) -> None:
-        """Others, and empty lines, may be between."""
-        text = "a: 1\n#! x\n\n  # why\n#! y\nb: 2\nc: 3\n"
-        assert comments(text) == [(2, "x", range(6, 7)), (5, "y", range(6, 7))]
-
-    def test_above_an_item(self) -> None:
-        """It is about the first line of the item, also behind its dash."""
-        assert comments("a:\n#! x\n- b: 1\n  c: 2\n- #! y\n  b: 1\n") == [(2, "x", range(3, 4)), (5, "y", range(6, 7))]
-
-    def test_above_a_document(self) -> None:
-        """It is about all of that, whether it stands in it, beside its marker, or above that."""
-        first, second = "#! x\n\n# why\na: 1\nb: 2\n", "---\nc: 3\n"
-        assert comments(first + second) == [(1, "x", range(1, 6))]
-        assert comments(f"#! x\n---\n{first}{second}") == [(1, "x", range(1, 8)), (3, "x", range(2, 8))]
-        assert comments(f"a: 1\n#! x\n---\nb: 2\nc: 3\n{second}") == [(2, "x", range(2, 6))]
-        assert comments("a: 1\n--- #! x\nb: 2\n") == [(2, "x", range(2, 5))]
-        assert comments("a: 1\n...\n%YAML 1.1\n#! x\n---\nb: 2\n") == [(4, "x", range(3, 8))]
-
-    def test_above_nothing(self) -> None:
-        """It is about nothing."""
-        assert comments("a: 1\n#! x\n") == [(2, "x", range(0))]
-        assert comments("#! x") == [(1, "x", range(0))]
-
-
-class TestWhatIsNoYaml:
-    """A template, or a mistake."""
-
-    def test_before_the_mistake(self) -> None:
-        """All is as elsewhere, if the mistake is in another document anyway."""
-        text = "a: '#! no' #! x\n---\nb: @ #! no\n"
-        assert comments(text) == [(1, "x", range(1, 2))]
-
-    def test_behind_the_mistake(self) -> None:
-        """What has a line of its own is one."""
-        text = "#! top\nkind: A\nname: @x '#! no'\nspec: #! no\n  #! x\n  c: 1\n"
-        assert comments(text) == [(1, "top", range(1, 8)), (5, "x", range(6, 7))]
-
-    def test_a_template(self) -> None:
-        """It may look like YAML to its end."""
-        text = "#! top\nkind: A\nname: {{ .y }} #! x\nspec: {}\n"
-        assert comments(text) == [(1, "top", range(1, 6)), (3, "x", range(3, 4))]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,8 @@ def test_what_is_not_yaml_or_no_json(text: str, line: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "[" * 5_000,
+        # PyYAML's own composer overflows the stack of the process here.
+        "[" * 100_000,
         "[" * 300 + "]" * 300,
         "{a: " * 300 + "}" * 300,
         "- " * 300 + "x",
@@ -90,11 +91,6 @@ def test_what_is_not_yaml_or_no_json(text: str, line: int) -> None:
 def test_too_deep(text: str) -> None:
     """Flow, block and indentation: refused before anything that recurses could see it."""
     assert _problem(text).reason == "too-deep"
-
-
-def test_a_hundred_thousand_brackets() -> None:
-    """PyYAML's own composer overflows the stack of the process here."""
-    assert _problem("[" * 100_000).reason == "too-deep"
 
 
 @pytest.mark.usefixtures("either_parser")

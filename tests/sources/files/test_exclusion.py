@@ -205,7 +205,7 @@ def test_ignore_files_that_are_none(repository: Repository) -> None:
     assert _found() == sorted(FILES, key=lambda name: name.split("/"))
 
 
-def test_patterns_that_cannot_match_are_not_compile(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patterns_that_cannot_match_are_not_compiled(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     """What compiles them takes as long to import as a small question takes to be answered."""
 
     def compiled(_: object) -> None:
