@@ -73,10 +73,10 @@ spec:
                 anyOf: [{required: [name]}, {required: [kind]}]
 """
     color = "apiVersion: example.com/v1\nkind: Color\nmetadata: {name: red, namespace: apps}\nspec: {color: red}\n"
-    said = _asked(
+    message = _asked(
         tmp_path, definition, _GATEWAY, color, describe="gateway/main -n infra", blast_radius="color/red -n apps"
     )
-    assert all("Color" in each and "main" in each for each in said)
+    assert all("Color" in item and "main" in item for item in message)
 
 
 def test_a_target_field_that_selects_by_its_name(tmp_path: Path) -> None:
@@ -87,10 +87,10 @@ kind: Color
 metadata: {name: red, namespace: apps}
 spec: {podSelector: {group: "", kind: Service}, color: red}
 """
-    (said,) = _asked(
+    (message,) = _asked(
         tmp_path, _SERVICE, color, profile="    targetFields: [spec.podSelector]\n", describe="service/web -n apps"
     )
-    assert '"red"' in said
+    assert '"red"' in message
 
 
 def test_settings_that_select_by_a_field_of_any_name(tmp_path: Path) -> None:
@@ -102,8 +102,8 @@ metadata: {name: red, namespace: apps}
 spec: {targetRef: {group: "", kind: Service, name: web}, keys: {}}
 """
     needs = "    needs: [{field: spec.keys, by: labels, group: '', kinds: [Secret]}]\n"
-    (said,) = _asked(tmp_path, _SERVICE, _KEY, color, profile=needs, blast_radius="secret/key -n apps")
-    assert '"red"' in said
+    (message,) = _asked(tmp_path, _SERVICE, _KEY, color, profile=needs, blast_radius="secret/key -n apps")
+    assert '"red"' in message
 
 
 def test_what_is_named_through_others(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ spec: {keyRef: {name: key}}
     key = "{field: spec.keyRef, group: '', kinds: [Secret]}"
     can = f"{{field: spec.canRef, group: example.com, kinds: [Can], through: [{key}]}}"
     needs = f"    needs: [{{field: spec.paintRef, group: example.com, kinds: [Paint], through: [{can}]}}]\n"
-    (said,) = _asked(tmp_path, _SERVICE, _KEY, documents, profile=needs, blast_radius="secret/key -n apps")
-    assert '"red"' in said
+    (message,) = _asked(tmp_path, _SERVICE, _KEY, documents, profile=needs, blast_radius="secret/key -n apps")
+    assert '"red"' in message
 
 
 def test_what_has_no_namespace_and_was_read_into_one(tmp_path: Path) -> None:
@@ -142,10 +142,10 @@ spec:
   issuerRef: {group: cert-manager.io, kind: ClusterIssuer, name: letters}
 """
     issuer = "apiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: letters}\n"
-    (said,) = _asked(
+    (message,) = _asked(
         tmp_path, _GATEWAY, policy, issuer, blast_radius="clusterissuer.cert-manager.io/letters -n default"
     )
-    assert '"certs"' in said
+    assert '"certs"' in message
 
 
 _NAMED_BY_OTHERS = """\
@@ -206,12 +206,12 @@ def test_what_is_named_by_what_it_affects(tmp_path: Path) -> None:
         "envoyproxy/proxy": {"main"},
         "gatewayclass/public": {"public"},
     }
-    for place, (named, words) in enumerate(every.items()):
+    for place, (named, arguments) in enumerate(every.items()):
         folder = tmp_path / str(place)
         folder.mkdir()
         where = "" if named.startswith("gatewayclass") else " -n apps"
-        for said in _asked(folder, _SERVICE, _NAMED_BY_OTHERS, describe=named + where, blast_radius=named + where):
-            assert all(f'"{word}"' in said for word in words)
+        for message in _asked(folder, _SERVICE, _NAMED_BY_OTHERS, describe=named + where, blast_radius=named + where):
+            assert all(f'"{argument}"' in message for argument in arguments)
 
 
 def test_labels_that_select_in_one_namespace(tmp_path: Path) -> None:
@@ -231,23 +231,23 @@ spec: {targetSelectors: [{group: "", kind: Service, matchLabels: {tier: front}, 
     profile = "    targetFields: [spec.targetSelectors]\n    globalNamespace: global\n    declaredTargets: [TARGETS]\n"
     targets = '{group: "", kind: Service}, {group: gateway.networking.k8s.io, kind: GatewayClass}'
     (tmp_path / "services").mkdir()
-    (said,) = _asked(
+    (message,) = _asked(
         tmp_path / "services",
         service,
         *colors,
         profile=profile.replace("TARGETS", targets),
         describe="service/web -n apps",
     )
-    assert [name for name in named if f'"{name}"' in said] == ["red", "green", "white"]
+    assert [name for name in named if f'"{name}"' in message] == ["red", "green", "white"]
     classes = [
-        each.replace('group: "", kind: Service', "group: gateway.networking.k8s.io, kind: GatewayClass")
-        for each in colors
+        item.replace('group: "", kind: Service', "group: gateway.networking.k8s.io, kind: GatewayClass")
+        for item in colors
     ]
     public = _NAMED_BY_OTHERS.partition("---\n")[0].replace("name: public", "name: public, labels: {tier: front}")
-    (said,) = _asked(
+    (message,) = _asked(
         tmp_path, public, *classes, profile=profile.replace("TARGETS", targets), describe="gatewayclass/public"
     )
-    assert '"red"' in said
+    assert '"red"' in message
 
 
 def test_a_target_of_which_it_is_not_known_whether_it_is_there(tmp_path: Path) -> None:
@@ -277,5 +277,5 @@ spec:
     )
     (tmp_path / "change.yaml").write_text(policy.replace(", sectionName: end", ""), "utf-8")
     change = f"-f {tmp_path / 'change.yaml'} --allow-incomplete"
-    (said,) = _asked(tmp_path, _GATEWAY, route, pool, policy, other, diff=change)
-    assert '"deep"' in said
+    (message,) = _asked(tmp_path, _GATEWAY, route, pool, policy, other, diff=change)
+    assert '"deep"' in message

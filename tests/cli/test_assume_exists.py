@@ -50,12 +50,12 @@ def test_without_it(command: Command, world: str) -> None:
     assert "Invalid" in command("get", "policies", "--offline", world, "--complete").out
 
 
-@pytest.mark.parametrize("word", ["/", "secret/", "a/b/c/d"])
-def test_what_says_nothing(command: Command, world: str, word: str) -> None:
+@pytest.mark.parametrize("argument", ["/", "secret/", "a/b/c/d"])
+def test_what_says_nothing(command: Command, world: str, argument: str) -> None:
     """Is refused, with an example."""
-    code, _, err = command("get", "policies", "--offline", world, "--assume-exists", word)
+    code, _, err = command("get", "policies", "--offline", world, "--assume-exists", argument)
     assert code == 2
-    assert f'--assume-exists takes no "{word}"' in err
+    assert f'--assume-exists takes no "{argument}"' in err
     assert "secret/htpasswd" in err
 
 

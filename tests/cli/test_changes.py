@@ -61,8 +61,8 @@ def _policy(spec: Json) -> Resource:
     return resource("ColorPolicy", "p", spec, group="example.com")
 
 
-def _spec(word: str, *policies: Resource, profile: PolicyKindProfile | None = None) -> Json:
-    (changed,) = retargetings(_world(*policies, profile=profile), [word], "default")
+def _spec(argument: str, *policies: Resource, profile: PolicyKindProfile | None = None) -> Json:
+    (changed,) = retargetings(_world(*policies, profile=profile), [argument], "default")
     return changed.raw["spec"]
 
 
@@ -70,12 +70,12 @@ class TestDeletions:
     """`--delete TYPE/NAME`."""
 
     @pytest.mark.parametrize(
-        "word", ["", "gateway", "gateway/", "/g", "gateway/a/b/g", "gateway/g/", "gateway//g", "//"]
+        "argument", ["", "gateway", "gateway/", "/g", "gateway/a/b/g", "gateway/g/", "gateway//g", "//"]
     )
-    def test_what_names_no_object(self, word: str) -> None:
+    def test_what_names_no_object(self, argument: str) -> None:
         """Is wrong usage."""
         with pytest.raises(UsageError, match="--delete takes TYPE/NAME, not") as caught:
-            deletions(analyze(snapshot(*WORLD)), ["gateway/g", word], "default")
+            deletions(analyze(snapshot(*WORLD)), ["gateway/g", argument], "default")
         assert caught.value.hint == "for example: --delete retrypolicy/own"
 
     def test_what_is_not_there(self) -> None:
@@ -88,9 +88,9 @@ class TestDeletions:
 
     def test_each_object_once(self) -> None:
         """By any name of its kind, in the order in which they are named."""
-        words = ["svc/s", "gatewayclass/public", "services/s", "gateway.gateway.networking.k8s.io/g"]
-        found = deletions(analyze(snapshot(*WORLD)), words, "default")
-        assert [str(one) for one in found] == ["Service default/s", "GatewayClass public", "Gateway default/g"]
+        arguments = ["svc/s", "gatewayclass/public", "services/s", "gateway.gateway.networking.k8s.io/g"]
+        result = deletions(analyze(snapshot(*WORLD)), arguments, "default")
+        assert [str(one) for one in result] == ["Service default/s", "GatewayClass public", "Gateway default/g"]
         assert deletions(analyze(snapshot(*WORLD)), [], "default") == ()
 
     def test_a_name_with_a_namespace(self) -> None:
@@ -104,27 +104,27 @@ class TestRetargeted:
     """`--retarget POLICY=TARGET`."""
 
     @pytest.mark.parametrize(
-        "word",
+        "argument",
         ["", "colorpolicy/p", "=", "colorpolicy/p=", "=gateway/g", "p=g", "colorpolicy/p=gateway/g#", "a/b=c/d/e/f"],
     )
-    def test_what_is_no_pair(self, word: str) -> None:
+    def test_what_is_no_pair(self, argument: str) -> None:
         """Is wrong usage."""
         with pytest.raises(UsageError, match="--retarget takes POLICY=TARGET, not") as caught:
-            _spec(word, policy("p", target("g")))
+            _spec(argument, policy("p", target("g")))
         assert caught.value.hint == "for example: --retarget retrypolicy/own=gateway/edge#https"
 
     @pytest.mark.parametrize(
-        ("word", "message"),
+        ("argument", "message"),
         [
             ("colorpolicy/q=gateway/g", 'colorpolicy "q" not found in namespace default'),
             ("colorpolicy/p=gateway/q", 'gateway "q" not found in namespace default'),
             ("colorpolicy/p=gateway/far", 'gateway "far" not found in namespace default'),
         ],
     )
-    def test_what_is_not_there(self, word: str, message: str) -> None:
+    def test_what_is_not_there(self, argument: str, message: str) -> None:
         """Neither of them may be missing in the namespace."""
         with pytest.raises(NotFoundError, match=message):
-            _spec(word, policy("p", target("g")))
+            _spec(argument, policy("p", target("g")))
 
     def test_what_is_no_policy(self) -> None:
         """Nor a Namespace that is known by what is in it alone, whatever is said of its kind."""
@@ -155,7 +155,7 @@ class TestRetargeted:
             _spec("colorpolicy/p=gateway/g", policy("p", targetSelectors=[{"kind": "Gateway"}]), profile=selecting)
 
     @pytest.mark.parametrize(
-        ("word", "message", "hint"),
+        ("argument", "message", "hint"),
         [
             ("gateway/g#ftp", "Gateway default/g has no section ftp", "it has http, https"),
             ("httproute/r#x", "HTTPRoute default/r has no section x", "it has named"),
@@ -163,15 +163,15 @@ class TestRetargeted:
             ("httproute/r#rule[1]", "ColorPolicy cannot target a rule without a name", "give the rule a name first"),
         ],
     )
-    def test_sections_that_are_not_there(self, word: str, message: str, hint: str) -> None:
+    def test_sections_that_are_not_there(self, argument: str, message: str, hint: str) -> None:
         """With those that are."""
         with pytest.raises(UsageError) as caught:
-            _spec(f"colorpolicy/p={word}", policy("p", target("g")))
+            _spec(f"colorpolicy/p={argument}", policy("p", target("g")))
         assert caught.value.message.startswith(message)
         assert caught.value.hint == hint
 
     @pytest.mark.parametrize(
-        ("word", "section"),
+        ("argument", "section"),
         [
             ("gateway/g#https", "https"),
             ("httproute/r#named", "named"),
@@ -180,11 +180,11 @@ class TestRetargeted:
             ("svc/s#8080", "8080"),
         ],
     )
-    def test_sections(self, word: str, section: str) -> None:
+    def test_sections(self, argument: str, section: str) -> None:
         """As the kind calls them, also where the user goes by what answers show."""
         profile = PolicyKindProfile(COLOR, "inherited", "profile", unnamed_rules="rule-{n}")
         analysis = _world(policy("p", target("g")), profile=profile)
-        (changed,) = retargetings(analysis, [f"colorpolicy/p={word}"], "default")
+        (changed,) = retargetings(analysis, [f"colorpolicy/p={argument}"], "default")
         (attached,) = _world(changed, profile=profile).attachments[changed.ref]
         assert (attached.state, attached.declared.section) == ("attached", section)
 
@@ -212,22 +212,22 @@ class TestRetargeted:
         fields = ("spec.to.targetRef", "spec.at.targetSelectors")
         profile = PolicyKindProfile(COLOR, "inherited", "profile", reference_fields=fields)
         spec: Json = {"at": {"targetSelectors": [{"kind": "Gateway"}], "a": 1}}
-        found = _spec("colorpolicy/p=gateway/g", _policy(spec), profile=profile)
-        assert found == {"at": {"a": 1}, "to": {"targetRef": target("g")}}
+        result = _spec("colorpolicy/p=gateway/g", _policy(spec), profile=profile)
+        assert result == {"at": {"a": 1}, "to": {"targetRef": target("g")}}
         named: Json = {"to": {"targetRef": target("x")}}
-        found = _spec("colorpolicy/p=gateway/g", _policy(named), profile=profile)
-        assert found == {"to": {"targetRef": target("g")}}
+        result = _spec("colorpolicy/p=gateway/g", _policy(named), profile=profile)
+        assert result == {"to": {"targetRef": target("g")}}
 
     def test_a_group_that_is_left_out(self) -> None:
         """By kinds that take another one for it, as long as it is that one."""
         profile = PolicyKindProfile(COLOR, "inherited", "profile", target_group=GATEWAY_API)
         bare: dict[str, Json] = {"kind": "Gateway", "name": "x"}
-        found = [
-            _spec(f"colorpolicy/p={word}", policy("p", targetRef=bare), profile=profile)
-            for word in ("gateway/g", "svc/s")
+        result = [
+            _spec(f"colorpolicy/p={argument}", policy("p", targetRef=bare), profile=profile)
+            for argument in ("gateway/g", "svc/s")
         ]
-        assert found[0] == {"targetRef": {"kind": "Gateway", "name": "g"}}
-        assert found[1] == {"targetRef": {"group": "", "kind": "Service", "name": "s"}}
+        assert result[0] == {"targetRef": {"kind": "Gateway", "name": "g"}}
+        assert result[1] == {"targetRef": {"group": "", "kind": "Service", "name": "s"}}
 
     def test_namespaces(self) -> None:
         """Of a target that has one, if the policy's references say it or the policy has another one or none."""
@@ -245,19 +245,19 @@ class TestRetargeted:
     def test_sections_by_a_list(self) -> None:
         """If the policy's own references have one, or the definition of the kind."""
         expected: Json = {"targetRef": {**target("g"), "sectionNames": ["http"]}}
-        word = "colorpolicy/p=gateway/g#http"
-        assert _spec(word, policy("p", targetRef={**target("x"), "sectionNames": ["a", "b"]})) == expected
+        argument = "colorpolicy/p=gateway/g#http"
+        assert _spec(argument, policy("p", targetRef={**target("x"), "sectionNames": ["a", "b"]})) == expected
         reference: Json = {"type": "object", "properties": {"kind": {}, "sectionNames": {"type": "array"}}}
         schema: Json = {"properties": {"spec": {"type": "object", "properties": {"targetRef": reference}}}}
-        assert _spec(word, policy("p", targetRef=target("x")), crd("ColorPolicy", schema=schema)) == expected
+        assert _spec(argument, policy("p", targetRef=target("x")), crd("ColorPolicy", schema=schema)) == expected
 
     def test_what_filters_name_as_well(self) -> None:
         """A policy of such a kind that has references of its own gets another one; the filters stay."""
         routes = frozenset({GroupKind(GATEWAY_API, "HTTPRoute")})
         profile = PolicyKindProfile(COLOR, "inherited", "profile", filter_routes=routes)
         filtered = route("f", rules=[rule(backend(), filters=[names("p")])])
-        found = _spec("colorpolicy/p=gateway/g", policy("p", target("x")), filtered, profile=profile)
-        assert found == {"targetRefs": [target("g")]}
+        result = _spec("colorpolicy/p=gateway/g", policy("p", target("x")), filtered, profile=profile)
+        assert result == {"targetRefs": [target("g")]}
 
 
 def test_a_target_is_looked_for_where_the_policy_is() -> None:

@@ -88,31 +88,31 @@ def test_a_config_file_that_says_nothing(config: Path, text: str) -> None:
 
 def test_the_command_line_beats_the_config_file(config: Path, command: Command, manifests: Path) -> None:
     """Which beats what is built in; its paths are relative to it."""
-    words = ("describe", "colorpolicy/red", "-n", "app", "--offline", manifests / "all.yaml")
-    assert "ColorPolicy.example.com\n" not in command(*words).out
+    arguments = ("describe", "colorpolicy/red", "-n", "app", "--offline", manifests / "all.yaml")
+    assert "ColorPolicy.example.com\n" not in command(*arguments).out
     config.write_text("profiles: [near.yaml]\n", "utf-8")
-    assert "ColorPolicy.example.com · patch defaults\n" in command(*words).out
+    assert "ColorPolicy.example.com · patch defaults\n" in command(*arguments).out
     other = config.parent / "other.yaml"
     other.write_text(PROFILE % "Atomic defaults", "utf-8")
-    assert "ColorPolicy.example.com · atomic defaults\n" in command(*words, "--profiles", other).out
+    assert "ColorPolicy.example.com · atomic defaults\n" in command(*arguments, "--profiles", other).out
 
 
 def test_what_is_read_where_nothing_is_named(
     config: Path, command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the environment, else by the config file, relative to it; what a call names counts before both."""
-    words = ("describe", "httproute/app/r")
+    arguments = ("describe", "httproute/app/r")
     assert offline_paths() == []
-    assert command(*words).code == 3
+    assert command(*arguments).code == 3
     (config.parent / "world").mkdir()
     config.write_text("offline: [world, '-']\n", "utf-8")
     assert offline_paths() == [str(config.parent / "world"), "-"]
     config.write_text("offline: [world]\n", "utf-8")
-    assert command(*words).code == 3
-    assert command(*words, "--offline", manifests).code == 0
+    assert command(*arguments).code == 3
+    assert command(*arguments, "--offline", manifests).code == 0
     monkeypatch.setenv("KUBECTL_POLICY_OFFLINE", f"{manifests}:{config.parent}")
     assert offline_paths() == [str(manifests), str(config.parent)]
-    assert command(*words).code == 0
+    assert command(*arguments).code == 0
 
 
 def test_a_malformed_config_file_stops_a_command(config: Path, command: Command, manifests: Path) -> None:

@@ -22,16 +22,16 @@ HEADLINE = "HTTPRoute app/r is affected by 1 policy. "
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["httproute/x", "-n", "app"], 'error: httproute "x" not found in namespace app\n'),
         (["httproute/r"], "hint: it exists in namespace app: use httproute/app/r\n"),
         (["gateway/g", "-n", "app", "--section", "x"], "error: Gateway app/g has no section x\nhint: it has http\n"),
     ],
 )
-def test_what_is_not_there_has_no_answer(command: Command, manifests: Path, words: list[str], message: str) -> None:
+def test_what_is_not_there_has_no_answer(command: Command, manifests: Path, arguments: list[str], message: str) -> None:
     """Exit code 3, and a hint at what is there."""
-    code, out, err = command("describe", *words, "--offline", manifests)
+    code, out, err = command("describe", *arguments, "--offline", manifests)
     assert (code, out) == (3, "")
     assert message in err
 
@@ -45,10 +45,12 @@ def test_a_policy_has_no_sections(command: Command, manifests: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("words", [["httproute/app/r"], ["httproute", "app/r"], ["httproute/app/r", "-n", "elsewhere"]])
-def test_a_name_can_have_its_namespace(command: Command, manifests: Path, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["httproute/app/r"], ["httproute", "app/r"], ["httproute/app/r", "-n", "elsewhere"]]
+)
+def test_a_name_can_have_its_namespace(command: Command, manifests: Path, arguments: list[str]) -> None:
     """Which counts, whatever `-n` says."""
-    code, out, err = command("describe", *words, "--offline", manifests)
+    code, out, err = command("describe", *arguments, "--offline", manifests)
     assert (code, err) == (0, "")
     assert out.startswith(HEADLINE)
 
@@ -63,11 +65,11 @@ def test_what_has_no_namespace_is_named_without_one(command: Command, manifests:
 
 
 @pytest.mark.parametrize(
-    "words", [["httproute/r"], ["HTTPRoute", "r"], ["httproutes", "r"], ["httproute.gateway.networking.k8s.io/r"]]
+    "arguments", [["httproute/r"], ["HTTPRoute", "r"], ["httproutes", "r"], ["httproute.gateway.networking.k8s.io/r"]]
 )
-def test_an_object_is_named_as_for_kubectl(command: Command, manifests: Path, words: list[str]) -> None:
+def test_an_object_is_named_as_for_kubectl(command: Command, manifests: Path, arguments: list[str]) -> None:
     """By type and name in one word or in two, in singular, plural or with the group."""
-    code, out, err = command("describe", *words, "-n", "app", "--offline", manifests)
+    code, out, err = command("describe", *arguments, "-n", "app", "--offline", manifests)
     assert (code, err) == (0, "")
     assert out.startswith(HEADLINE)
 
@@ -87,10 +89,10 @@ def test_manifests_can_come_from_standard_input(command: Command, monkeypatch: p
 def test_where_manifests_are_that_name_no_namespace(command: Command, manifests: Path) -> None:
     """In `default` or where `--default-namespace` says; not in the namespace that is looked in."""
     (manifests / "all.yaml").write_text(MANIFESTS.replace(", namespace: app", ""), "utf-8")
-    words = ("describe", "httproute/r", "--offline", manifests)
-    assert command(*words).out.startswith(HEADLINE.replace("app/", "default/"))
-    assert command(*words, "-n", "app", "--default-namespace", "app").out.startswith(HEADLINE)
-    assert command(*words, "-n", "app") == (
+    arguments = ("describe", "httproute/r", "--offline", manifests)
+    assert command(*arguments).out.startswith(HEADLINE.replace("app/", "default/"))
+    assert command(*arguments, "-n", "app", "--default-namespace", "app").out.startswith(HEADLINE)
+    assert command(*arguments, "-n", "app") == (
         3,
         "",
         (
@@ -103,10 +105,10 @@ def test_where_manifests_are_that_name_no_namespace(command: Command, manifests:
 def test_values_of_variables(command: Command, manifests: Path) -> None:
     """Each by a name that a variable may have."""
     (manifests / "all.yaml").write_text(MANIFESTS.replace("app", "${AREA}"), "utf-8")
-    words = ("describe", "httproute/r", "--offline", manifests, "-n", "app", "--set")
-    assert command(*words, "AREA=app").out.startswith(HEADLINE)
+    arguments = ("describe", "httproute/r", "--offline", manifests, "-n", "app", "--set")
+    assert command(*arguments, "AREA=app").out.startswith(HEADLINE)
     for refused in ("AREA", "=app", "1=app", "${AREA}=app"):
-        assert command(*words, refused) == (
+        assert command(*arguments, refused) == (
             2,
             "",
             f'error: "{refused}" gives no variable a value\nhint: write --set VARIABLE=VALUE\n',
@@ -117,8 +119,8 @@ def test_values_of_variables(command: Command, manifests: Path) -> None:
 def test_an_empty_namespace_is_as_if_it_was_left_out(command: Command, manifests: Path, option: str) -> None:
     """As for kubectl, and as scripts write it whose variable is not set."""
     (manifests / "all.yaml").write_text(MANIFESTS.replace(", namespace: app", ""), "utf-8")
-    words = ("describe", "httproute/r", "--offline", manifests)
-    assert command(*words, option, "") == command(*words)
+    arguments = ("describe", "httproute/r", "--offline", manifests)
+    assert command(*arguments, option, "") == command(*arguments)
 
 
 def test_every_format_can_be_asked_for() -> None:
@@ -128,15 +130,18 @@ def test_every_format_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("httproute/r", "gateway/g"), ("httproute/app/r", "gtw/app/g"), ("httproute/r", "gtw/g", "httproutes/r")]
+    "arguments",
+    [("httproute/r", "gateway/g"), ("httproute/app/r", "gtw/app/g"), ("httproute/r", "gtw/g", "httproutes/r")],
 )
 def test_several_objects_are_described_one_after_another(
-    command: Command, manifests: Path, words: tuple[str, ...]
+    command: Command, manifests: Path, arguments: tuple[str, ...]
 ) -> None:
     """Each once, with blank lines between; as documents, in a list."""
-    asked: tuple[str | Path, ...] = ("describe", *words, "-n", "app", "--offline", manifests)
+    asked: tuple[str | Path, ...] = ("describe", *arguments, "-n", "app", "--offline", manifests)
     out = command(*asked).out
-    route, gateway = (command("describe", word, "-n", "app", "--offline", manifests).out for word in words[:2])
+    route, gateway = (
+        command("describe", argument, "-n", "app", "--offline", manifests).out for argument in arguments[:2]
+    )
     assert out == f"{route}\n\n{gateway}"
     document = json.loads(command(*asked, "-o", "json").out)
     assert (document["kind"], [item["subject"]["name"] for item in document["items"]]) == (
@@ -153,27 +158,27 @@ def test_several_objects_of_one_type_are_described(command: Command, manifests: 
     out = command("describe", "httproute", "r", "app/q", "-n", "app", "--offline", manifests).out
     assert out.startswith(HEADLINE)
     assert "\nNothing takes effect on HTTPRoute app/q, because it is attached to nothing.\n" in out
-    words = ("describe", "httproute/r", "colorpolicy/red", "-n", "app", "--offline", manifests)
-    settings, targets = command(*words, "-o", "table").out.split("\n\n")
+    arguments = ("describe", "httproute/r", "colorpolicy/red", "-n", "app", "--offline", manifests)
+    settings, targets = command(*arguments, "-o", "table").out.split("\n\n")
     assert settings.splitlines()[1].split()[:3] == ["HTTPRoute", "app/r", "ColorPolicy.example.com"]
     assert targets.splitlines()[1].split()[0] == "app/red"
-    assert command(*words, "-o", "table", "--color", "always").out.count("\n\n") == 1
-    assert command(*words, "-o", "name").out.splitlines() == [
+    assert command(*arguments, "-o", "table", "--color", "always").out.count("\n\n") == 1
+    assert command(*arguments, "-o", "name").out.splitlines() == [
         "colorpolicy.example.com/red",
         "httproute.gateway.networking.k8s.io/r",
         "service/s",
     ]
-    assert "ORIGIN" in command(*words, "-o", "wide").out
-    assert "all.yaml:2" in command(*words, "-o", "wide").out
+    assert "ORIGIN" in command(*arguments, "-o", "wide").out
+    assert "all.yaml:2" in command(*arguments, "-o", "wide").out
 
 
 def test_one_kind_and_one_field_can_be_asked_for(command: Command, manifests: Path) -> None:
     """Of an object; of a policy it is known what its kind is, and fields can be asked for."""
-    words = ("-n", "app", "--offline", manifests)
-    out = command("describe", "httproute/r", *words, "--kind", "colorpolicy", "--field", "color").out
+    arguments = ("-n", "app", "--offline", manifests)
+    out = command("describe", "httproute/r", *arguments, "--kind", "colorpolicy", "--field", "color").out
     assert "affected by 1 policy, looking only at ColorPolicy and color." in " ".join(out.split())
-    assert command("describe", "colorpolicy/red", *words, "--field", "nope").out.count("color ") == 0
-    code, _, err = command("describe", "colorpolicy/red", *words, "--kind", "colorpolicy")
+    assert command("describe", "colorpolicy/red", *arguments, "--field", "nope").out.count("color ") == 0
+    code, _, err = command("describe", "colorpolicy/red", *arguments, "--kind", "colorpolicy")
     assert (code, err) == (
         2,
         "error: ColorPolicy app/red is a policy, and --kind is for other objects\nhint: leave out --kind\n",
@@ -208,17 +213,17 @@ def test_problems_elsewhere_are_mentioned_in_one_line(command: Command, manifest
 
 def test_what_was_not_applied_is_mentioned_in_one_line(command: Command, manifests: Path) -> None:
     """What --render would apply; neither what serves that, nor what was left out on purpose."""
-    words = ("describe", "gateway/g", "-n", "app", "--offline", manifests)
+    arguments = ("describe", "gateway/g", "-n", "app", "--offline", manifests)
     listed = "resources: [all.yaml]\npatches: [{path: one.yaml}, {path: two.yaml}]\n"
     (manifests / "kustomization.yaml").write_text(f"{listed}configurations: [three.yaml]\n", "utf-8")
     patch = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g}\n"
     for name in ("one", "two", "three"):
         (manifests / f"{name}.yaml").write_text(patch, "utf-8")
-    said = "2 patches were not applied: --render"
-    assert said in command(*words, "-o", "json").err.splitlines()
-    assert said in command("explain", "colorpolicy", "--draft-profile", "--offline", manifests).err.splitlines()
+    message = "2 patches were not applied: --render"
+    assert message in command(*arguments, "-o", "json").err.splitlines()
+    assert message in command("explain", "colorpolicy", "--draft-profile", "--offline", manifests).err.splitlines()
     (manifests / "kustomization.yaml").write_text("resources: [all.yaml]\npatches: [{path: one.yaml}]\n", "utf-8")
-    err = command(*words, "--exclude", "two.yaml", "--exclude", "three.yaml").err
+    err = command(*arguments, "--exclude", "two.yaml", "--exclude", "three.yaml").err
     assert "1 patch was not applied: --render" in err.splitlines()
     assert "excluded" not in err
 
@@ -226,12 +231,12 @@ def test_what_was_not_applied_is_mentioned_in_one_line(command: Command, manifes
 def test_problems_of_the_answer_are_not_mentioned_again(command: Command, manifests: Path) -> None:
     """What could not be read is in the answer; `more` are those that the answer does not show."""
     (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
-    words = ("describe", "gateway/g", "-n", "app", "--offline", manifests)
-    _, out, err = command(*words)
+    arguments = ("describe", "gateway/g", "-n", "app", "--offline", manifests)
+    _, out, err = command(*arguments)
     assert "as far as could be read: 1 file may hold more." in " ".join(out.split())
     assert err == ""
     (manifests / "more.yaml").write_text(DOUBLE % ("a", "ClusterIP") + DOUBLE % ("a", "NodePort"), "utf-8")
-    assert command(*words).err.startswith("1 more problem in the input: ")
+    assert command(*arguments).err.startswith("1 more problem in the input: ")
 
 
 def test_an_incomplete_world_can_be_closed(command: Command, manifests: Path) -> None:
@@ -241,9 +246,9 @@ def test_an_incomplete_world_can_be_closed(command: Command, manifests: Path) ->
         " spec: {targetRef: {group: gateway.networking.k8s.io, kind: GRPCRoute, name: x}}}\n",
         "utf-8",
     )
-    words = ("describe", "colorpolicy/lost", "-n", "app", "--offline", manifests)
-    assert command(*words).out.startswith("Whether ColorPolicy app/lost has an effect is unknown: ")
-    assert command(*words, "--complete").out.startswith(
+    arguments = ("describe", "colorpolicy/lost", "-n", "app", "--offline", manifests)
+    assert command(*arguments).out.startswith("Whether ColorPolicy app/lost has an effect is unknown: ")
+    assert command(*arguments, "--complete").out.startswith(
         "ColorPolicy app/lost has no effect: GRPCRoute app/x does not exist."
     )
 
@@ -251,22 +256,22 @@ def test_an_incomplete_world_can_be_closed(command: Command, manifests: Path) ->
 def test_profiles_say_what_is_known_of_a_kind(command: Command, manifests: Path) -> None:
     """And a malformed profile is wrong usage."""
     profile = manifests / "profile.txt"
-    words = ("describe", "httproute/r", "-n", "app", "--offline", manifests / "all.yaml", "--profiles", profile)
+    arguments = ("describe", "httproute/r", "-n", "app", "--offline", manifests / "all.yaml", "--profiles", profile)
     profile.write_text(
         "group: example.com\nkinds:\n  ColorPolicy:\n"
         "    {class: inherited, strategy: Patch defaults, evidence: [its documentation says so]}\n",
         "utf-8",
     )
-    assert "(assumed)" not in command(*words).out
+    assert "(assumed)" not in command(*arguments).out
     profile.write_text("group: 1\n", "utf-8")
-    assert command(*words).code == 2
+    assert command(*arguments).code == 2
 
 
 def test_colour_is_used_where_it_is_asked_for(command: Command, manifests: Path) -> None:
     """It repeats what the words say: without it the text is the same."""
-    words = ("describe", "httproute/r", "-n", "app", "--offline", manifests)
-    plain = command(*words, "--color", "never").out
-    coloured = command(*words, "--color", "always").out
+    arguments = ("describe", "httproute/r", "-n", "app", "--offline", manifests)
+    plain = command(*arguments, "--color", "never").out
+    coloured = command(*arguments, "--color", "always").out
     assert "\x1b[" in coloured
     assert "\x1b[" not in plain
     from rich.text import Text  # noqa: PLC0415 (only to take the colours off again)

@@ -25,17 +25,17 @@ BLUE: Final = MANIFESTS.replace("color: red", "color: blue")
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["--retarget", "colorpolicy/red=gateway/g", "--delete", "colorpolicy/red"], "ColorPolicy app/red"),
         (["--retarget", "colorpolicy/red=gateway/g", "--retarget", "colorpolicy/red=service/s"], "ColorPolicy app/red"),
     ],
 )
 def test_a_policy_is_not_changed_in_two_ways_at_once(
-    command: Command, manifests: Path, words: list[str], message: str
+    command: Command, manifests: Path, arguments: list[str], message: str
 ) -> None:
     """Which one counts would be a guess."""
-    code, out, err = command("diff", "-n", "app", "--offline", manifests, *words)
+    code, out, err = command("diff", "-n", "app", "--offline", manifests, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {message} is to be changed in two ways at once\n")
 
@@ -106,14 +106,14 @@ def test_what_is_applied_is_read_by_the_definitions_in_the_input(command: Comman
     (tmp_path / "change.yaml").write_text(mesh.replace("a: 1", "a: 2"), "utf-8")
     ask = ("diff", "-f", tmp_path / "change.yaml", "--offline", tmp_path / "world.yaml", "--complete", "-o", "json")
     document = json.loads(command(*ask).out)
-    assert [found["name"] for found in document["updated"]] == ["m"]
+    assert [result["name"] for result in document["updated"]] == ["m"]
     assert document["created"] == []
 
 
 def test_deletions_take_with_them_what_goes_with_them(command: Command) -> None:
     """A Namespace is not deleted without what is in it."""
     document = json.loads(command("diff", "--delete", "ns/pastry", "--offline", BAKERY, "-o", "json").out)
-    assert {found["kind"] for found in document["deleted"]} == {
+    assert {result["kind"] for result in document["deleted"]} == {
         "Namespace",
         "Service",
         "HTTPRoute",

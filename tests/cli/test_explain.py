@@ -18,7 +18,7 @@ PROFILE = "group: example.com\nkinds:\n  ColorPolicy: {class: direct, strategy: 
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "message"),
+    ("arguments", "code", "message"),
     [
         (["widget"], 3, 'error: there is no policy kind "widget"\nhint: --offline PATH shows'),
         (["httproute"], 3, "error: HTTPRoute.gateway.networking.k8s.io is not a policy kind\nhint: "),
@@ -27,11 +27,11 @@ PROFILE = "group: example.com\nkinds:\n  ColorPolicy: {class: direct, strategy: 
         (["widget", "--profiles", "/nowhere/at/all"], 2, "error: /nowhere/at/all: cannot be read: No such file"),
     ],
 )
-def test_no_answer(command: Command, words: list[str], code: int, message: str) -> None:
+def test_no_answer(command: Command, arguments: list[str], code: int, message: str) -> None:
     """The exit code says why, and so does one line with a hint."""
-    found = command("explain", *words)
-    assert found[:2] == (code, "")
-    assert found.err.startswith(message)
+    result = command("explain", *arguments)
+    assert result[:2] == (code, "")
+    assert result.err.startswith(message)
 
 
 def test_a_built_in_kind_needs_no_input(command: Command) -> None:
@@ -79,9 +79,9 @@ def test_a_draft_can_be_used_at_once(command: Command, manifests: Path) -> None:
     assert (code, err) == (0, "")
     profile = manifests / "draft.txt"
     profile.write_text(out, "utf-8")
-    words = ("describe", "httproute/r", "-n", "app", "--offline", manifests / "all.yaml")
-    assert "assumed, because no profile covers it" in command(*words).out
-    again = command(*words, "--profiles", profile)
+    arguments = ("describe", "httproute/r", "-n", "app", "--offline", manifests / "all.yaml")
+    assert "assumed, because no profile covers it" in command(*arguments).out
+    again = command(*arguments, "--profiles", profile)
     assert (again.code, again.err) == (0, "")
     assert "assumed" not in again.out
 
@@ -89,8 +89,8 @@ def test_a_draft_can_be_used_at_once(command: Command, manifests: Path) -> None:
 def test_what_was_wrong_with_the_input_is_mentioned(command: Command, manifests: Path) -> None:
     """In the answer where it has a place for it, else on standard error."""
     (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
-    words = ("explain", "colorpolicy", "--offline", manifests)
-    shown, drafted = command(*words), command(*words, "--draft-profile")
+    arguments = ("explain", "colorpolicy", "--offline", manifests)
+    shown, drafted = command(*arguments), command(*arguments, "--draft-profile")
     assert "as far as could be read: 1 file may hold more." in " ".join(shown.out.split())
     assert shown.err == ""
     assert drafted.err.startswith("1 problem in the input: ")
@@ -109,6 +109,6 @@ def test_names_of_the_input_can_do_no_harm(command: Command, manifests: Path) ->
 
 def test_colour_is_used_where_it_is_asked_for(command: Command) -> None:
     """It repeats what the words say."""
-    words = ("explain", "xbackendtrafficpolicy", "--color")
-    assert "\x1b[" in command(*words, "always").out
-    assert "\x1b[" not in command(*words, "never").out
+    arguments = ("explain", "xbackendtrafficpolicy", "--color")
+    assert "\x1b[" in command(*arguments, "always").out
+    assert "\x1b[" not in command(*arguments, "never").out

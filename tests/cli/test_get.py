@@ -44,12 +44,12 @@ def test_policies_are_listed(command: Command, manifests: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [["policy", "red"], ["policy/red"], ["colorpolicies"], ["ColorPolicy", "red", "red"], ["policies", "-l", "!a"]],
 )
-def test_policies_are_named_as_for_kubectl(command: Command, manifests: Path, words: list[str]) -> None:
+def test_policies_are_named_as_for_kubectl(command: Command, manifests: Path, arguments: list[str]) -> None:
     """By their kind or as policies, all of them or by name."""
-    assert command("get", *words, "-n", "app", "--offline", manifests) == (0, TABLE, "")
+    assert command("get", *arguments, "-n", "app", "--offline", manifests) == (0, TABLE, "")
 
 
 def test_all_namespaces_can_be_listed(command: Command, manifests: Path) -> None:
@@ -95,16 +95,16 @@ def test_an_empty_list_is_a_document(command: Command, manifests: Path) -> None:
 
 def test_a_list_is_a_document(command: Command, manifests: Path) -> None:
     """The same as JSON and as YAML."""
-    words = ("get", "routes", "-n", "app", "--offline", manifests)
-    document = json.loads(command(*words, "-o", "json").out)
+    arguments = ("get", "routes", "-n", "app", "--offline", manifests)
+    document = json.loads(command(*arguments, "-o", "json").out)
     assert (document["kind"], document["items"][0]["object"]["name"]) == ("RouteList", "r")
-    assert yaml.safe_load(command(*words, "-o", "yaml").out) == document
+    assert yaml.safe_load(command(*arguments, "-o", "yaml").out) == document
 
 
 def test_names_can_be_given_to_other_commands(command: Command, manifests: Path) -> None:
     """Sorted as asked."""
-    for words in ((), ("--sort-by", "affects")):
-        assert command("get", "policies", "-n", "app", "-o", "name", *words, "--offline", manifests) == (
+    for arguments in ((), ("--sort-by", "affects")):
+        assert command("get", "policies", "-n", "app", "-o", "name", *arguments, "--offline", manifests) == (
             0,
             "colorpolicy.example.com/red\n",
             "",
@@ -114,27 +114,27 @@ def test_names_can_be_given_to_other_commands(command: Command, manifests: Path)
 def test_every_format_can_be_asked_for(command: Command, manifests: Path) -> None:
     """Of every type."""
     for output in LISTS.formats:
-        for word in ("policies", "policykinds", "routes", "services"):
-            code, out, err = command("get", word, "-A", "-o", output, "--offline", manifests)
+        for argument in ("policies", "policykinds", "routes", "services"):
+            code, out, err = command("get", argument, "-A", "-o", output, "--offline", manifests)
             assert (code, err) == (0, "")
             assert out.endswith("\n")
 
 
 def test_a_part_of_a_document_can_be_asked_for(command: Command, manifests: Path) -> None:
     """In kubectl's templates; what is incomplete is said beside it, and what is none is refused before reading."""
-    words = ("get", "policies", "-n", "app", "--offline", manifests, "-o")
-    assert command(*words, "jsonpath={.items[*].policy.name}") == (0, "red", "")
-    columns = command(*words, "custom-columns=NAME:.policy.name,STATE:.enforcement.state", "--no-headers")
+    arguments = ("get", "policies", "-n", "app", "--offline", manifests, "-o")
+    assert command(*arguments, "jsonpath={.items[*].policy.name}") == (0, "red", "")
+    columns = command(*arguments, "custom-columns=NAME:.policy.name,STATE:.enforcement.state", "--no-headers")
     assert columns == (0, "red   Enforced\n", "")
     assert command("describe", "httproute/r", "-n", "app", "--offline", manifests, "-o", "jsonpath=.subject.name") == (
         0,
         "r",
         "",
     )
-    said = '.items[*] has no field "metadata"; did you mean .items[*].policy.name?\n'
-    assert command(*words, "jsonpath={.items[*].metadata.name}") == (0, "", said)
+    message = '.items[*] has no field "metadata"; did you mean .items[*].policy.name?\n'
+    assert command(*arguments, "jsonpath={.items[*].metadata.name}") == (0, "", message)
     (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
-    incomplete = command(*words, "jsonpath={.complete}")
+    incomplete = command(*arguments, "jsonpath={.complete}")
     assert (incomplete.out, incomplete.err.splitlines()[0]) == (
         "false",
         "1 policy in namespace app, as far as could be read: 1 file may hold more.",
@@ -148,8 +148,8 @@ def test_names_can_be_handed_to_describe(command: Command, manifests: Path) -> N
     """Of any namespace, as `get -A -o name | xargs describe` does."""
     text = (manifests / "all.yaml").read_text("utf-8")
     (manifests / "other.yaml").write_text(text.replace("namespace: app", "namespace: other"), "utf-8")
-    for word in ("policies", "routes", "gateways,listeners", "services"):
-        names = command("get", word, "-A", "-o", "name", "--offline", manifests).out.split()
+    for argument in ("policies", "routes", "gateways,listeners", "services"):
+        names = command("get", argument, "-A", "-o", "name", "--offline", manifests).out.split()
         assert {name.split("/")[1] for name in names} == {"app", "other"}
         code, out, _ = command("describe", *names, "--offline", manifests)
         assert (code, "app/" in out, "other/" in out) == (0, True, True)
@@ -157,14 +157,14 @@ def test_names_can_be_handed_to_describe(command: Command, manifests: Path) -> N
 
 def test_a_table_can_be_coloured(command: Command, manifests: Path) -> None:
     """The words stay the same; --color always, as nobody is at a terminal here."""
-    words = ("get", "policies", "-n", "app", "--offline", manifests, "--color")
-    coloured = command(*words, "always").out
+    arguments = ("get", "policies", "-n", "app", "--offline", manifests, "--color")
+    coloured = command(*arguments, "always").out
     assert "\x1b[1;32mEnforced" in coloured
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == command(*words, "never").out == TABLE
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == command(*arguments, "never").out == TABLE
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         ([], (0, "NAME   RULE      ColorPolicy\nr      rule[0]   color red\n", "")),
         (
@@ -189,24 +189,24 @@ def test_a_table_can_be_coloured(command: Command, manifests: Path) -> None:
     ],
 )
 def test_what_is_in_force_can_be_listed(
-    command: Command, manifests: Path, words: list[str], expected: tuple[int, str, str]
+    command: Command, manifests: Path, arguments: list[str], expected: tuple[int, str, str]
 ) -> None:
     """Of every rule, of chosen settings, or where these are missing; a script can ask for an exit code."""
-    found = command("get", "effective", "-n", "app", *words, "--complete", "--offline", manifests)
+    result = command("get", "effective", "-n", "app", *arguments, "--complete", "--offline", manifests)
     code, out, err = expected
-    assert found.code == code
-    assert found.out.startswith(out)
-    assert found.err.startswith(err)
+    assert result.code == code
+    assert result.out.startswith(out)
+    assert result.err.startswith(err)
 
 
 def test_what_could_not_be_seen_may_be_missing(command: Command, manifests: Path) -> None:
     """Exit code 4, unless what was seen is to do; a list of what is in force is no such question."""
     (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
-    words = ("get", "effective", "-A", "--field", "shade", "--offline", manifests)
-    found = command(*words, "--missing")
-    assert (found.code, found.out.splitlines()[1].split()) == (4, ["app", "r", "rule[0]", "<unknown>"])
-    assert command(*words, "--missing", "--allow-incomplete").code == 0
-    assert command(*words).code == 0
+    arguments = ("get", "effective", "-A", "--field", "shade", "--offline", manifests)
+    result = command(*arguments, "--missing")
+    assert (result.code, result.out.splitlines()[1].split()) == (4, ["app", "r", "rule[0]", "<unknown>"])
+    assert command(*arguments, "--missing", "--allow-incomplete").code == 0
+    assert command(*arguments).code == 0
 
 
 @pytest.mark.parametrize("option", [["--kind", "a"], ["--field", "a"], ["--missing"], ["--exit-code"]])
@@ -226,10 +226,10 @@ def test_some_options_are_not(command: Command, manifests: Path, option: list[st
     assert (code, err) == (2, f"error: {option[0]} is not for get effective\nhint: leave out {option[0]}\n")
 
 
-@pytest.mark.parametrize("words", [["gateways,httproutes"], ["gateway/g", "httproute/r", "gateway/g"]])
-def test_several_types_can_be_listed(command: Command, manifests: Path, words: list[str]) -> None:
+@pytest.mark.parametrize("arguments", [["gateways,httproutes"], ["gateway/g", "httproute/r", "gateway/g"]])
+def test_several_types_can_be_listed(command: Command, manifests: Path, arguments: list[str]) -> None:
     """A table for each, as kubectl prints them."""
-    code, out, err = command("get", *words, "-n", "app", "--offline", manifests)
+    code, out, err = command("get", *arguments, "-n", "app", "--offline", manifests)
     assert (code, err) == (0, "")
     assert [line.split()[0] for line in out.splitlines() if line] == [
         "NAME",
@@ -241,10 +241,10 @@ def test_several_types_can_be_listed(command: Command, manifests: Path, words: l
 
 def test_policies_can_be_left_by_their_state(command: Command, manifests: Path) -> None:
     """As names, too."""
-    words = ("get", "policies", "-n", "app", "--offline", manifests)
-    assert command(*words, "--enforcement", "enforced").out == TABLE
-    assert command(*words, "--enforcement", "Overridden,conflicted").out == ""
-    assert command(*words, "--enforcement", "Overridden", "-o", "name").out == ""
+    arguments = ("get", "policies", "-n", "app", "--offline", manifests)
+    assert command(*arguments, "--enforcement", "enforced").out == TABLE
+    assert command(*arguments, "--enforcement", "Overridden,conflicted").out == ""
+    assert command(*arguments, "--enforcement", "Overridden", "-o", "name").out == ""
 
 
 def test_routes_can_be_looked_up_by_hostname(command: Command, manifests: Path) -> None:
@@ -264,8 +264,8 @@ def test_a_list_can_be_sorted(command: Command, manifests: Path) -> None:
     """By a column that is not shown, too."""
     (manifests / "more.yaml").write_text(MANIFESTS.split("---\n")[-1].replace("name: red", "name: all", 1), "utf-8")
 
-    def names(*words: str) -> list[str]:
-        out = command("get", "policies", "-n", "app", "--no-headers", *words, "--offline", manifests).out
+    def names(*arguments: str) -> list[str]:
+        out = command("get", "policies", "-n", "app", "--no-headers", *arguments, "--offline", manifests).out
         return [line.split()[0] for line in out.splitlines()]
 
     assert names() == ["all", "red"]
@@ -276,15 +276,15 @@ def test_a_list_can_be_sorted(command: Command, manifests: Path) -> None:
 def test_what_could_not_be_read_is_said(command: Command, manifests: Path) -> None:
     """Beside a table on standard error, within a document; what is unknown is not shown as 0."""
     (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
-    words = ("get", "gateways", "-n", "app", "--offline", manifests)
-    code, out, err = command(*words)
+    arguments = ("get", "gateways", "-n", "app", "--offline", manifests)
+    code, out, err = command(*arguments)
     assert (code, out.splitlines()[1].split()[-1]) == (0, "0+")
     assert err.splitlines()[:2] == [
         "1 Gateway in namespace app, as far as could be read: 1 file may hold more.",
         "hint: a number that ends with + may be higher; -o yaml says what is not in the input",
     ]
     assert err.splitlines()[2].startswith("1 problem in the input: ")
-    code, out, err = command(*words, "-o", "json")
+    code, out, err = command(*arguments, "-o", "json")
     assert (code, err) == (0, "")
     document = json.loads(out)
     assert document["complete"] is False
@@ -313,9 +313,9 @@ def test_profiles_and_a_closed_world_are_heeded(command: Command, manifests: Pat
     (manifests / "more.yaml").write_text(
         MANIFESTS.split("---\n")[-1].replace("name: red", "name: lost", 1).replace("HTTPRoute", "TLSRoute"), "utf-8"
     )
-    words = ("get", "policy/lost", "-n", "app", "--offline", manifests)
-    assert " Unknown " in command(*words).out
-    assert " TargetNotFound " in command(*words, "--complete").out
+    arguments = ("get", "policy/lost", "-n", "app", "--offline", manifests)
+    assert " Unknown " in command(*arguments).out
+    assert " TargetNotFound " in command(*arguments, "--complete").out
 
 
 @pytest.mark.parametrize("output", LISTS.formats)
@@ -326,8 +326,8 @@ def test_names_cannot_control_the_terminal(command: Command, tmp_path: Path, out
     for name in ("name: red", "name: r,", "name: g,", "name: s,", "name: r}", "gatewayClassName: public"):
         text = text.replace(name, f'{name.partition(": ")[0]}: "{evil}"{name[-1] if name[-1] in ",}" else ""}')
     (tmp_path / "all.yaml").write_text(f"{text}---\nkind: {{{{ x }}}}\n", "utf-8")
-    for word in ("policies", "policykinds", "gateways", "routes", "services", "namespaces"):
-        code, out, err = command("get", word, "-A", "-o", output, "--offline", tmp_path)
+    for argument in ("policies", "policykinds", "gateways", "routes", "services", "namespaces"):
+        code, out, err = command("get", argument, "-A", "-o", output, "--offline", tmp_path)
         assert code == 0
         assert all(line.isprintable() for line in (out + err).splitlines())
     code, out, err = command("get", "policies", "\x1b[2J", "-n", "app", "--offline", tmp_path)
@@ -349,7 +349,7 @@ def test_a_field_of_the_wrong_type_is_no_reason_to_give_up(
         f"metadata: {{name: odd, namespace: app, labels: [a], creationTimestamp: 7}}\nspec: {spec}\n",
         "utf-8",
     )
-    for word in ("policies", "policykinds", "gateways", "routes", "services", "gatewayclasses", "namespaces"):
-        code, _, err = command("get", word, "-A", "-o", "wide", "--offline", manifests)
+    for argument in ("policies", "policykinds", "gateways", "routes", "services", "gatewayclasses", "namespaces"):
+        code, _, err = command("get", argument, "-A", "-o", "wide", "--offline", manifests)
         assert code == 0, err
         assert "Traceback" not in err

@@ -35,7 +35,7 @@ def world(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "message", "hint"),
+    ("arguments", "message", "hint"),
     [
         (["--up"], "--up is about what is around objects", "name one: graph httproute/NAME"),
         (["--down"], "--down is about what is around objects", "name one: graph httproute/NAME"),
@@ -50,9 +50,9 @@ def world(tmp_path: Path) -> Path:
         (["--policy-kind", "gateway"], "Gateway is not a policy kind", "get policykinds lists them"),
     ],
 )
-def test_what_cannot_be_drawn(command: Command, world: Path, words: list[str], message: str, hint: str) -> None:
+def test_what_cannot_be_drawn(command: Command, world: Path, arguments: list[str], message: str, hint: str) -> None:
     """What is wrong, and what to do."""
-    result = command("graph", *words, "--offline", world)
+    result = command("graph", *arguments, "--offline", world)
     assert result.code in {2, 3}
     assert result.out == ""
     assert result.err.startswith(f"error: {message}\n")
@@ -89,9 +89,9 @@ def test_pictures_are_not_shown_in_a_terminal(command: Command, world: Path, mon
     assert "> graph.png" in result.err
 
 
-def names(command: Command, *words: str | Path) -> list[str]:
+def names(command: Command, *arguments: str | Path) -> list[str]:
     """The objects and policies that are drawn."""
-    document = json.loads(command("graph", *words, "-o", "json").out)
+    document = json.loads(command("graph", *arguments, "-o", "json").out)
     return sorted({f"{node['kind']} {node['name']}" for node in document["nodes"]})
 
 

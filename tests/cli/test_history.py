@@ -103,11 +103,11 @@ def test_what_has_no_history(command: Command) -> None:
 @pytest.mark.usefixtures("repository")
 def test_progress(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said how far the reading is, once it takes a while."""
-    told: list[tuple[int, int, str]] = []
+    message: list[tuple[int, int, str]] = []
     monkeypatch.setattr("kubectl_policy.cli.commands.history._SOON", 1)
 
     def tell(begun: int, total: int, name: str) -> None:
-        told.append((begun, total, name))
+        message.append((begun, total, name))
 
     def progress(doing: str) -> nullcontext[Callable[[int, int, str], None]]:
         assert doing == "reading state"
@@ -115,4 +115,4 @@ def test_progress(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(terminal, "progress", progress)
     assert command(*ROUTE).code == 0
-    assert told == [(2, 3, "x"), (3, 3, "x")]
+    assert message == [(2, 3, "x"), (3, 3, "x")]

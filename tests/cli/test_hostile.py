@@ -135,8 +135,8 @@ def test_names_cannot_control_the_terminal(command: Command, tmp_path: Path, nam
     folder = tmp_path / "[red]folder[red]"
     folder.mkdir()
     (folder / "all.yaml").write_text(f"{text}---\n{lost}---\nkind: {{{{ x }}}}\n", "utf-8")
-    for words in ((), ("--color", "never")):
-        code, out, err = command(*ASK, folder, "-o", name, *words)
+    for arguments in ((), ("--color", "never")):
+        code, out, err = command(*ASK, folder, "-o", name, *arguments)
         assert code == 0
         assert all(line.isprintable() for line in (out + err).splitlines())
         assert out.count("[bold]") or name == "name"
@@ -163,7 +163,7 @@ def test_names_are_no_commands_to_a_ci(command: Command, manifests: Path, name: 
     text = text.replace("name: red", 'name: "::stop-commands::y"')
     broken = '---\napiVersion: v1\nkind: "::error::z"\nmetadata: 3\n'
     (manifests / "all.yaml").write_text(text + broken, "utf-8")
-    for words in (ASK, ("get", "policies", "-A", "--offline"), ("status", "-A", "--offline")):
-        code, out, err = command(*words, manifests, *(("-o", name) if name != "tree" else ()))
+    for arguments in (ASK, ("get", "policies", "-A", "--offline"), ("status", "-A", "--offline")):
+        code, out, err = command(*arguments, manifests, *(("-o", name) if name != "tree" else ()))
         assert code in {0, 3}
         assert not any(line.lstrip().startswith("::") for line in (out + err).splitlines())

@@ -158,10 +158,10 @@ def write(folder: Path, files: dict[str, str]) -> None:
 def answered(command: Command) -> Callable[..., None]:
     """Ask everything of a folder: each time an answer or a refusal, in time, in lines that can be printed."""
 
-    def ask(folder: Path, *words: str) -> None:
-        for question in QUESTIONS[: 1 if words else None]:
+    def ask(folder: Path, *arguments: str) -> None:
+        for question in QUESTIONS[: 1 if arguments else None]:
             begun = time.monotonic()
-            code, out, err = command(*question, folder, *words)
+            code, out, err = command(*question, folder, *arguments)
             assert time.monotonic() - begun < SECONDS
             assert code in {0, 3, 4}, err
             assert "Traceback" not in out + err
@@ -186,21 +186,21 @@ def test_a_tree_that_is_not_meant_well_is_rendered(answered: Callable[..., None]
     answered(tmp_path, "--render")
 
 
-@pytest.mark.parametrize("words", [(), ("--render",)], ids=["raw", "rendered"])
-def test_links_that_lead_in_circles(answered: Callable[..., None], tmp_path: Path, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("arguments", [(), ("--render",)], ids=["raw", "rendered"])
+def test_links_that_lead_in_circles(answered: Callable[..., None], tmp_path: Path, arguments: tuple[str, ...]) -> None:
     """And out of the folder, and to nothing."""
     write(tmp_path, {"kustomization.yaml": f"{HEAD}resources: [loop, out, all.yaml, dead.yaml]\n"})
     for name, to in (("loop", "."), ("out", "/etc"), ("dead.yaml", "nowhere"), ("self.yaml", "self.yaml")):
         (tmp_path / name).symlink_to(to)
-    answered(tmp_path, *words)
+    answered(tmp_path, *arguments)
 
 
-@pytest.mark.parametrize("words", [(), ("--render",)], ids=["raw", "rendered"])
+@pytest.mark.parametrize("arguments", [(), ("--render",)], ids=["raw", "rendered"])
 def test_a_kustomization_that_is_a_folder_or_a_pipe(
-    answered: Callable[..., None], tmp_path: Path, words: tuple[str, ...]
+    answered: Callable[..., None], tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     """Neither is read, and neither blocks."""
     write(tmp_path, {"a/kustomization.yaml/x.yaml": "a: b\n"})
     (tmp_path / "b").mkdir()
     os.mkfifo(tmp_path / "b" / "kustomization.yaml")
-    answered(tmp_path, *words)
+    answered(tmp_path, *arguments)

@@ -25,7 +25,7 @@ LINE = MANIFESTS.count("\n")
 def origins(answer: str) -> list[tuple[str, str, int]]:
     """The file, the field and the line of every setting in a description."""
     settings = [setting for group in json.loads(answer)["inForce"] for setting in group["settings"]]
-    return [(each["origin"]["source"], each["declaredIn"], each["origin"]["line"]) for each in settings]
+    return [(item["origin"]["source"], item["declaredIn"], item["origin"]["line"]) for item in settings]
 
 
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"], ids=["plain", "bom"])
@@ -127,14 +127,14 @@ KUSTOMIZATION: Final = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kusto
 
 def tree(folder: Path, namespace: str) -> Path:
     """A folder with a kustomization that names a namespace, or none."""
-    said = KUSTOMIZATION + namespace + "resources: [route.yaml, policy.yaml]\n"
-    for name, text in (("kustomization.yaml", said), ("route.yaml", ROUTE_MANIFEST), ("policy.yaml", POLICY)):
+    message = KUSTOMIZATION + namespace + "resources: [route.yaml, policy.yaml]\n"
+    for name, text in (("kustomization.yaml", message), ("route.yaml", ROUTE_MANIFEST), ("policy.yaml", POLICY)):
         (folder / name).write_text(text, "utf-8")
     return folder
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ("describe", "httproute/echo"),
         ("describe", "retrypolicy/slow"),
@@ -143,12 +143,12 @@ def tree(folder: Path, namespace: str) -> Path:
         ("get", "policies"),
     ],
 )
-def test_what_says_a_namespace_is_told_once(command: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_what_says_a_namespace_is_told_once(command: Command, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     """With the file, where people read it."""
-    result = command(*words, "-n", "media", "--offline", tree(tmp_path, "namespace: media\n"))
+    result = command(*arguments, "-n", "media", "--offline", tree(tmp_path, "namespace: media\n"))
     assert result.code == 0
-    (said,) = [line for line in result.err.splitlines() if " is in namespace " in line]
-    assert re.search(r" is in namespace media by .*kustomization\.yaml:3$", said)
+    (message,) = [line for line in result.err.splitlines() if " is in namespace " in line]
+    assert re.search(r" is in namespace media by .*kustomization\.yaml:3$", message)
 
 
 def test_where_nothing_says_it_the_answer_says_so(command: Command, tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ QUESTIONS = (
 )
 
 
-@pytest.mark.parametrize("words", QUESTIONS, ids=lambda words: words[0])
-def test_without_a_kubeconfig_there_is_nothing_to_ask(command: Command, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("arguments", QUESTIONS, ids=lambda arguments: arguments[0])
+def test_without_a_kubeconfig_there_is_nothing_to_ask(command: Command, arguments: tuple[str, ...]) -> None:
     """Which is said, with where it was looked for and what else can be done."""
-    code, out, err = command(*words)
+    code, out, err = command(*arguments)
     assert (code, out) == (3, "")
     assert err.startswith("error: no kubeconfig was found: looked for ")
     assert "`--offline PATH` reads manifests instead" in err
@@ -67,7 +67,7 @@ def workload(version: str, kind: str, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("words", "are_read"),
+    ("arguments", "are_read"),
     [
         (("describe", "httproute/r"), False),
         (("describe", "pod/web"), True),
@@ -80,14 +80,14 @@ def workload(version: str, kind: str, name: str) -> dict[str, Any]:
 def test_policies_on_pods_are_read_for_whom_they_concern(
     command: Command,
     tmp_path: Path,
-    words: tuple[str, ...],
+    arguments: tuple[str, ...],
     are_read: bool,  # noqa: FBT001 (a row of a table)
 ) -> None:
     """Nothing of a route depends on them."""
     closed = workload("networking.k8s.io/v1", "NetworkPolicy", "closed")
     with cluster(closed, workload("v1", "Pod", "web")) as server:
         config = kubeconfig(tmp_path, namespace="app", one=server.url)
-        assert command(*words, "--kubeconfig", config, "--cache-dir", tmp_path / "cache")[0] == 0
+        assert command(*arguments, "--kubeconfig", config, "--cache-dir", tmp_path / "cache")[0] == 0
         assert any("/networkpolicies" in path for path in server.paths()) is are_read
 
 

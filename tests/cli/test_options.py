@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
 
-def parsed(name: str, *words: str) -> dict[str, Any]:
+def parsed(name: str, *arguments: str) -> dict[str, Any]:
     """The values that a command receives for words, except those that are left out."""
     command = build_command(name)
-    given = command.make_context("kubectl policy", list(words)).params
+    given = command.make_context("kubectl policy", list(arguments)).params
     without: dict[str, Any] = command.make_context("kubectl policy", []).params
     values = {parameter: value for parameter, value in given.items() if value != without[parameter]}
     return {parameter: list(value) if isinstance(value, tuple) else value for parameter, value in values.items()}
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         ([], {}),
         (["httproute/r", "-n", "app", "--blame"], {"objects": ["httproute/r"], "namespace": "app", "blame": True}),
@@ -50,13 +50,13 @@ def parsed(name: str, *words: str) -> dict[str, Any]:
         (["--", "httproute/r", "--render"], {"objects": ["httproute/r", "--render"]}),
     ],
 )
-def test_options_with_values(words: list[str], expected: dict[str, object]) -> None:
+def test_options_with_values(arguments: list[str], expected: dict[str, object]) -> None:
     """Long and short, joined and apart."""
-    assert parsed("describe", *words) == expected
+    assert parsed("describe", *arguments) == expected
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         (["-An", "app"], {"all_namespaces": True, "namespace": "app"}),
         (["-Aoyaml"], {"all_namespaces": True, "output": "yaml"}),
@@ -72,9 +72,9 @@ def test_options_with_values(words: list[str], expected: dict[str, object]) -> N
         (["--render=0", "--complete=False", "--show-all=f"], {}),
     ],
 )
-def test_flags_with_values(words: list[str], expected: dict[str, object]) -> None:
+def test_flags_with_values(arguments: list[str], expected: dict[str, object]) -> None:
     """As Go reads booleans; the last one of several counts."""
-    assert parsed("get", *words) == expected
+    assert parsed("get", *arguments) == expected
 
 
 def test_numbers_are_bounded(command: Command) -> None:
@@ -93,8 +93,8 @@ def test_an_option_that_is_unknown_keeps_its_value() -> None:
 
 def test_an_empty_value_counts_as_left_out(command: Command, manifests: Path) -> None:
     """As of a variable that is not set; kubectl does so as well."""
-    words = ("describe", "httproute/app/r", "--offline", manifests)
-    assert command(*words, "-n", "", "-o", "", "--cluster=") == command(*words)
+    arguments = ("describe", "httproute/app/r", "--offline", manifests)
+    assert command(*arguments, "-n", "", "-o", "", "--cluster=") == command(*arguments)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

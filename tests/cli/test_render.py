@@ -71,9 +71,9 @@ def test_an_interrupt(tree: Path, tmp_path: Path) -> None:
     temporary.mkdir()
     permit.touch()
     program(tmp_path, "kubectl", f"while [ -e {permit} ]; do echo >> {beat}; done")
-    words = [*GET_SERVICES, "--render", "--offline", str(tree)]
-    told = {**os.environ, "PATH": str(tmp_path), "TMPDIR": str(temporary)}
-    with subprocess.Popen(words, env=told, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 (our own)
+    arguments = [*GET_SERVICES, "--render", "--offline", str(tree)]
+    message = {**os.environ, "PATH": str(tmp_path), "TMPDIR": str(temporary)}
+    with subprocess.Popen(arguments, env=message, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 (our own)
         while not beat.exists() and process.poll() is None:
             time.sleep(0.02)
         assert list(temporary.iterdir())

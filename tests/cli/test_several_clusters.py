@@ -32,13 +32,13 @@ class Clusters:
         self._command, self._folder = command, folder
         self._config = kubeconfig(folder, namespace="app", red=red, blue=blue, gone=NOBODY)
 
-    def __call__(self, *words: str) -> Result:
+    def __call__(self, *arguments: str) -> Result:
         """What a command says of them."""
-        return self._command(*words, "--kubeconfig", self._config, "--cache-dir", str(self._folder / "cache"))
+        return self._command(*arguments, "--kubeconfig", self._config, "--cache-dir", str(self._folder / "cache"))
 
-    def both(self, *words: str) -> Result:
+    def both(self, *arguments: str) -> Result:
         """What it says of `red` and `blue`."""
-        return self(*words, "--context", "red", "--context", "blue")
+        return self(*arguments, "--context", "red", "--context", "blue")
 
 
 @pytest.fixture
@@ -196,9 +196,9 @@ def test_clusters_are_asked_at_the_same_time(command: Command, tmp_path: Path) -
     """One that is silent is waited for once, whatever else is silent."""
     with ExitStack() as stack:
         silent = [stack.enter_context(cluster()) for _ in range(3)]
-        for each in silent:
-            each.fault("/api*", faults.silence)
-        urls = {f"c{number}": each.url for number, each in enumerate(silent)}
+        for item in silent:
+            item.fault("/api*", faults.silence)
+        urls = {f"c{number}": item.url for number, item in enumerate(silent)}
         config = kubeconfig(tmp_path, **urls)
         begun = time.monotonic()
         code, _, err = command(
@@ -222,13 +222,13 @@ def test_a_context_may_be_called_anything(command: Command, tmp_path: Path) -> N
     name = "\x1b[31m`<b>`"
     with cluster() as one, cluster() as other:
         config = kubeconfig(tmp_path, namespace="app", **{name: one.url, "other": other.url})
-        for words in (
+        for arguments in (
             ("get", "policies"),
             ("describe", "httproute/r"),
             ("diff", "--delete", "colorpolicy/red", "-o", "markdown"),
             ("get", "policies", "-o", "custom-columns=NAME:.policy.name"),
         ):
-            code, out, err = command(*words, "--all-contexts", "--kubeconfig", config, "--cache-dir", tmp_path)
+            code, out, err = command(*arguments, "--all-contexts", "--kubeconfig", config, "--cache-dir", tmp_path)
             assert code in {0, 1}, err
             assert "\x1b" not in out + err
-            assert "markdown" not in words or "<b>" not in out
+            assert "markdown" not in arguments or "<b>" not in out

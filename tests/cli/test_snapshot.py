@@ -81,9 +81,9 @@ def test_what_is_written_answers_as_what_it_was_made_of(command: Command, manife
     question = ("get", "services", "-A", "-o", "json")
     one, other = (command(*question, "--offline", path) for path in (manifests, tmp_path / "s.gz"))
     assert (one.code, one.err) == (other.code, other.err)
-    said, again = json.loads(one.out), json.loads(other.out)
-    assert again["unseen"] == said["unseen"] != []
-    assert again["headline"] == said["headline"]
+    message, again = json.loads(one.out), json.loads(other.out)
+    assert again["unseen"] == message["unseen"] != []
+    assert again["headline"] == message["headline"]
 
 
 def test_it_can_be_piped(command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,8 +101,8 @@ def test_a_reader_that_goes_away_is_no_error(manifests: Path) -> None:
     """As for every answer."""
     read, write = os.pipe()
     os.close(read)
-    words = [sys.executable, "-m", "kubectl_policy", "snapshot", "-o", "-", "--offline", str(manifests)]
-    done = subprocess.run(words, stdout=write, stderr=subprocess.PIPE, check=False)  # noqa: S603 (our own code)
+    arguments = [sys.executable, "-m", "kubectl_policy", "snapshot", "-o", "-", "--offline", str(manifests)]
+    done = subprocess.run(arguments, stdout=write, stderr=subprocess.PIPE, check=False)  # noqa: S603 (our own code)
     os.close(write)
     assert (done.returncode, done.stderr) == (0, b"4 objects in the snapshot\n")
 
@@ -122,7 +122,7 @@ def test_without_values_names_and_references_stay(command: Command, tmp_path: Pa
     header, *objects = lines_of(tmp_path / "s.gz")
     assert header["redacted"] is True
     assert "hunter2" not in json.dumps(objects)
-    blue = next(each for each in objects if each["metadata"]["name"] == "blue")
+    blue = next(item for item in objects if item["metadata"]["name"] == "blue")
     assert blue["spec"] == {
         "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "g", "sectionName": "http"}],
         "color": "<redacted-1>",

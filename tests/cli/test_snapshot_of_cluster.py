@@ -44,7 +44,7 @@ def taken(command: Command, tmp_path: Path) -> Taking:
 
 def named(lines: list[dict[str, Any]]) -> set[tuple[str, str]]:
     """The objects by kind and name."""
-    return {(each["kind"], each["metadata"]["name"]) for each in lines[1:]}
+    return {(item["kind"], item["metadata"]["name"]) for item in lines[1:]}
 
 
 def secret(name: str) -> Thing:
@@ -73,7 +73,7 @@ def test_what_nothing_names_stays_where_it_is(taken: Taking) -> None:
     blue["spec"]["from"] = {"group": "", "kind": "ConfigMap", "name": "named"}
     with cluster(CONFIG_MAP, other, blue, secret("s"), event("e", "HTTPRoute"), event("f", "Pod")) as server:
         lines = taken(server)
-    definitions = {each for each in named(lines) if each[0] == "CustomResourceDefinition"}
+    definitions = {item for item in named(lines) if item[0] == "CustomResourceDefinition"}
     assert named(lines) - definitions == {
         ("ColorPolicy", "blue"),
         ("ColorPolicy", "red"),

@@ -41,9 +41,9 @@ def test_the_exit_code_says_that_the_answer_is_incomplete(command: Command, tmp_
     assert [command(*ask, "--exit-code").code for ask in (fine, wrong)] == [4, 4]
     assert [command(*ask, "--exit-code", "--allow-incomplete").code for ask in (fine, wrong)] == [0, 1]
     result = command(*fine)
-    said = " ".join((result.out + result.err).split())
-    assert "as far as could be read: 1 file may hold more." in said
-    assert "broken.yaml" in said
+    message = " ".join((result.out + result.err).split())
+    assert "as far as could be read: 1 file may hold more." in message
+    assert "broken.yaml" in message
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -86,11 +86,11 @@ def test_a_table_of_everything(command: Command) -> None:
 def test_documents_carry_both_sides(command: Command) -> None:
     """JSON and YAML are the same document, and nothing in it is cut or left out."""
     _, out, err = command("status", "-A", "--offline", REPORTED, "-o", "json")
-    found = json.loads(out)
-    assert found == yaml.safe_load(command("status", "-A", "--offline", REPORTED, "-o", "yaml").out)
+    result = json.loads(out)
+    assert result == yaml.safe_load(command("status", "-A", "--offline", REPORTED, "-o", "yaml").out)
     assert err == ""
-    assert (found["compared"], found["disagreeing"], found["undecided"], found["complete"]) == (17, 4, 0, True)
-    (item,) = (one for one in found["items"] if one["object"]["name"] == "search-login")
+    assert (result["compared"], result["disagreeing"], result["undecided"], result["complete"]) == (17, 4, 0, True)
+    (item,) = (one for one in result["items"] if one["object"]["name"] == "search-login")
     (condition,) = item["conditions"]
     assert (item["generation"], condition["observedGeneration"], condition["stale"]) == (4, 3, True)
     assert (condition["verdict"], condition["explanation"]) == ("Differs", "older generation")
@@ -116,13 +116,13 @@ def test_where_else_there_are_policies_is_said(command: Command, manifests: Path
 
 
 @pytest.mark.parametrize(
-    ("word", "one", "many"), [("routes", "route", "routes"), ("httproute", "HTTPRoute", "HTTPRoutes")]
+    ("argument", "one", "many"), [("routes", "route", "routes"), ("httproute", "HTTPRoute", "HTTPRoutes")]
 )
 def test_where_else_there_is_what_was_asked_for_is_said_by_its_name(
-    command: Command, manifests: Path, word: str, one: str, many: str
+    command: Command, manifests: Path, argument: str, one: str, many: str
 ) -> None:
     """Routes are not called policies."""
-    code, out, err = command("status", word, "--offline", manifests)
+    code, out, err = command("status", argument, "--offline", manifests)
     assert (code, out) == (0, f"Nothing to compare: no {many} in namespace default.\n")
     assert err == f"hint: there is 1 {one} in namespace app: add -n app\n"
 
@@ -148,8 +148,8 @@ def test_a_status_that_means_harm(command: Command, tmp_path: Path, status: str)
     text = "---\n".join(f"{document}{status}\n" for document in MANIFESTS.split("---\n"))
     (tmp_path / "all.yaml").write_text(text, "utf-8")
     for output in OUTPUTS:
-        for words in ((), ("gateways",), ("routes",)):
-            code, out, err = command("status", *words, "-A", "--show-all", "--offline", tmp_path, "-o", output)
+        for arguments in ((), ("gateways",), ("routes",)):
+            code, out, err = command("status", *arguments, "-A", "--show-all", "--offline", tmp_path, "-o", output)
             assert code == 0, (output, err)
             assert "Traceback" not in out + err
             assert all(line.isprintable() for line in (out + err).split("\n"))

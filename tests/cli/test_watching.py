@@ -55,10 +55,20 @@ class Watcher:
 
 
 @contextmanager
-def watching(server: FaultyServer, folder: Path, *words: str) -> Generator[Watcher]:
+def watching(server: FaultyServer, folder: Path, *arguments: str) -> Generator[Watcher]:
     """A command that watches a server until the block ends."""
     config = kubeconfig(folder, namespace="app", one=server.url)
-    command = [sys.executable, "-m", "kubectl_policy", *words, "-w", "--kubeconfig", config, "--request-timeout", "5s"]
+    command = [
+        sys.executable,
+        "-m",
+        "kubectl_policy",
+        *arguments,
+        "-w",
+        "--kubeconfig",
+        config,
+        "--request-timeout",
+        "5s",
+    ]
     out, err = folder / "out", folder / "err"
     with (
         out.open("wb") as to,

@@ -20,7 +20,7 @@ EXAMPLE: Final = "for example: why-not retrypolicy/own httproute/menu"
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "message"),
+    ("arguments", "code", "message"),
     [
         (["httproute/menu", "httproute/menu"], 2, "HTTPRoute baker/menu is not a policy"),
         (["retrypolicy/none", "httproute/menu"], 3, 'retrypolicy "none" not found in namespace baker'),
@@ -30,11 +30,11 @@ EXAMPLE: Final = "for example: why-not retrypolicy/own httproute/menu"
         (["nothing/own", "httproute/menu"], 2, 'there is no resource type "nothing" in the input'),
     ],
 )
-def test_what_is_not_there_has_no_answer(command: Command, words: list[str], code: int, message: str) -> None:
+def test_what_is_not_there_has_no_answer(command: Command, arguments: list[str], code: int, message: str) -> None:
     """With a hint at what there is."""
-    found = command("why-not", *words, "-n", "baker", "--offline", BAKERY)
-    assert (found.code, found.out) == (code, "")
-    assert found.err.startswith(f"error: {message}\nhint: ")
+    result = command("why-not", *arguments, "-n", "baker", "--offline", BAKERY)
+    assert (result.code, result.out) == (code, "")
+    assert result.err.startswith(f"error: {message}\nhint: ")
 
 
 def test_the_line_is_that_of_the_field(command: Command) -> None:
@@ -51,13 +51,13 @@ def test_the_line_is_that_of_the_field(command: Command) -> None:
 
 def test_without_such_a_field_it_is_that_of_the_object(command: Command) -> None:
     """A new object has none."""
-    words = ("circuitbreakerpolicy/till-rush-hour", "service/till")
-    out = command("why-not", *words, "-n", "baker", "--offline", BAKERY).out
+    arguments = ("circuitbreakerpolicy/till-rush-hour", "service/till")
+    out = command("why-not", *arguments, "-n", "baker", "--offline", BAKERY).out
     lines = (BAKERY / "policies.yaml").read_text("utf-8").splitlines()
     start = next(number for number, line in enumerate(lines, 1) if "name: till" in line) - 3
     # However long the path is, and wherever the line is broken for it.
-    said = " ".join(out.split())
-    assert f"delete CircuitBreakerPolicy baker/till ({BAKERY / 'policies.yaml'}:{start})" in said
+    message = " ".join(out.split())
+    assert f"delete CircuitBreakerPolicy baker/till ({BAKERY / 'policies.yaml'}:{start})" in message
 
 
 @pytest.mark.parametrize("output", WHY_NOT.formats)
@@ -90,19 +90,19 @@ def test_colour_is_there_if_it_is_asked_for(command: Command) -> None:
 def test_what_cannot_be_read_is_said(command: Command, tmp_path: Path) -> None:
     """In the answer, and in its first sentence."""
     (tmp_path / "broken.yaml").write_text("apiVersion: v1\nkind: [", "utf-8")
-    found = command(*ASK, "--offline", tmp_path)
-    assert found.code == 0
-    assert "as far as could be read: 1 file may hold more" in found.out.replace("\n  ", " ")
-    assert "Could not be seen" in found.out
+    result = command(*ASK, "--offline", tmp_path)
+    assert result.code == 0
+    assert "as far as could be read: 1 file may hold more" in result.out.replace("\n  ", " ")
+    assert "Could not be seen" in result.out
 
 
 def test_what_is_offered_can_be_applied(command: Command, tmp_path: Path) -> None:
     """Nothing is in it that only an API server writes: of such an object it refuses `managedFields`, for one."""
     stored = {"uid": "u", "resourceVersion": "7", "generation": 1, "managedFields": [{"manager": "m"}]}
-    objects = [each for file in sorted(BAKERY.glob("*.yaml")) for each in yaml.safe_load_all(file.read_text("utf-8"))]
-    for each in objects:
-        each["metadata"] |= stored
-        each["status"] = {"conditions": []}
+    objects = [item for file in sorted(BAKERY.glob("*.yaml")) for item in yaml.safe_load_all(file.read_text("utf-8"))]
+    for item in objects:
+        item["metadata"] |= stored
+        item["status"] = {"conditions": []}
     (tmp_path / "stored.yaml").write_text(yaml.safe_dump_all(objects), "utf-8")
     asked = ("why-not", "retrypolicy/own", "httproute/menu", "-n", "baker", "--offline", tmp_path, "-o", "json")
     manifest = json.loads(command(*asked).out)["edit"]["manifest"]

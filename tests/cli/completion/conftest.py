@@ -21,7 +21,7 @@ BAKERY: Final = str(ROOT / "fixtures" / "bakery")
 class Offered(Protocol):
     """What is offered to words of which the last one is under the cursor."""
 
-    def __call__(self, *words: str) -> list[str]:
+    def __call__(self, *arguments: str) -> list[str]:
         """The candidates without what is said of them, and the directive."""
         ...
 
@@ -30,8 +30,8 @@ class Offered(Protocol):
 def offered() -> Offered:
     """`offered("describe", "")`, with as much time as it takes."""
 
-    def call(*words: str) -> list[str]:
-        lines = complete(words, time.monotonic() + 60).text().splitlines()
+    def call(*arguments: str) -> list[str]:
+        lines = complete(arguments, time.monotonic() + 60).text().splitlines()
         return [line.partition("\t")[0] for line in lines]
 
     return call

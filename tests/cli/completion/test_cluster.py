@@ -51,7 +51,7 @@ def test_a_kubectl_that_fails_offers_no_names(offered: Offered, kubectl: Callabl
 
 
 @pytest.mark.parametrize(
-    ("words", "found", "asked"),
+    ("arguments", "found", "asked"),
     [
         (("describe", "-n", "infra", "gateway/e"), ["gateway/edge", ":4"], "--namespace=infra get gateway "),
         (("describe", "gateway/infra/i"), ["gateway/infra/internal", ":4"], "--namespace=infra get gateway "),
@@ -69,11 +69,11 @@ def test_a_kubectl_that_fails_offers_no_names(offered: Offered, kubectl: Callabl
     ],
 )
 def test_names_are_those_that_kubectl_completes(
-    offered: Offered, kubectl: Callable[[str], Path], words: tuple[str, ...], found: list[str], asked: str
+    offered: Offered, kubectl: Callable[[str], Path], arguments: tuple[str, ...], found: list[str], asked: str
 ) -> None:
     """In the namespace that is typed, else in that of the context; no word that is typed becomes an option of it."""
     notes = kubectl(ANSWERS)
-    assert offered(*words) == found
+    assert offered(*arguments) == found
     called = notes.read_text("utf-8") if notes.exists() else ""
     assert called == (f"__complete --request-timeout=1s {asked}\n" if asked else "")
 

@@ -22,10 +22,10 @@ BY_KUBECTL = (sys.executable, "-c", PROGRAM)
 BY_SHELL = (sys.executable, "-m", "kubectl_policy", "__complete")
 
 
-def run(program: tuple[str, ...], *words: str, **environment: str) -> tuple[int, str, str]:
+def run(program: tuple[str, ...], *arguments: str, **environment: str) -> tuple[int, str, str]:
     """The exit code and what is printed."""
     done = subprocess.run(  # noqa: S603 (our own program)
-        [*program, *words], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+        [*program, *arguments], capture_output=True, text=True, check=False, env={**os.environ, **environment}
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -41,7 +41,7 @@ def test_both_ways_answer_alike(program: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         [],
         ["\udcff"],
@@ -52,23 +52,24 @@ def test_both_ways_answer_alike(program: tuple[str, ...]) -> None:
         ["describe", "--profiles", "/nowhere", "--setting", ""],
     ],
 )
-def test_it_never_fails(words: list[str]) -> None:
+def test_it_never_fails(arguments: list[str]) -> None:
     """Nor says anything that is no candidate."""
-    code, out, err = run(BY_SHELL, *words)
+    code, out, err = run(BY_SHELL, *arguments)
     assert (code, err) == (0, "")
     assert out.endswith(":4\n")
 
 
 @pytest.mark.parametrize(
-    "words", [[""], ["get", "--"], ["get", "-o", ""], ["describe", "--offline", ""], ["completion", ""], ["diff", ""]]
+    "arguments",
+    [[""], ["get", "--"], ["get", "-o", ""], ["describe", "--offline", ""], ["completion", ""], ["diff", ""]],
 )
-def test_what_needs_no_input_imports_nothing_for_it(words: list[str]) -> None:
+def test_what_needs_no_input_imports_nothing_for_it(arguments: list[str]) -> None:
     """To import it takes longer than the answer."""
     heavy = {"kubernetes", "subprocess", "typer", "yaml", "kubectl_policy.analysis", "kubectl_policy.sources"}
     code = f"""
 import sys
 from kubectl_policy.cli.completion.candidates import complete
-assert complete({words!r}, 0).text()
+assert complete({arguments!r}, 0).text()
 print(sorted({heavy!r} & set(sys.modules)))
 """
     assert run((sys.executable, "-c", code)) == (0, "[]\n", "")
@@ -135,7 +136,7 @@ def test_kubectl_passes_it_on(tmp_path: Path) -> None:
         "PYTHONPATH": ":".join(sys.path),
         "KUBECTL_POLICY_COMPLETION_TIMEOUT": "10",
     }
-    words = ("describe", "--offline", BAKERY, "-n", "baker", "httproute/")
-    code, out, _ = run(("kubectl", "__complete", "policy"), *words, **environment)
-    assert (code, out) == run(BY_KUBECTL, *words, **environment)[:2]
+    arguments = ("describe", "--offline", BAKERY, "-n", "baker", "httproute/")
+    code, out, _ = run(("kubectl", "__complete", "policy"), *arguments, **environment)
+    assert (code, out) == run(BY_KUBECTL, *arguments, **environment)[:2]
     assert out.startswith("httproute/baker\n")

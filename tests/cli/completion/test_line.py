@@ -31,7 +31,7 @@ def test_words_before_the_cursor(words: list[str], values: dict[str, object], ar
 
 
 @pytest.mark.parametrize(
-    ("words", "prefix", "option"),
+    ("arguments", "prefix", "option"),
     [
         (["-n", ""], "", "namespace"),
         (["-n", "-A"], "-A", "namespace"),
@@ -44,7 +44,7 @@ def test_words_before_the_cursor(words: list[str], values: dict[str, object], ar
         (["-A", "a"], "a", ""),
     ],
 )
-def test_the_word_under_the_cursor(words: list[str], prefix: str, option: str) -> None:
+def test_the_word_under_the_cursor(arguments: list[str], prefix: str, option: str) -> None:
     """It is a value of an option, or none."""
-    line = parse_line("get", words)
+    line = parse_line("get", arguments)
     assert (line.prefix, line.option.parameter if line.option else "") == (prefix, option)

@@ -29,7 +29,7 @@ def options_of(command: str) -> list[TyperOption]:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ("frobnicate", ""),
         ("describe", "--unheard-of", "--color=x"),
@@ -51,9 +51,9 @@ def options_of(command: str) -> list[TyperOption]:
         ("diff", "a", "b", ""),
     ],
 )
-def test_where_there_is_nothing_to_say_nothing_is_offered(offered: Offered, words: tuple[str, ...]) -> None:
+def test_where_there_is_nothing_to_say_nothing_is_offered(offered: Offered, arguments: tuple[str, ...]) -> None:
     """Neither are files."""
-    assert offered(*words) == [NO_FILES]
+    assert offered(*arguments) == [NO_FILES]
 
 
 def test_commands_are_offered_with_what_they_do(offered: Offered) -> None:
@@ -69,7 +69,7 @@ def test_options_are_those_of_the_command(offered: Offered, name: str) -> None:
     """Also where they are not shown in its help."""
     names = {opt for option in options_of(name) for opt in option.opts} | {"-h", "--help"}
     assert set(offered(name, "-")) == {*names, NO_FILES}
-    assert set(offered(name, "--")) == {each for each in names if each.startswith("--")} | {NO_FILES}
+    assert set(offered(name, "--")) == {item for item in names if item.startswith("--")} | {NO_FILES}
 
 
 def test_every_command_that_takes_words_completes_them() -> None:
@@ -87,7 +87,7 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("arguments", "found"),
     [
         (("get", "-o", "ta"), ["table", NO_FILES]),
         (("get", "--output=js"), ["json", "jsonpath=", NO_FILES]),
@@ -113,7 +113,7 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
         (("lint", "--severity", "GWP1001"), ["GWP1001=", NO_SPACE]),
         (("lint", "--severity", "target-not-f"), ["target-not-found=", NO_SPACE]),
         (("lint", "--severity", "GWP1001=i"), ["GWP1001=info", NO_FILES]),
-        (("lint", "--severity=GWP1="), [f"GWP1={word}" for word in ("error", "info", "off", "warning")] + [NO_FILES]),
+        (("lint", "--severity=GWP1="), [f"GWP1={text}" for text in ("error", "info", "off", "warning")] + [NO_FILES]),
         (("lint", "--fail-on", ""), ["error", "info", "never", "warning", NO_FILES]),
         (("lint", "--min-severity", "w"), ["warning", NO_FILES]),
         (("lint", "--format", "j"), ["json", "json=", "junit", "junit=", NO_FILES]),
@@ -128,13 +128,13 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
         (("completion", "z"), ["zsh", NO_FILES]),
     ],
 )
-def test_what_needs_no_input(offered: Offered, words: tuple[str, ...], found: list[str]) -> None:
+def test_what_needs_no_input(offered: Offered, arguments: tuple[str, ...], found: list[str]) -> None:
     """Values of options, and files."""
-    assert offered(*words) == found
+    assert offered(*arguments) == found
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("arguments", "found"),
     [
         (("describe", "-n", "baker", "httproute/"), [*ROUTES, NO_FILES]),
         (("describe", "-n", "baker", "httproute/m"), ["httproute/menu", NO_FILES]),
@@ -195,9 +195,9 @@ def test_what_needs_no_input(offered: Offered, words: tuple[str, ...], found: li
         (("get", "--assume-exists", "gatewayc"), ["gatewayclass", NO_FILES]),
     ],
 )
-def test_what_manifests_hold(offered: Offered, words: tuple[str, ...], found: list[str]) -> None:
+def test_what_manifests_hold(offered: Offered, arguments: tuple[str, ...], found: list[str]) -> None:
     """Names in the namespace that is asked about and, without any there, with their namespaces."""
-    command, *rest = words
+    command, *rest = arguments
     assert offered(command, "--offline", BAKERY, *rest) == found
 
 
@@ -216,8 +216,8 @@ def test_manifests_may_be_named_elsewhere(offered: Offered, monkeypatch: pytest.
 
 def test_manifests_may_be_words(offered: Offered) -> None:
     """Of the one command that takes them so."""
-    for words in (("lint", BAKERY), ("lint", "-f", BAKERY), ("lint", "--offline", BAKERY)):
-        assert offered(*words, "-n", "") == ["baker", "infra", "pastry", NO_FILES]
+    for arguments in (("lint", BAKERY), ("lint", "-f", BAKERY), ("lint", "--offline", BAKERY)):
+        assert offered(*arguments, "-n", "") == ["baker", "infra", "pastry", NO_FILES]
     assert offered("lint", BAKERY, "--assume-exists", "gatewayc") == ["gatewayclass", NO_FILES]
 
 
@@ -233,7 +233,7 @@ def test_every_type_that_is_offered_is_taken(offered: Offered, command: Command)
     for name in ("get", "status"):
         *types, _ = offered(name, "--offline", BAKERY, "")
         assert len(types) > 5
-        assert [each for each in types if command(name, each, "-A", "--offline", BAKERY).code] == []
+        assert [item for item in types if command(name, item, "-A", "--offline", BAKERY).code] == []
 
 
 HOSTILE = """\

@@ -127,13 +127,13 @@ def asked(*command: str) -> list[str]:
 
 
 @BASH
-@pytest.mark.parametrize(("line", "found"), CASES)
-def test_bash(home: Path, line: str, found: list[str]) -> None:
+@pytest.mark.parametrize(("line", "offered"), CASES)
+def test_bash(home: Path, line: str, offered: list[str]) -> None:
     """Readline replaces what stands behind the last `=`, so that is what it gets."""
     lines = asked("bash", "--norc", "--noprofile", "-c", AS_BASH, "bash", f"kubectl-policy {line}")
-    expected = [each.replace("~", str(home)) for each in found]
+    expected = [item.replace("~", str(home)) for item in offered]
     start = line.rpartition(" ")[2].rpartition("=")[0]
-    assert lines == [each.removeprefix(f"{start}=") for each in expected]
+    assert lines == [item.removeprefix(f"{start}=") for item in expected]
     assert not (home / "pwned").exists()
 
 
@@ -166,26 +166,26 @@ def test_bash_shows_what_is_said_beside_several(home: Path) -> None:
 
 
 @ZSH
-@pytest.mark.parametrize(("line", "found"), CASES)
-def test_zsh(home: Path, line: str, found: list[str]) -> None:
+@pytest.mark.parametrize(("line", "offered"), CASES)
+def test_zsh(home: Path, line: str, offered: list[str]) -> None:
     """At a prompt of its own."""
     asked("zsh", "-f", "-c", AS_ZSH, "zsh", f"kubectl-policy {line}")
     lines = (home / "found").read_text("utf-8").split() if (home / "found").exists() else []
     # Of a path, zsh completes the last part.
-    assert [Path(each).name for each in lines] == [Path(each).name for each in found]
+    assert [Path(item).name for item in lines] == [Path(item).name for item in offered]
     assert not (home / "pwned").exists()
 
 
 @FISH
-@pytest.mark.parametrize(("line", "found"), CASES)
-def test_fish(home: Path, line: str, found: list[str]) -> None:
+@pytest.mark.parametrize(("line", "offered"), CASES)
+def test_fish(home: Path, line: str, offered: list[str]) -> None:
     """By its own command that completes a line."""
     script = 'kubectl-policy completion fish | source; complete -C "$argv[1]"'
     lines = asked("fish", "--no-config", "-c", script, f"kubectl-policy {line}")
     start = line.rpartition(" ")[2].rpartition("=")[0]
     option = f"{start}=" if start.startswith("-") else ""
-    expected = [f"{option}{each}" for each in found]
-    assert sorted(each.partition("\t")[0].rstrip("/") for each in lines) == sorted(expected)
+    expected = [f"{option}{item}" for item in offered]
+    assert sorted(item.partition("\t")[0].rstrip("/") for item in lines) == sorted(expected)
     assert not (home / "pwned").exists()
 
 
@@ -193,7 +193,7 @@ def test_fish(home: Path, line: str, found: list[str]) -> None:
 def test_the_copies_are_what_is_printed(command: Command, name: str, file: str) -> None:
     """For packagers, who install them."""
     assert command("completion", name) == (0, (COPIES / file).read_text("utf-8"), "")
-    assert sorted(each.name for each in COPIES.iterdir()) == sorted(SCRIPTS.values())
+    assert sorted(item.name for item in COPIES.iterdir()) == sorted(SCRIPTS.values())
 
 
 def test_a_plugin_of_another_name_is_completed_as_well(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,9 +67,9 @@ def is_answer(outcome: Outcome, code: int, reason: str, limit: float) -> None:
     """Assert that there is an answer which names a gap, in time and without anything that is not for people."""
     assert outcome.code == code, outcome
     assert outcome.out
-    said = " ".join((outcome.out + outcome.err).split())
-    assert reason in said
-    assert "RetryPolic" in said or "retrypolic" in said
+    message = " ".join((outcome.out + outcome.err).split())
+    assert reason in message
+    assert "RetryPolic" in message or "retrypolic" in message
     assert "Traceback" not in outcome.err
     assert all(map(str.isprintable, outcome.err.splitlines()))
     assert outcome.seconds < max(limit, _ALLOWED) + 1
@@ -82,8 +82,8 @@ def test_a_kind_that_cannot_be_read(bakery: FaultyServer, ask: Ask, fault: str, 
     answer, reason = QUICK[fault]
     for path in EVERYWHERE:
         bakery.fault(path, answer)
-    words, code = COMMANDS[name]
-    is_answer(ask(*words, timeout="10s"), code, reason, 4)
+    arguments, code = COMMANDS[name]
+    is_answer(ask(*arguments, timeout="10s"), code, reason, 4)
 
 
 @pytest.mark.parametrize("name", ["describe", "blast-radius"])
@@ -93,8 +93,8 @@ def test_a_kind_that_is_waited_for(bakery: FaultyServer, ask: Ask, fault: str, n
     answer, reason = SLOW[fault]
     for path in EVERYWHERE:
         bakery.fault(path, answer)
-    words, code = COMMANDS[name]
-    outcome = ask(*words, timeout="1500ms")
+    arguments, code = COMMANDS[name]
+    outcome = ask(*arguments, timeout="1500ms")
     is_answer(outcome, code, reason, 1.5)
     # What is set by policies of other kinds was found out by several requests, one after another.
     assert "slow" in outcome.out
@@ -115,6 +115,6 @@ def test_a_snapshot(bakery: FaultyServer, ask: Ask, tmp_path: Path) -> None:
         bakery.fault(path, faults.failed_conversion())
     file = tmp_path / "bakery.snapshot.gz"
     assert ask("snapshot", "-o", str(file)).code == 0
-    said = gzip.decompress(file.read_bytes()).decode()
-    assert "the conversion webhook of its definition failed" in said
-    assert "TimeoutPolicy" in said
+    message = gzip.decompress(file.read_bytes()).decode()
+    assert "the conversion webhook of its definition failed" in message
+    assert "TimeoutPolicy" in message

@@ -52,7 +52,7 @@ def is_error(code: int, out: str, err: str, reason: str) -> None:
     assert reason in err
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda words: words[0])
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda arguments: arguments[0])
 @pytest.mark.parametrize("fault", ["401", "503"])
 def test_every_command(bakery: FaultyServer, ask: Ask, fault: str, question: tuple[str, ...]) -> None:
     """What is wrong with a cluster is so for all questions."""

@@ -26,11 +26,11 @@ DESCRIBE: Final = (*PROGRAM, "describe", "httproute/baker")
 RETRIES: Final = "/apis/example.io/v1alpha1/retrypolicies"
 
 
-def interrupted(words: tuple[str, ...], after: float, **environment: str) -> tuple[int, bytes, bytes, float]:
+def interrupted(arguments: tuple[str, ...], after: float, **environment: str) -> tuple[int, bytes, bytes, float]:
     """How a process ends that is interrupted after some seconds, what it wrote, and how long that took."""
-    told = {**os.environ, **environment}
+    message = {**os.environ, **environment}
     pipe = subprocess.PIPE
-    with subprocess.Popen(words, stdout=pipe, stderr=pipe, env=told) as process:  # noqa: S603 (our own)
+    with subprocess.Popen(arguments, stdout=pipe, stderr=pipe, env=message) as process:  # noqa: S603 (our own)
         time.sleep(after)
         start = time.perf_counter()
         process.send_signal(signal.SIGINT)
@@ -97,17 +97,17 @@ def test_it_ends_in_time(bakery: FaultyServer, flags: tuple[str, ...], tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [
         ("/apis", "asking the cluster: what it serves [.]{3}"),
         (RETRIES, "asking the cluster: [0-9]+ of [0-9]+: RetryPolicy"),
     ],
 )
-def test_progress(bakery: FaultyServer, flags: tuple[str, ...], path: str, said: str) -> None:
+def test_progress(bakery: FaultyServer, flags: tuple[str, ...], path: str, message: str) -> None:
     """At a terminal it says after a second what is waited for; in the end that is gone."""
     bakery.fault(path, faults.slow(1.6), 1)
     shown = stderr_at_terminal((*DESCRIBE, *flags))
-    assert re.search(said, shown)
+    assert re.search(message, shown)
     assert shown.endswith("\r\x1b[2K")
 
 

@@ -50,7 +50,7 @@ def remove_a_kind(bakery: FaultyServer) -> None:
     bakery.kinds[:] = [kind for kind in bakery.kinds if kind.kind != "RetryPolicy"]
     names = {"retrypolicies.example.io"}
     bakery.objects[:] = [
-        each for each in bakery.objects if each["kind"] != "RetryPolicy" and each["metadata"]["name"] not in names
+        item for item in bakery.objects if item["kind"] != "RetryPolicy" and item["metadata"]["name"] not in names
     ]
 
 
@@ -114,8 +114,8 @@ def test_a_version_that_is_gone(bakery: FaultyServer, ask: Ask) -> None:
     kinds = [kind._replace(version="v1") if kind.group == "example.io" else kind for kind in bakery.kinds]
     bakery.kinds[:] = kinds
     bakery.objects[:] = [
-        {**each, "apiVersion": "example.io/v1"} if each["apiVersion"] == "example.io/v1alpha1" else each
-        for each in bakery.objects
+        {**item, "apiVersion": "example.io/v1"} if item["apiVersion"] == "example.io/v1alpha1" else item
+        for item in bakery.objects
     ]
     outcome = ask("describe", "httproute/baker")
     assert "RetryPolic" in outcome.out
@@ -141,8 +141,10 @@ def test_a_slow_group_of_an_old_server(bakery: FaultyServer, ask: Ask) -> None:
     outcome = ask("describe", "httproute/baker")
     assert outcome.code == 0
     assert "Gateway infra/edge" in outcome.out
-    said = " ".join(outcome.out.split())
-    assert "objects of API group example.io: no answer within half of the time that --request-timeout 2s left" in said
+    message = " ".join(outcome.out.split())
+    assert (
+        "objects of API group example.io: no answer within half of the time that --request-timeout 2s left" in message
+    )
     assert outcome.seconds < 3
 
 
