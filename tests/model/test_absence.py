@@ -56,7 +56,7 @@ def custom(kind: str, name: str, namespace: str = "media", **spec: object) -> Re
 )
 def test_the_first_hint_there_is(ref: ObjectRef, world: list[Resource], said: str) -> None:
     """What it may be, who may create it, and names that are near."""
-    assert index(*world).not_here(ref) == f"{ref} is not in the input{said}"
+    assert index(*world).absence.message(ref) == f"{ref} is not in the input{said}"
 
 
 @pytest.mark.parametrize(
@@ -74,21 +74,21 @@ def test_the_first_hint_there_is(ref: ObjectRef, world: list[Resource], said: st
 )
 def test_what_could_not_be_read_may_create_it(gap: Gap, said: str) -> None:
     """If it mentions the name, or may create anything in the namespace."""
-    assert index(gaps=[gap]).not_here(ROUTE) == f"{ROUTE} is not in the input{said}"
+    assert index(gaps=[gap]).absence.message(ROUTE) == f"{ROUTE} is not in the input{said}"
 
 
 def test_objects_are_called_after_their_release() -> None:
     """With more behind the name."""
     gap = Gap("", "media", RELEASE, mentions=frozenset({"echo"}))
-    assert index(gaps=[gap]).not_here(ref("Service", "echo-app", "media", "")).endswith(RELEASE)
-    assert index(gaps=[gap]).not_here(ref("Service", "echoes", "media", "")).endswith("is not in the input")
+    assert index(gaps=[gap]).absence.message(ref("Service", "echo-app", "media", "")).endswith(RELEASE)
+    assert index(gaps=[gap]).absence.message(ref("Service", "echoes", "media", "")).endswith("is not in the input")
 
 
 def test_only_one_hint_is_given() -> None:
     """Who may create it goes before what is near."""
     world = index(route("echo", namespace="far"), gaps=[Gap("", "media", RELEASE)])
-    assert world.not_here(ROUTE) == f"{ROUTE} is not in the input; {RELEASE}"
-    assert world.not_here(ROUTE) is world.not_here(ROUTE)
+    assert world.absence.message(ROUTE) == f"{ROUTE} is not in the input; {RELEASE}"
+    assert world.absence.message(ROUTE) is world.absence.message(ROUTE)
 
 
 def test_gaps_of_one_object() -> None:
@@ -105,5 +105,5 @@ def test_gaps_of_one_object() -> None:
 def test_near_names_are_looked_up_once_for_a_namespace() -> None:
     """Whoever asks next gets another answer from the same names."""
     world = index(route("echo", namespace="media"))
-    assert world.not_here(ref("HTTPRoute", "ecoh", "media")).endswith("there is HTTPRoute media/echo")
-    assert world.not_here(ref("HTTPRoute", "shop", "media")).endswith("is not in the input")
+    assert world.absence.message(ref("HTTPRoute", "ecoh", "media")).endswith("there is HTTPRoute media/echo")
+    assert world.absence.message(ref("HTTPRoute", "shop", "media")).endswith("is not in the input")

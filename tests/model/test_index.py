@@ -66,8 +66,8 @@ class TestPresence:
         assert world.presence(other.ref) == "present"
         found = ref("Gateway", "g-1" if name == "g-${X}" else "g")
         assert world.presence(found) == "unknown"
-        assert world.candidates(found) == (other.ref,)
-        assert world.candidates(other.ref) == ()
+        assert world.candidates.of(found) == (other.ref,)
+        assert world.candidates.of(other.ref) == ()
         assert world.presence(ref("Gateway", "h", "x")) == ("missing")
         assert world.presence(ref("Service", "g", group="")) == "missing"
         # Any object of the namespace.
@@ -76,11 +76,11 @@ class TestPresence:
     def test_what_a_reference_with_an_unknown_name_may_be(self) -> None:
         """By what is known of it."""
         world = index(gateway("a"), gateway("b", namespace="far"), gateway("${B}", namespace="far"))
-        assert world.candidates(ref("Gateway", "${X}", "far")) == tuple(
+        assert world.candidates.of(ref("Gateway", "${X}", "far")) == tuple(
             ref("Gateway", name, "far") for name in ("${B}", "b")
         )
-        assert world.candidates(ref("Gateway", "a", "?apps")) == (ref("Gateway", "a"), ref("Gateway", "${B}", "far"))
-        assert world.candidates(ref("Gateway", "a")) == ()
+        assert world.candidates.of(ref("Gateway", "a", "?apps")) == (ref("Gateway", "a"), ref("Gateway", "${B}", "far"))
+        assert world.candidates.of(ref("Gateway", "a")) == ()
 
     def test_a_closed_world_knows_everything(self) -> None:
         """What is not in a complete snapshot does not exist."""
@@ -258,10 +258,12 @@ def test_objects_whose_names_are_to_be_filled_in() -> None:
     """A namespace may be to be filled in as well as a name; of a cluster, nothing but what is applied to it."""
     unknown = [resource("Widget", "FILL_ME_IN"), resource("Widget", "a", namespace="${NAMESPACE}")]
     read = snapshot(*unknown, resource("Widget", "b"))
-    assert {*Index(read).with_unknown_names} == {each.ref for each in unknown}
+    assert {*Index(read).candidates.with_unknown_names} == {each.ref for each in unknown}
     of_cluster = replace(read, source="the cluster")
-    assert Index(of_cluster).with_unknown_names == ()
-    assert Index(replace(of_cluster, applied=frozenset({unknown[0].ref}))).with_unknown_names == (unknown[0].ref,)
+    assert Index(of_cluster).candidates.with_unknown_names == ()
+    assert Index(replace(of_cluster, applied=frozenset({unknown[0].ref}))).candidates.with_unknown_names == (
+        unknown[0].ref,
+    )
 
 
 def test_objects_in_which_something_may_be_to_be_filled_in() -> None:

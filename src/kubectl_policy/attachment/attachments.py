@@ -222,7 +222,7 @@ class PossibleAttachments:
     @cached_property
     def has_placeholders(self) -> bool:
         """Whether something is to be filled in that decides which object a reference means."""
-        return bool(self._index.with_unknown_names) or any(
+        return bool(self._index.candidates.with_unknown_names) or any(
             _is_open(reference)
             for profile in self._profiles
             for policy in self._perhaps_unfilled(profile.group_kind)
@@ -278,7 +278,7 @@ class PossibleAttachments:
         by_candidate: dict[ObjectRef, list[Attachment]] = {}
         for attachment in self._undecided:
             target = attachment.target.object if attachment.target else None
-            for meant in self._index.candidates(target) if target and not self._index.get(target) else ():
+            for meant in self._index.candidates.of(target) if target and not self._index.get(target) else ():
                 by_candidate.setdefault(meant, []).append(attachment)
         return by_candidate
 

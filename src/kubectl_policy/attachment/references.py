@@ -236,7 +236,7 @@ class FollowedReference(Struct, frozen=True):
         if lets_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
             return None
         where, index = f"namespace {ref.namespace}", self.topology.index
-        message = f"whether {field} selects in {where} is unknown: {index.why_unread_namespace(ref.namespace)}"
+        message = f"whether {field} selects in {where} is unknown: {index.absence.of_namespace(ref.namespace)}"
         return NotAttached("target unknown", message)
 
     def _existing_target_failure(self, target: NodeRef) -> NotAttached | None:
@@ -258,7 +258,7 @@ class FollowedReference(Struct, frozen=True):
         sections = [names.get(section, section) for section in self.topology.sections(ref)]
         presence = self.topology.index.presence(ref)
         if presence == "unknown":
-            why = self.topology.index.why_unread(ref)
+            why = self.topology.index.absence.reason(ref)
             message = f"whether {ref} has a section {target.section} is unknown: it {why}"
             return NotAttached("target unknown", message)
         if not sections and not self.topology.relations.has_known_sections(ref.group_kind):
@@ -315,14 +315,14 @@ def why_absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -
         if any(is_managed(topology, route, profile.controllers) is not False for route in routes):
             return None
         theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
-        doubtful = is_open(ref) or topology.index.candidates(ref) or topology.possible.may_be_backend(ref)
+        doubtful = is_open(ref) or topology.index.candidates.of(ref) or topology.possible.may_be_backend(ref)
         if doubtful or may_have_unread(topology.index, ROUTES):
             return NotAttached("target unknown", f"no route in {topology.index.source}{theirs} sends requests to {ref}")
         return NotAttached("target missing", f"no route{theirs} sends requests to {ref}")
     presence = topology.index.presence(ref)
     if presence == "missing":
         return NotAttached("target missing", f"{ref} does not exist")
-    return NotAttached("target unknown", topology.index.not_here(ref)) if presence == "unknown" else None
+    return NotAttached("target unknown", topology.index.absence.message(ref)) if presence == "unknown" else None
 
 
 def may_have_unread(index: Index, kinds: Collection[GroupKind]) -> bool:

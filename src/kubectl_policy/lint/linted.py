@@ -265,7 +265,7 @@ class Linted:
                 severity=severity,
             )
         elif presence == "unknown":
-            yield self.unknown(subject, field, self.index.not_here(to))
+            yield self.unknown(subject, field, self.index.absence.message(to))
 
     def unknown(self, subject: Resource, field: str, message: str) -> Finding:
         """Return a finding that is not certain."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.kind_roles import NAMESPACE
 from kubectl_policy.model.kinds import CRD
-from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
 from kubectl_policy.model.world import by_kind, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model.refs import ObjectRef
     from kubectl_policy.model.snapshot import Gap, Snapshot
     from kubectl_policy.model.world import World
 
@@ -113,6 +113,11 @@ class Absence:
         """Say why an object was not read, in words that follow its name: it `is not in the input`."""
         hidden = next(self.hiding(ref), None)
         return hidden.phrase if hidden else f"is not in {self._place}"
+
+    def of_namespace(self, name: str) -> str:
+        """Say why a Namespace was not read, with its name."""
+        ref = ObjectRef(NAMESPACE, "", name)
+        return f"{ref} {self.reason(ref)}"
 
     def hiding(self, ref: ObjectRef) -> Iterator[Gap]:
         """Find the gaps of a cluster that may hide an object: those of single objects first."""

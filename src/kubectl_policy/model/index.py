@@ -51,7 +51,8 @@ class Index:
         self._unfilled: dict[tuple[GroupKind, bool], list[Resource]] = {}
 
     @cached_property
-    def _candidates(self) -> Candidates:
+    def candidates(self) -> Candidates:
+        """The objects that a reference may mean because of placeholders."""
         return Candidates(self.world, self.snapshot)
 
     @cached_property
@@ -84,7 +85,7 @@ class Index:
         """Return the ReferenceGrants that are in a namespace, or may be."""
         perhaps = (
             candidate
-            for candidate in self.unknown_namespaces
+            for candidate in self.candidates.unknown_namespaces
             if candidate != namespace and may_equal(candidate, namespace)
         )
         homes = (namespace, *perhaps)
@@ -278,45 +279,19 @@ class Index:
         """The objects that were not read and were taken to exist for what was asked so far; sorted."""
         return tuple(sorted(self._taken))
 
-    def candidates(self, ref: ObjectRef) -> tuple[ObjectRef, ...]:
-        """Return the objects that a reference may mean because it, or their names, have placeholders; sorted."""
-        return self._candidates.of(ref)
-
-    @property
-    def with_unknown_names(self) -> tuple[ObjectRef, ...]:
-        """The objects of which the name or the namespace is to be filled in."""
-        return self._candidates.with_unknown_names
-
-    @property
-    def unknown_namespaces(self) -> frozenset[str]:
-        """The namespaces of objects of which it is not known what they are called."""
-        return self._candidates.unknown_namespaces
-
     def _may_be_there(self, ref: ObjectRef) -> bool:
         """Whether an object that is not in the input, although that is complete, may exist all the same."""
-        if is_unknown(ref.name) or is_unknown(ref.namespace) or self.candidates(ref):
+        if is_unknown(ref.name) or is_unknown(ref.namespace) or self.candidates.of(ref):
             return True
-        if ref.group_kind == NAMESPACE and any(may_equal(name, ref.name) for name in self.unknown_namespaces):
+        unknown_namespaces = self.candidates.unknown_namespaces if ref.group_kind == NAMESPACE else ()
+        if any(may_equal(name, ref.name) for name in unknown_namespaces):
             return True
         return any(gap.covers(ref) for gap in self.snapshot.gaps)
 
     @cached_property
     def absence(self) -> Absence:
         """Explanations for objects that were not read."""
-        return Absence(self.world, self.snapshot, self._candidates)
-
-    def not_here(self, ref: ObjectRef) -> str:
-        """Return a sentence that an object was not read, and what may create it or be meant instead."""
-        return self.absence.message(ref)
-
-    def why_unread(self, ref: ObjectRef) -> str:
-        """Return why an object was not read, as words that follow its name: `is not in the input`."""
-        return self.absence.reason(ref)
-
-    def why_unread_namespace(self, name: str) -> str:
-        """Return why a Namespace was not read, with its name."""
-        ref = ObjectRef(NAMESPACE, "", name)
-        return f"{ref} {self.why_unread(ref)}"
+        return Absence(self.world, self.snapshot, self.candidates)
 
     @property
     def source(self) -> SnapshotSource:

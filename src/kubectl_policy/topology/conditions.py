@@ -85,7 +85,7 @@ def delegated_conditions(topology: Topology, route: ObjectRef, parent: ObjectRef
         if binding.parent == parent and binding.state == "unknown"
     ]
     if not doubts and topology.index.presence(parent) == "unknown":
-        doubts = [topology.index.not_here(parent)]
+        doubts = [topology.index.absence.message(parent)]
     if doubts:
         return unknown_condition("Accepted", doubts[0]), _route_resolved(topology.backends(route))
     return _reached_conditions(topology, route, parent)

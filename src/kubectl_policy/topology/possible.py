@@ -79,7 +79,7 @@ class PossibleRelations:
     @cached_property
     def has_any(self) -> bool:
         """Whether something is to be filled in at all that decides what is related."""
-        return bool(self._index.with_unknown_names) or any(map(self._is_open, HIERARCHY))
+        return bool(self._index.candidates.with_unknown_names) or any(map(self._is_open, HIERARCHY))
 
     def _is_open(self, kind: GroupKind) -> bool:
         resources = self._index.perhaps_unfilled(kind, names=kind in ROUTES)
@@ -203,7 +203,7 @@ class PossibleRelations:
         if ref.group_kind in PORT_HOLDERS or self._index.get(ref):
             return ()
         if not is_open(ref):
-            return self._index.candidates(ObjectRef(HTTP_ROUTE, ref.namespace, ""))
+            return self._index.candidates.of(ObjectRef(HTTP_ROUTE, ref.namespace, ""))
         return [route for route in self._refs_of(HTTP_ROUTE) if may_equal(route.namespace, ref.namespace)]
 
     def _of_gateways(self) -> Iterator[PossibleRelation]:
@@ -232,7 +232,7 @@ class PossibleRelations:
         if self._index.get(ref):
             return ()
         if not is_unknown_kind(ref.group_kind):
-            return self._index.candidates(ref)
+            return self._index.candidates.of(ref)
         every = (ref for kind in kinds for ref in self._refs_of(kind))
         return [
             candidate

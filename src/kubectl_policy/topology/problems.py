@@ -211,7 +211,7 @@ def _of_parameters(relations: Relations, holder: Resource) -> Iterator[Diagnosti
         message = f"{named.object} does not exist; {lost}"
         yield broken_reference(holder, named.field, named.object, message, "InvalidParameters")
     elif named and presence == "unknown":
-        yield _unknown(holder, named.field, named.object, relations.index.not_here(named.object))
+        yield _unknown(holder, named.field, named.object, relations.index.absence.message(named.object))
 
 
 def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]:
@@ -272,7 +272,7 @@ def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
             message = f"{extension.object} does not exist; {lost} get an error response"
             yield broken_reference(route, extension.field, extension.object, message, "")
         elif presence == "unknown":
-            yield _unknown(route, extension.field, extension.object, relations.index.not_here(extension.object))
+            yield _unknown(route, extension.field, extension.object, relations.index.absence.message(extension.object))
 
 
 def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, reason: str) -> Iterator[Diagnostic]:
@@ -280,7 +280,7 @@ def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, 
     if presence == "missing":
         yield broken_reference(subject, field, to, f"{to} does not exist", reason)
     elif presence == "unknown":
-        yield _unknown(subject, field, to, relations.index.not_here(to))
+        yield _unknown(subject, field, to, relations.index.absence.message(to))
 
 
 def broken_reference(subject: Resource, field: str, to: ObjectRef | None, message: str, reason: str) -> Diagnostic:

@@ -93,7 +93,7 @@ def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent:
         return None
     if presence == "missing":
         return Problem(message=f"{target} does not exist", reason=absent)
-    return Problem(message=index.not_here(target), reason=absent, certain=False)
+    return Problem(message=index.absence.message(target), reason=absent, certain=False)
 
 
 @read_once

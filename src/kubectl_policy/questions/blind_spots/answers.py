@@ -56,7 +56,7 @@ def possible_for(
         everywhere = analysis.registry.profile(policy.group_kind).refusal == "everywhere"
         for attachment in analysis.attachments[policy] if everywhere else ():
             target = attachment.target.object if attachment.target else policy
-            if is_open(target) or (analysis.index.get(target) is None and analysis.index.candidates(target)):
+            if is_open(target) or (analysis.index.get(target) is None and analysis.index.candidates.of(target)):
                 yield from unknown_targets(analysis, [attachment])
             yield from _possibly_attached(analysis, target)
 
@@ -265,7 +265,7 @@ def blind_spots_for_policy(
     targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
-    has_gaps, is_homeless = bool(analysis.snapshot.gaps), bool(analysis.index.unknown_namespaces)
+    has_gaps, is_homeless = bool(analysis.snapshot.gaps), bool(analysis.index.candidates.unknown_namespaces)
     nodes = (node.object for path in (*through, *affected) for node in path)
     is_uncertain = analysis.has_placeholders or analysis.possible_attachments.has_undecided(policy.group_kind, nodes)
     is_conditional = bool(profile.controllers or profile.enabled_by)

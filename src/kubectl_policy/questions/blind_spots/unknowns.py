@@ -96,7 +96,7 @@ def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD)
     hiding = next(analysis.index.absence.hiding(ref), None)
     if hiding is None:
         return BlindSpot(what=str(ref), reason=reason, remedy=remedy)
-    explanation = reason if reason != analysis.index.not_here(ref) else hiding.reason
+    explanation = reason if reason != analysis.index.absence.message(ref) else hiding.reason
     return BlindSpot(what=str(ref), reason=explanation, remedy=hiding.remedy, gaps=(hiding,))
 
 

@@ -143,7 +143,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         subject=subject,
         availability=Availability(
             in_input=is_virtual or analysis.index.presence(subject.object) == "present",
-            absent="" if resource else analysis.index.why_unread(subject.object),
+            absent="" if resource else analysis.index.absence.reason(subject.object),
         ),
         origin=resource.origin if resource else None,
         paths=paths,

@@ -247,7 +247,7 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
     if present:
         return present[0]
     # It may be one of that name whose namespace nothing says.
-    possible = [candidate for ref in refs for candidate in index.candidates(ref) if candidate.name == name]
+    possible = [candidate for ref in refs for candidate in index.candidates.of(ref) if candidate.name == name]
     if len(possible) > 1:
         options = " or ".join(f"-n '{ref.namespace}'" for ref in possible[:_SHOWN])
         raise UsageError(f'the namespace of several objects "{name}" is not known', f"say which one: {options}")

@@ -195,7 +195,7 @@ def delegated_binding(index: Index, delegations: Iterable[Delegation], binding: 
     if presence == "missing":
         return replace(binding, state="refused", reason=NO_PARENT, message=f"{parent} does not exist")
     if presence == "unknown":
-        return replace(binding, message=index.not_here(parent))
+        return replace(binding, message=index.absence.message(parent))
     of_parent = [delegation for delegation in delegations if delegation.parent.object == parent]
     if any(delegation.is_accepted for delegation in of_parent):
         return replace(binding, state="attached", message="", is_delegated=True)

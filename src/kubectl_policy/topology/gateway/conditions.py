@@ -201,10 +201,10 @@ def _attachment_refusal(gateways: Gateways, gateway: ObjectRef, listener_set: Ob
     if presence == "missing":
         return Condition("Accepted", "False", "ParentNotAccepted", f"{gateway} does not exist")
     if presence == "unknown":
-        return unknown_condition("Accepted", gateways.index.not_here(gateway))
+        return unknown_condition("Accepted", gateways.index.absence.message(gateway))
     admitted = gateways.admits(gateway, listener_set)
     if admitted is None:
-        why = gateways.index.why_unread_namespace(listener_set.namespace)
+        why = gateways.index.absence.of_namespace(listener_set.namespace)
         return unknown_condition("Accepted", f"whether {gateway} selects it is unknown: {why}")
     if not admitted:
         return Condition("Accepted", "False", "NotAllowed", f"{gateway} does not allow it (spec.allowedListeners)")

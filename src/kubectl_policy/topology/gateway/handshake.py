@@ -97,7 +97,7 @@ class Handshakes:
             return unread_problem(f"it is not known how routes attach to {parent.group_kind}")
         if presence == "missing":
             return Problem(message=f"{parent} does not exist", reason=NO_PARENT)
-        return unread_problem(index.not_here(parent)) if presence == "unknown" else None
+        return unread_problem(index.absence.message(parent)) if presence == "unknown" else None
 
     def terms(self, listener: Listener, kind: GroupKind, namespace: str) -> Terms:
         """Return the terms of a listener for every route of a kind in a namespace."""
@@ -330,7 +330,7 @@ class _ListenerTerms(Struct, frozen=True):
             return None
         if gateway and self.gateways.index.presence(gateway) == "present":
             return _selector_problem(self.gateways, f"whether {gateway} selects {owner} is unknown", owner.namespace)
-        why = self.gateways.index.why_unread(gateway) if gateway else "is not known"
+        why = self.gateways.index.absence.reason(gateway) if gateway else "is not known"
         return unread_problem(f"{gateway}, the parent of {owner}, {why}")
 
 
@@ -347,6 +347,6 @@ def unfilled_problem(message: str) -> Problem:
 def _selector_problem(gateways: Gateways, subject: str, namespace: str) -> Problem:
     """Return the problem of a selector that may select a namespace: its labels were not read, or not filled in."""
     read = gateways.index.namespace_labels(namespace) is not None
-    if not (read or is_unknown(namespace) or gateways.index.candidates(ObjectRef(NAMESPACE, "", namespace))):
-        return unread_problem(f"{subject}: {gateways.index.why_unread_namespace(namespace)}")
+    if not (read or is_unknown(namespace) or gateways.index.candidates.of(ObjectRef(NAMESPACE, "", namespace))):
+        return unread_problem(f"{subject}: {gateways.index.absence.of_namespace(namespace)}")
     return unfilled_problem(f"{subject}: a label of Namespace {namespace}, or what is selected, is to be filled in")
