@@ -105,3 +105,12 @@ def test_a_reason_may_be_required(lint: Lint, here: Path, words: list[str]) -> N
     assert [finding.split()[2] for finding in lint("-", *words, stdin=text).findings] == ["GWP0012"]
     assert lint("-", stdin=text).findings == []
     assert lint("-", *words, stdin=commented("ignore GWP4002 soon")).findings == []
+
+
+def test_what_was_suppressed_in_the_base_is_not_new(lint: Lint, here: Path) -> None:
+    """It was there: to take the annotation away makes nothing worse."""
+    for folder, text in (("base", annotated(LISTED)), ("now", WRONG)):
+        (here / folder).mkdir()
+        (here / folder / "all.yaml").write_text(text)
+    result = lint("now", "--select", "GWP4", "--diff-base", "base")
+    assert (result.code, result.findings, len(result.said("known"))) == (0, [], 1)
