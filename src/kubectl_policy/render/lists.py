@@ -373,15 +373,13 @@ def _left_out_phrases(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
     """Count the objects that a list of policies leaves out by kind, and say what shows them or why."""
     for is_policy in (True, False):
         kinds = sorted(
-            (kind_count for kind_count in left_out if kind_count.policies is is_policy),
-            key=lambda kind_count: -kind_count.number,
+            (group for group in left_out if group.policies is is_policy),
+            key=lambda group: -group.number,
         )
         limit = _KINDS if len(kinds) <= _KINDS else _KINDS - 1
         rest = len(kinds) - limit
         rest_phrase = [f"others of {count(rest, 'kind')}"] if rest > 0 else []
-        names = listed(
-            [*(count(kind_count.number, kind_count.kind.kind) for kind_count in kinds[:limit]), *rest_phrase]
-        )
+        names = listed([*(count(group.number, group.kind.kind) for group in kinds[:limit]), *rest_phrase])
         if kinds and is_policy:
             yield f"left out, as no policies of Gateways, routes or backends: {names}; --all-kinds shows them"
         elif kinds:

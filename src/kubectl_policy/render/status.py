@@ -153,7 +153,7 @@ def _compared(status: ObjectStatus, comparison: Comparison, world: SnapshotSourc
     yield Line((Segment(_where(comparison)),), 4, 6)
     for label, phrase, why in (
         *sides,
-        *(("unseen", blind_spot.what, blind_spot.reason) for blind_spot in comparison.unseen),
+        *(("unseen", spot.what, spot.reason) for spot in comparison.unseen),
     ):
         detail = (Segment(f": {why}", prose=True),) if why else ()
         yield Line((Segment(f"{label:<11}"), Segment(phrase, prose=True), *detail), 6, 17)
@@ -205,7 +205,7 @@ def claim_phrase(claim: Claim | None, nothing: str = "nothing") -> str:
 def short_reason(comparison: Comparison) -> str:
     """Say why a comparison does not agree, in few enough words for a column."""
     if comparison.unseen:
-        return f"unseen: {', '.join(blind_spot.what for blind_spot in comparison.unseen)}"
+        return f"unseen: {', '.join(spot.what for spot in comparison.unseen)}"
     return _EXPLANATIONS[comparison.explanation][0] if comparison.explanation else ""
 
 

@@ -32,13 +32,11 @@ def object_headline(answer: ObjectDescription) -> str:
     """Count the policies that affect an object, or say why there are none; then its hostnames and routes."""
     policies = {diagnostic.subject for diagnostic in answer.problems if diagnostic.rule == "attachment-not-computed"}
     verb = "does" if len(policies) == 1 else "do"
-    undecided = (
-        f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
-    )
+    hedge = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
     marked = "".join(f"; {mark}" for mark in _marked(answer))
     asked_for = [*(kind.kind for kind in answer.focus.kinds), *answer.focus.fields]
     focus = f", looking only at {listed(asked_for)}" if asked_for else ""
-    first = f"{_of_object(answer)}{focus}{undecided}{marked}{unread_hedge(answer.unseen)}"
+    first = f"{_of_object(answer)}{focus}{hedge}{marked}{unread_hedge(answer.unseen)}"
     around = ", ".join(_around(answer))
     sentences = [
         _failing(answer),
@@ -99,7 +97,7 @@ def _of_object(answer: ObjectDescription) -> str:
     if passed_on:
         sources = _sources(passed_on, answer.subject.object)
         return f"{sources[:1].upper()}{sources[1:]} {take} effect on what is {behind} {subject}"
-    affects = "is known to affect" if any(blind_spot.policies for blind_spot in answer.unseen) else "affects"
+    affects = "is known to affect" if any(spot.policies for spot in answer.unseen) else "affects"
     if answer.influences.marks:
         return f"No policy that was read {affects} {subject}"
     if not answer.targeting.targeted_by and all(group.profile.route_settings for group in answer.in_force):

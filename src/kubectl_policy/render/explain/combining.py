@@ -93,21 +93,19 @@ def combinations(profile: PolicyKindProfile) -> Iterator[Saying]:
     yield "nulls", ("nulls",), null if profile.nulls == "ignore" else ""
     without = profile.empty_without
     yield "empty", ("empty_without",), without and f"a policy without {without} replaces none further up"
-    fields_of_target = [f"its {theirs} for {ours}" for ours, theirs in profile.object_fields.items()]
-    fields_of_target += [_in_case(field_) for field_ in profile.conditional_object_fields]
-    beats = (
-        f"{listed(fields_of_target)}; that beats every default and loses to every override" if fields_of_target else ""
-    )
+    fields_ = [f"its {theirs} for {ours}" for ours, theirs in profile.object_fields.items()]
+    fields_ += [_in_case(field_) for field_ in profile.conditional_object_fields]
+    beats = f"{listed(fields_)}; that beats every default and loses to every override" if fields_ else ""
     yield "target's fields", ("object_fields", "conditional_object_fields"), beats
     yield "elsewhere", ("variants",), _variants(profile)
     worded = listed(list(dict.fromkeys(part.field for part in profile.summary if part.words)))
     yield "in short", ("summary",), worded and f"first {worded}, then the names of other fields"
 
 
-def _in_case(field: ConditionalField) -> str:
-    cases = [f"it has {field.given}"] if field.given else []
-    cases += [f"it has no {field.absent}"] if field.absent else []
-    return f"its {field.object_field} for {field.field}" + (f" where {listed(cases)}" if cases else "")
+def _in_case(own_field: ConditionalField) -> str:
+    cases = [f"it has {own_field.given}"] if own_field.given else []
+    cases += [f"it has no {own_field.absent}"] if own_field.absent else []
+    return f"its {own_field.object_field} for {own_field.field}" + (f" where {listed(cases)}" if cases else "")
 
 
 def ancestor_phrase(profile: PolicyKindProfile) -> str:

@@ -112,10 +112,7 @@ class _Data:
             "headline": graph_headline(picture),
             "dot": {"graph": GRAPH, "nodes": NODES, "edges": EDGES},
             "states": {str(state): phrase for state, phrase in STATES.items()},
-            "unseen": [
-                {"what": blind_spot.what, "reason": blind_spot.reason, "remedy": blind_spot.remedy}
-                for blind_spot in picture.unseen
-            ],
+            "unseen": [{"what": spot.what, "reason": spot.reason, "remedy": spot.remedy} for spot in picture.unseen],
             "problems": problems(details),
             "kinds": list(self.names.values()),
             "objects": list(map(self.object, self.objects)),

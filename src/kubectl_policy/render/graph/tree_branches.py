@@ -163,14 +163,13 @@ class Branches:
         ending = self._ending(node, link, ancestors)
         branch = (*ancestors, node)
         links = () if ending else self._leading_on(node, link)
-        outcome_rows, now_shown = self._outcome_rows(node, links, ancestors, shown)
-        lines = [*lines, *outcome_rows.pop(node, ())]
+        outcomes, now_shown = self._outcome_rows(node, links, ancestors, shown)
+        lines = [*lines, *outcomes.pop(node, ())]
         children = [
-            (link_, self.row(link_.child, link_, branch, now_shown, outcome_rows.get(link_.child, ())))
-            for link_ in links
+            (down, self.row(down.child, down, branch, now_shown, outcomes.get(down.child, ()))) for down in links
         ]
         # Ports of which there is nothing to tell are told in a word.
-        silent = [link_.child for link_, row in children if link_.relation == "port" and row.is_silent]
+        silent = [down.child for down, row in children if down.relation == "port" and row.is_silent]
         notes, why, tone = self._notes(node, link, is_inside=is_inside)
         head = Head(
             sort="node",
@@ -183,10 +182,10 @@ class Branches:
             mark=self._mark(node, link),
         )
         name = node.section if is_inside else node.object.qualified_name
-        rows = [row for link_, row in children if link_.child not in silent]
+        rows = [row for down, row in children if down.child not in silent]
         if not ending:
             rows[:0] = [*lines, *self._policy_rows(node, is_inside=is_inside)]
-            rows += [self._refused(link_) for link_ in self._links.refused_at[node]]
+            rows += [self._refused(down) for down in self._links.refused_at[node]]
         return self.rows.row(head, (name, self._details(node, silent, is_inside=is_inside)), why=why, children=rows)
 
     def _ending(self, node: NodeRef, link: GraphLink | None, ancestors: Path) -> str:

@@ -51,14 +51,10 @@ def graph_headline(picture: Picture) -> str:
     parts = [*([kind_counts(upper)] if upper else []), *([count(routes, "route")] if routes else [])]
     parts += [kind_counts(lower)] if lower else []
     states = Counter(policy.state for policy in picture.policies)
-    state_counts = [f"{states[state]} {label}" for state, label in STATES.items() if states[state]]
+    counts = [f"{states[state]} {label}" for state, label in STATES.items() if states[state]]
     # Of a part, what becomes of policies elsewhere is another question.
     on_part = " on this part" if picture.is_part else ""
-    policies = (
-        f"{count(len(picture.policies), 'policy')}{on_part}: {', '.join(state_counts)}"
-        if state_counts
-        else "no policies"
-    )
+    policies = f"{count(len(picture.policies), 'policy')}{on_part}: {', '.join(counts)}" if counts else "no policies"
     absent = Counter(str(presence) for presence in objects.values() if presence != "present")
     lacking = [f"{absent[presence]} {label}" for presence, label in _ABSENT.items() if absent[presence]]
     also = f"; {count(absent.total(), 'object')} that something names: {', '.join(lacking)}" if lacking else ""

@@ -225,9 +225,7 @@ def elsewhere_hint(elsewhere: Sequence[str], noun: str) -> list[str]:
     if not elsewhere:
         return []
     namespaces = sorted(set(elsewhere))
-    singular = len(namespaces) == 1
-    where = (
-        f"namespace {namespaces[0]}: add -n {namespaces[0]}" if singular else f"{len(namespaces)} namespaces: add -A"
-    )
+    is_one = len(namespaces) == 1
+    where = f"namespace {namespaces[0]}: add -n {namespaces[0]}" if is_one else f"{len(namespaces)} namespaces: add -A"
     verb = "is" if len(elsewhere) == 1 else "are"
     return [f"hint: there {verb} {count(len(elsewhere), noun)} in {where}"]
