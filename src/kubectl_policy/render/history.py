@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.output.text import Line, Segment, cells, cut, pad
+from kubectl_policy.render.output.text import Line, Segment, cells, cut, pad, prose_line
 from kubectl_policy.render.wording.names import count, flow, node_phrase, self_phrase
 from kubectl_policy.render.wording.sections import BLANK, headline_line
 from kubectl_policy.render.wording.settings import SHORT_ID
@@ -83,7 +83,7 @@ def _event_lines(change: Change, subject: NodeRef) -> Iterator[Line]:
 
 
 def _line(text: str, style: Style = "") -> Line:
-    return Line((Segment(text, style, prose=True),), _INDENT, _ROW)
+    return prose_line(text, style, _INDENT, _ROW)
 
 
 def _settings(change: Change, subject: NodeRef, view: View) -> Iterator[Line]:

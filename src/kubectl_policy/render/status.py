@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.output.text import Line, Segment
+from kubectl_policy.render.output.text import Line, Segment, prose_line
 from kubectl_policy.render.wording.headlines import status_headline
 from kubectl_policy.render.wording.names import at_origin, count, node_phrase
 from kubectl_policy.render.wording.sections import (
@@ -126,7 +126,7 @@ def _first(blocks: Iterable[tuple[Line, ...]], view: View) -> Iterable[Line]:
     """Return the lines of each object; where lists are cut of the first ones, with the number of the rest."""
     shown, rest = view.first([block for block in blocks if block], _SHOWN)
     remark = f"and {count(rest, 'more object')}: --show-all shows them"
-    return chain(*shown, [Line((Segment(remark, "aside", prose=True),), 2, 4)] if rest else ())
+    return chain(*shown, [prose_line(remark, "aside", 2, 4)] if rest else ())
 
 
 def _block(status: ObjectStatus, world: SnapshotSource, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
@@ -168,7 +168,7 @@ def _name(status: ObjectStatus) -> Line:
 
 def _listed(status: ObjectStatus, texts: Iterable[str]) -> tuple[Line, ...]:
     """Return an object with a line for each text; nothing if there is none."""
-    lines = tuple(Line((Segment(text, prose=True),), 4, 6) for text in texts)
+    lines = tuple(prose_line(text, indent=4, hang=6) for text in texts)
     return (_name(status), *lines) if lines else ()
 
 
@@ -186,13 +186,13 @@ def _not_compared(report: StatusReport) -> Iterator[Line]:
 def _asides(report: StatusReport, view: View) -> Iterator[Line]:
     if report.place == "the input" and report.items and not any(status.has_status for status in report.items):
         yield BLANK
-        yield Line((Segment(_SILENT, "aside", prose=True),), 0, 2)
+        yield prose_line(_SILENT, "aside", 0, 2)
         kinds = ",".join(f"{names.plural}.{names.group_kind.group}".rstrip(".") for names in report.names)
         command = f"kubectl get gatewayclasses,{kinds} -A -o yaml | {view.program} status -A --offline -"
         yield Line((Segment(command, "command"),), 2, 4)
     if any(comparison.explanation == "none" for _, comparison in report.comparisons):
         yield BLANK
-        yield Line((Segment(_UNEXPLAINED.format(place=report.place), "aside", prose=True),), 0, 0)
+        yield prose_line(_UNEXPLAINED.format(place=report.place), "aside", 0, 0)
 
 
 def claim_phrase(claim: Claim | None, nothing: str = "nothing") -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
-from kubectl_policy.render.output.text import Line, Segment, cells
+from kubectl_policy.render.output.text import Line, Segment, cells, prose_line
 from kubectl_policy.render.wording.headlines import reason_phrase, why_not_headline
 from kubectl_policy.render.wording.names import at_origin, count, kind_counts, namespaces_phrase, node_phrase
 from kubectl_policy.render.wording.paths import path_lines
@@ -71,7 +71,7 @@ def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: PathPhrases, vi
     for reason in shown:
         scope = which.words(reason.positions) if answer.effect.in_force else ""
         where = f"{scope}: " if scope else ""
-        yield Line((Segment(f"{where}{reason_phrase(reason)}", prose=True),), 2)
+        yield prose_line(f"{where}{reason_phrase(reason)}", indent=2)
     if rest:
         remark = f"and {count(rest, 'more reason')}; -o yaml shows all {len(reasons)}"
         yield Line((Segment(remark, "aside"),), 2)
@@ -81,16 +81,13 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
     if not answer.edits:
         if answer.obstacle:
             yield BLANK
-            yield Line(
-                (Segment("No single change would do it:", "heading"), Segment(f" {answer.obstacle}.", prose=True)), 0, 2
-            )
+            obstacle = Segment(f" {answer.obstacle}.", prose=True)
+            yield Line((Segment("No single change would do it:", "heading"), obstacle), 0, 2)
         return
     several = len(answer.edits) > 1
     heading = "Changes any of which would make it effective (checked), the one with the fewest side effects first:"
     yield BLANK
-    yield Line(
-        (Segment(heading if several else "Change that would make it effective (checked):", "heading", prose=True),)
-    )
+    yield prose_line(heading if several else "Change that would make it effective (checked):", "heading")
     for number, offered in enumerate(answer.edits, 1):
         indent = 5 if several else 2
         lead = {"change": "", "create": "a new ", "delete": "delete "}[offered.action]
@@ -132,7 +129,7 @@ def _side_effects(offered: Offered, world: SnapshotSource, indent: int) -> Itera
 
 
 def _told(sentence: str, indent: int, style: Style = "aside") -> Line:
-    return Line((Segment(sentence, style, prose=True),), indent, indent + 2)
+    return prose_line(sentence, style, indent, indent + 2)
 
 
 def _objects(refs: Collection[ObjectRef]) -> str:

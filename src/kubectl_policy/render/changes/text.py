@@ -20,7 +20,7 @@ from kubectl_policy.render.changes.traffic import (
     owner_noun,
     traffic_sections,
 )
-from kubectl_policy.render.output.text import Line, Segment, in_a_row, pad
+from kubectl_policy.render.output.text import Line, Segment, in_a_row, pad, prose_line
 from kubectl_policy.render.wording.names import attachment_phrase, count, node_phrase
 from kubectl_policy.render.wording.sections import (
     BLANK,
@@ -122,7 +122,7 @@ def _with_targets(way: str, changes: Sequence[AttachmentChange], view: View) -> 
     if len(targets) == 1:
         yield Line((*_on_targets(targets, view), Segment(f": {way}", prose=True)), INDENT, 2 * INDENT)
     else:
-        yield Line((Segment(f"{way}:", prose=True),), INDENT, 2 * INDENT)
+        yield prose_line(f"{way}:", indent=INDENT, hang=2 * INDENT)
         yield Line(tuple(_on_targets(targets, view)), 2 * INDENT, 3 * INDENT)
 
 

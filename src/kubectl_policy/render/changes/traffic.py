@@ -12,7 +12,7 @@ from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.differences.traffic import RouteTraffic
-from kubectl_policy.render.output.text import Line, Segment, cells, in_a_row, pad
+from kubectl_policy.render.output.text import Line, Segment, cells, in_a_row, pad, prose_line
 from kubectl_policy.render.wording.names import count, namespaces_phrase, sections_phrase
 from kubectl_policy.render.wording.sections import section
 
@@ -268,7 +268,7 @@ def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_k
         spans += [Segment(f"   {pad(text, second) if about else text}")] if text or about else []
         spans += [Segment(f"   {about}", "aside")] if about else []
         lines.append(Line(tuple(spans), 2, 6))
-        lines.extend(Line((Segment(detail, prose=True),), 4, 6) for detail in details)
+        lines.extend(prose_line(detail, indent=4, hang=6) for detail in details)
     return [*lines, more_line(rest, "route")] if rest else lines
 
 
@@ -291,7 +291,7 @@ def _unreached(lost: TrafficOneWay, view: View) -> list[Line]:
         if not partly.issuperset(entry.by):
             hosts = ", ".join("other hostnames" if name == _ANY_HOST else name for name in entry.hostnames)
             verb = "answers" if len(entry.by) == 1 else "answer"
-            lines.append(Line((Segment(f"{names(entry.by)} still {verb} {hosts}", "aside", prose=True),), 2))
+            lines.append(prose_line(f"{names(entry.by)} still {verb} {hosts}", "aside", 2))
     return lines
 
 
@@ -308,8 +308,6 @@ def list_line(items: Sequence[str], view: View, indent: int = 2, lead: str = "")
     return Line((Segment(lead), *in_a_row(shown), *remark), indent, indent + len(lead))
 
 
-def more_line(rest: int, noun: str, indent: int = 2) -> Line:
+def more_line(rest: int, noun: str) -> Line:
     """Return a line with the number of the rest, and the option that shows it."""
-    return Line(
-        (Segment(f"and {rest:,} more {noun if rest == 1 else plural(noun)}: {REST}", "aside", prose=True),), indent
-    )
+    return prose_line(f"and {rest:,} more {noun if rest == 1 else plural(noun)}: {REST}", "aside", 2)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.naming import contrary_phrase
 from kubectl_policy.render.describe.rows import by_policy, in_force_elsewhere, parent_of, together, words_of
-from kubectl_policy.render.output.text import Line, Segment, cells, pad
+from kubectl_policy.render.output.text import Line, Segment, cells, pad, prose_line
 from kubectl_policy.render.wording.names import flow
 from kubectl_policy.render.wording.settings import DEFAULT, basis_lines, merge_not_counting, perhaps, shortened
 
@@ -273,14 +273,14 @@ class _Section:
             subject = "no effect" if by_itself else f"{loser} has no effect"
             phrase = f"{subject}: {self._fields(fates)} ({replaced.why})"
         limited = f"{self._where(where)}, " if where and where != only else ""
-        return Line((Segment(f"{limited}{phrase}", "beaten", prose=True),), _ROW, _ROW + _INDENT)
+        return prose_line(f"{limited}{phrase}", "beaten", _ROW, _ROW + _INDENT)
 
     def _without(self, replaced: Replaced) -> Line:
         """Return the line of what is superseded by a source that sets nothing here."""
         kind = self.names.kind(self.kind.groups[0])
         subject = f"{kind} {self._loser(replaced.source)}"
         phrase = f"{subject} has no effect: {self._fields(replaced.fates)} ({replaced.why})"
-        return Line((Segment(phrase, "beaten", prose=True),), 0, _ROW)
+        return prose_line(phrase, "beaten", 0, _ROW)
 
     def _fields(self, fates: Sequence[Fate]) -> str:
         """Return the fields by name; with their values, where these stand nowhere else and there is room."""

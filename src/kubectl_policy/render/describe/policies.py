@@ -12,7 +12,7 @@ from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.output.text import Line, Segment, cells, in_a_row, pad
+from kubectl_policy.render.output.text import Line, Segment, cells, in_a_row, pad, prose_line
 from kubectl_policy.render.wording.headlines import fully_enforced, policy_headline, with_target
 from kubectl_policy.render.wording.names import (
     at_origin,
@@ -202,7 +202,7 @@ class _Fields:
             for declared, text in together:
                 yield self._row(declared, text, (field, value), nowhere=nowhere)
         for phrase in self.displaced():
-            yield Line((Segment(phrase, "beaten", prose=True),), INDENT, 2 * INDENT)
+            yield prose_line(phrase, "beaten", INDENT, 2 * INDENT)
         yield from assumption_lines(self.answer.profile, self.answer.assumed)
         yield from doubt_lines(self.answer.doubts)
         yield from note_lines(self.answer.profile)

@@ -14,7 +14,7 @@ from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.profiles.load import name_in_files
 from kubectl_policy.render.explain.combining import ancestor_phrase, combinations, one_target_phrase
-from kubectl_policy.render.output.text import Line, Segment, cells, pad
+from kubectl_policy.render.output.text import Line, Segment, cells, pad, prose_line
 from kubectl_policy.render.wording.blind_spots import unread_hedge
 from kubectl_policy.render.wording.names import at_origin, count, either, kinds_phrase, levels_phrase
 from kubectl_policy.render.wording.sections import headline_line, next_section, section, unseen_section
@@ -290,7 +290,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
     profile, all_statements = answer.profile, list(statements(answer))
     nearer = " (the nearer one is the one nearer to the backend)" if profile.policy_class == "inherited" else ""
     remedies = {**REMEDIES, **({"class": _BELIED} if profile.policy_class == "direct" else {})}
-    notes = [Line((Segment(profile.notes, prose=True),), 2, 2)] if profile.notes else []
+    notes = [prose_line(profile.notes, indent=2, hang=2)] if profile.notes else []
     return (
         headline_line(explanation_headline(answer)),
         *(

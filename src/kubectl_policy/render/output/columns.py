@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.render.output.escape import visible
-from kubectl_policy.render.output.text import Line, Segment, cells
+from kubectl_policy.render.output.text import Line, Segment, cells, prose_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -97,7 +97,7 @@ class Table(Struct, Generic[_Row], frozen=True):
                 padded = (f"{cell}{_GAP}" for cell in _padded(columns[column.title]))
                 spans.append([Segment(cell, style) for cell, style in zip(padded, styles, strict=True)])
         lines = (Line(line) for line in zip(*spans, strict=True))
-        return (*lines, *(Line((Segment(sentence, "aside", prose=True),)) for sentence in remark))
+        return (*lines, *(prose_line(sentence, "aside") for sentence in remark))
 
     def csv(self, view: View) -> str:
         """Return every column as comma-separated values, for programs; nothing if there is no row.

@@ -82,6 +82,11 @@ class View(Struct, frozen=True):
         return shown, len(items) - len(shown)
 
 
+def prose_line(text: str, style: Style = "", indent: int = 0, hang: int = 4) -> Line:
+    """Return a line of one piece of prose."""
+    return Line((Segment(text, style, prose=True),), indent, hang)
+
+
 def in_a_row(texts: Sequence[str], style: Style = "", lead: str = "") -> list[Segment]:
     """Join texts with commas, after a lead; a line can be continued before each but the first."""
     last = len(texts) - 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.escape import visible
-from kubectl_policy.render.output.text import Line, Segment
+from kubectl_policy.render.output.text import Line, Segment, prose_line
 from kubectl_policy.render.wording.blind_spots import remedy_phrase
 from kubectl_policy.render.wording.names import at_origin, count, node_phrase
 
@@ -34,7 +34,7 @@ _WORDS: Final[dict[str, tuple[str, Style]]] = {
 
 def headline_line(text: str) -> Line:
     """Return the sentence that an answer opens with, as its first line."""
-    return Line((Segment(text, "title", prose=True),), 0, 2)
+    return prose_line(text, "title", 0, 2)
 
 
 def section(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:

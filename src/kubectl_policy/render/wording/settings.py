@@ -9,7 +9,7 @@ from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES, layer_of
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.shared.reasons import merge_does_not_count
-from kubectl_policy.render.output.text import Line, Segment, cells, cut
+from kubectl_policy.render.output.text import Line, Segment, cells, cut, prose_line
 from kubectl_policy.render.wording.names import flow, source_phrase
 
 if TYPE_CHECKING:
@@ -297,4 +297,4 @@ def note_lines(profile: PolicyKindProfile, *, in_full: bool = True) -> Iterator[
 
 
 def _aside(text: str) -> Line:
-    return Line((Segment(text, "aside", prose=True),), INDENT, 2 * INDENT)
+    return prose_line(text, "aside", INDENT, 2 * INDENT)
