@@ -13,7 +13,7 @@ from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from tests.build import node
-from tests.resolution.specs import source
+from tests.resolution.build import source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -16,7 +16,7 @@ from kubectl_policy.resolution.traced import only_field, trace, with_defaults
 from tests.build import crd, gateway, node, resource, route, service, snapshot, target
 from tests.property.choices import values_of
 from tests.property.stacks import TYPED, WILD, joints
-from tests.resolution.specs import source
+from tests.resolution.build import source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

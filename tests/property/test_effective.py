@@ -18,8 +18,7 @@ from tests.property.choices import TARGETS, contributions, merging_profiles
 from tests.property.stacks import PLACES, TYPED, WILD, brought, kinds, policies, stacked
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, shuffled, snapshot_of
-from tests.resolution.outcomes import PATH, listener_at, refusing, resolve
-from tests.resolution.specs import source
+from tests.resolution.build import PATH, listener_at, refusing, resolve, source
 
 if TYPE_CHECKING:
     from random import Random

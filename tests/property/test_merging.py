@@ -14,8 +14,7 @@ from kubectl_policy.resolution.merging import fold, fold_by_challenger, merge
 from kubectl_policy.resolution.traced import patched, trace, with_keyed_lists
 from tests.property.choices import TARGETS, merging_profiles
 from tests.property.merges import KEYS, PATCHES, SPECS, documents
-from tests.resolution.outcomes import PATH, resolve
-from tests.resolution.specs import declares, layer, set_by, source
+from tests.resolution.build import PATH, declares, layer, resolve, set_by, source
 
 if TYPE_CHECKING:
     from kubectl_policy import PolicyKindProfile

@@ -14,7 +14,7 @@ from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.resolution.merging import fold
 from kubectl_policy.resolution.traced import patched, trace, with_keyed_lists
 from tests.property.merges import KEYS, PATCHES, SPECS, documents, merge_patch, named_lists, strategic_merge
-from tests.resolution.specs import declares, source
+from tests.resolution.build import declares, source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a kind chooses, on whole paths: sections, variants, challengers, one policy on a target, its own order."""
+"""Choices of how policies meet: by their kind, by challengers, and by routes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
-from kubectl_policy.profiles.merging import Variant
+from kubectl_policy.profiles.merging import Inheritance, RouteChoice, SharedField, Variant
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
+from kubectl_policy.resolution.resolver import route_choices
 from tests.build import (
     backend,
     gateway,
     gateway_class,
     namespace,
     node,
+    parent,
     policy,
     resource,
     route,
@@ -27,7 +29,9 @@ from tests.build import (
     snapshot,
     target,
 )
-from tests.resolution.specs import names, set_by
+from tests.delegation import http_route, passing, to
+from tests.delegation import world as delegating
+from tests.resolution.build import owners, set_by
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis, EffectivePolicy
@@ -128,7 +132,7 @@ class TestOneApplies:
         analysis = world(self.profile, older, newer, elsewhere)
         found = at(analysis, RULE)
         assert set_by(found.resolution.spec) == {"a": (1, "z"), "c": (3, "b")}
-        assert names(found.resolution.rejected) == names(frozenset(found.resolution.refusals)) == {"a", "b"}
+        assert owners(found.resolution.rejected) == owners(frozenset(found.resolution.refusals)) == {"a", "b"}
         verdicts = [analysis.enforcement(one.ref) for one in (older, newer, elsewhere)]
         assert [(found.state, [one.name for one in found.by]) for found in verdicts] == [
             ("Enforced", []),
@@ -285,3 +289,89 @@ def test_a_route_of_which_one_gateway_enables_a_kind() -> None:
     (found,) = analysis.effective(RULE)
     assert [at.object.name for at in found.path if at.object.group_kind == GATEWAY] == ["on", "on"]
     assert analysis.enforcement(policy("p").ref).state == "Enforced"
+
+
+CHOOSING: Final = PolicyKindProfile(
+    COLOR, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none", same_level="first-wins"
+)
+CHOOSING_OBJECTS: Final = replace(
+    CHOOSING, object_fields=MappingProxyType({"timeout": "rule.timeouts.request", "name": "spec.name"})
+)
+AT_RULES: Final = (TargetLevel(HTTP_ROUTE, section=True),)
+INHERIT: Final = "example.com/inherit"
+CHOICE: Final = RouteChoice(
+    INHERIT,
+    MappingProxyType(
+        {
+            "Parent": Inheritance(MergeStrategy.PATCH_OVERRIDES),
+            "Deep": Inheritance(MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES),
+            "Replace": Inheritance(MergeStrategy.ATOMIC_DEFAULTS),
+        }
+    ),
+)
+
+
+class TestRouteChoices:
+    """What routes say in an annotation of how their policies meet those on routes below them."""
+
+    def said(self, value: Json, choice: RouteChoice | None = CHOICE) -> Inheritance | None:
+        """What the annotation of a route means."""
+        topology = delegating(http_route("r", annotations={INHERIT: value}))
+        return route_choices(topology, choice, [node("HTTPRoute", "r", "rule[0]")]).get(node("HTTPRoute", "r").object)
+
+    @pytest.mark.parametrize("value", ["Parent", "Deep", "Replace"])
+    def test_by_its_value(self, value: str) -> None:
+        """Whichever the kind knows."""
+        assert self.said(value) == CHOICE.values[value]
+
+    @pytest.mark.parametrize("value", ["", "parent", "Other", 7, None, ["Parent"], {"Parent": 1}], ids=str)
+    def test_other_values_mean_nothing(self, value: Json) -> None:
+        """Also those that no API server lets in."""
+        assert self.said(value) is None
+
+    def test_a_kind_without_such_an_annotation(self) -> None:
+        """Asks nobody."""
+        assert self.said("Parent", None) is None
+
+    def test_other_objects_choose_nothing(self) -> None:
+        """A Gateway with such an annotation, or a route that does not exist."""
+        edge = resource("Gateway", "edge")
+        marked = replace(edge, raw={**edge.raw, "metadata": {"name": "edge", "annotations": {INHERIT: "Parent"}}})
+        targets = [node("Gateway", "edge"), node("HTTPRoute", "gone")]
+        assert route_choices(delegating(marked), CHOICE, targets) == {}
+
+
+class TestDelegatedRoutes:
+    """Policies on a route that delegates, and on the one that it delegates to."""
+
+    joint = (SharedField(field="l", within=("levels",)),)
+
+    def asked(self, value: str) -> Analysis:
+        """A policy on the route above, which makes a choice, one on the route below, and one on its rule."""
+        above, below = target("top", "HTTPRoute"), target("low", "HTTPRoute")
+        policies: tuple[Resource, ...] = (
+            policy("a", above, age=1, x="a", y="a", l=["a"]),
+            policy("b", below, age=2, x="b", l=["b"]),
+            policy("c", {**below, "sectionName": "rule[0]"}, age=3, z="c"),
+        )
+        over = http_route("top", passing("/a", to("low")), parents=[parent()], annotations={INHERIT: value})
+        world = delegating(over, http_route("low", passing("/a/b", backend())), service("s"))
+        objects = world.index.snapshot.resources
+        profile = replace(CHOOSING, route_choice=CHOICE, shared_fields=self.joint, effective_targets=AT_RULES)
+        return analyze(snapshot(*objects, *policies, complete=True), profiles=[profile])
+
+    @pytest.mark.parametrize(
+        ("value", "expected", "state"),
+        [
+            ("", {"x": "b", "y": "a", "l": ["b"]}, "PartiallyEnforced"),
+            ("Parent", {"x": "a", "y": "a", "l": ["a"]}, "Enforced"),
+            ("Deep", {"x": "b", "y": "a", "l": ["a", "b"]}, "PartiallyEnforced"),
+            ("Replace", {"x": "b", "l": ["b"]}, "Overridden"),
+        ],
+    )
+    def test_the_route_above_decides(self, value: str, expected: dict[str, Json], state: str) -> None:
+        """Between it and the one below, whose rule belongs to that."""
+        analysis = self.asked(value)
+        (found,) = analysis.effective(node("HTTPRoute", "low", "rule[0]"))
+        assert plain(found.resolution.spec) == {**expected, "z": "c"}
+        assert analysis.enforcement(policy("a").ref).state == state

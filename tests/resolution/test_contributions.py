@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution.contributions import Stanza, contribution_of, stanzas_of
-from tests.resolution.specs import set_by, source
+from tests.resolution.build import set_by, source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

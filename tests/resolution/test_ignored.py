@@ -14,8 +14,17 @@ from kubectl_policy.resolution.contributions import counting_part, ignored_field
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.traced import trace, without
 from tests.build import node
-from tests.resolution.outcomes import UNSAID, brings, fates, listener_at, refusing, resolve, superseders
-from tests.resolution.specs import names, source
+from tests.resolution.build import (
+    UNSAID,
+    brings,
+    fates,
+    listener_at,
+    owners,
+    refusing,
+    resolve,
+    source,
+    superseders,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,8 +93,8 @@ class TestLevels:
         """Without protocols everywhere; a path by way of no listener has none of them."""
         found = at_route(passing_over(protocols=protocols), ("p", L, {"a": 1}), listener=listener)
         assert plain(found.resolution.spec) == ({"a": 1} if counts else {})
-        assert names(found.resolution.members) == ({"p"} if counts else set())
-        assert names(found.resolution.ignored_sources) == (set() if counts else {"p"})
+        assert owners(found.resolution.members) == ({"p"} if counts else set())
+        assert owners(found.resolution.ignored_sources) == (set() if counts else {"p"})
         assert found.resolution.policies_in_force == {one.object for one in found.resolution.members}
         assert fates(found)["p", "a"].state == ("effective" if counts else "unheeded")
 
@@ -107,14 +116,17 @@ class TestLevels:
         for strategy in MergeStrategy:
             profile = passing_over(profile=replace(PATCHING, strategy=strategy))
             found = at_route(profile, ("p", L, {"a": 1}), ("q", R, {"b": 2}))
-            assert names(found.resolution.members) == {"q"}
+            assert owners(found.resolution.members) == {"q"}
             assert found.resolution.rejected == frozenset()
             assert {fate.state for fate in found.resolution.fates if fate.source.object.name == "p"} == {"unheeded"}
 
     def test_a_policy_that_declares_nothing(self) -> None:
         """It is not in force either."""
         found = at_route(passing_over(), ("p", L, {}))
-        assert (names(found.resolution.ignored_sources), found.resolution.policies_in_force) == ({"p"}, frozenset())
+        assert (owners(found.resolution.ignored_sources), found.resolution.policies_in_force) == (
+            {"p"},
+            frozenset(),
+        )
         assert found.resolution.fates == ()
 
     def test_what_is_refused_is_refused(self) -> None:
@@ -141,7 +153,7 @@ class TestFields:
         profile = passing_over("a.b", profile=replace(PATCHING, strategy=MergeStrategy.ATOMIC_DEFAULTS))
         found = at_route(profile, ("p", G, {"c": 1}), ("q", L, {"a": {"b": 1}}))
         assert plain(found.resolution.spec) == {"c": 1}
-        assert names(found.resolution.ignored_sources) == {"q"}
+        assert owners(found.resolution.ignored_sources) == {"q"}
 
     @pytest.mark.parametrize(
         ("value", "counts"), [(False, False), (0, True), (True, True), ("false", True), ("off", False), (None, True)]
@@ -160,7 +172,7 @@ class TestFields:
         ):
             found = at_route(passing_over("a", profile=profile), ("p", L, {"a": 1, "b": 1}), ("q", L, {"a": 1}))
             assert plain(found.resolution.spec) == {"default/p": {"b": 1}}
-            assert names(found.resolution.ignored_sources) == {"q"}
+            assert owners(found.resolution.ignored_sources) == {"q"}
 
     def test_the_same_value_of_another_policy(self) -> None:
         """The Gateway's true is not undone by a route's false that nobody writes down."""
@@ -222,7 +234,7 @@ class TestPorts:
     def test_only_other_ports(self) -> None:
         """A policy that says nothing else is not in force."""
         found = at_route(PORTS, ("p", G, {"ports": [{"n": 443, "a": 3}]}))
-        assert (found.resolution.spec, names(found.resolution.ignored_sources), found.resolution.members) == (
+        assert (found.resolution.spec, owners(found.resolution.ignored_sources), found.resolution.members) == (
             {},
             {"p"},
             frozenset(),

@@ -19,7 +19,7 @@ from kubectl_policy.resolution.object_settings import RuleSettings
 from kubectl_policy.topology import Topology
 from tests.build import backend, gateway, index, node, policy, resource, route, rule, service, snapshot, target
 from tests.profiles.test_built_in import PROFILES
-from tests.resolution.specs import set_by
+from tests.resolution.build import set_by
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis, EffectivePolicy, Resource

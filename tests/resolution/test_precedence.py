@@ -18,7 +18,7 @@ from kubectl_policy.resolution.precedence import (
     same_level_of,
 )
 from tests.build import node, policy
-from tests.resolution.specs import declares
+from tests.resolution.build import declares
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource

@@ -29,7 +29,7 @@ from tests.build import (
     snapshot,
     target,
 )
-from tests.resolution.specs import set_by
+from tests.resolution.build import set_by
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis

@@ -10,7 +10,7 @@ from kubectl_policy import Leaf, plain
 from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.resolution.contributions import combined_fields, split_shared, unshared_fields, whole_fields
 from kubectl_policy.resolution.traced import CollectedValues, KeyedList, only_field, trace, with_defaults
-from tests.resolution.specs import set_by, source
+from tests.resolution.build import set_by, source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution import field_name, leaves
 from kubectl_policy.resolution.merging import fold, merge
 from tests import build
-from tests.resolution.specs import declares, layer, names, set_by
+from tests.resolution.build import declares, layer, owners, set_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,16 +63,16 @@ class TestTheTable:
     def test_who_took_part(self, strategy: str, expected: dict[str, tuple[Json, str]], challenging: str) -> None:
         """Whoever set a field took part; only strategy None rejects ("Accepted=False, Conflicted")."""
         result = merge(layer(declares("e", ESTABLISHED, strategy)), layer(declares("c", CHALLENGER, challenging)))
-        assert names(result.members) == {name for _, name in expected.values()}
-        assert names(result.rejected) == ({"c"} if strategy == "None" else set())
+        assert owners(result.members) == {name for _, name in expected.values()}
+        assert owners(result.rejected) == ({"c"} if strategy == "None" else set())
 
 
 def test_a_rejection_is_remembered_by_every_strategy() -> None:
     """What was refused below stays refused, whatever is merged over it."""
     below = merge(layer(declares("r", {}, "None")), layer(declares("x", {})))
     for strategy in CHALLENGERS[1:]:
-        assert names(merge(layer(declares("g", {}, strategy)), below).rejected) == {"x"}
-    assert names(merge(layer(declares("g", {}, "None")), below).rejected) == {"x", "r"}
+        assert owners(merge(layer(declares("g", {}, strategy)), below).rejected) == {"x"}
+    assert owners(merge(layer(declares("g", {}, "None")), below).rejected) == {"x", "r"}
 
 
 class TestEmpty:
@@ -87,12 +87,16 @@ class TestEmpty:
         established = layer(declares("hollow", {"b": 2}, strategy, empty=True))
         merged = merge(established, self.full)
         assert merged.empty == (strategy == "Atomic overrides")
-        assert names(merged.members) >= ({"hollow"} if strategy == "Atomic overrides" else {"full"})
+        assert owners(merged.members) >= ({"hollow"} if strategy == "Atomic overrides" else {"full"})
 
     def test_an_empty_challenger_does_not_replace(self) -> None:
         """Atomic defaults: the established one stays, and with it whether it is empty."""
         merged = merge(self.full, self.hollow)
-        assert (set_by(merged.spec), names(merged.members), merged.empty) == ({"a": (1, "full")}, {"full"}, False)
+        assert (set_by(merged.spec), owners(merged.members), merged.empty) == (
+            {"a": (1, "full")},
+            {"full"},
+            False,
+        )
         assert merge(self.hollow, self.hollow).empty
 
     @pytest.mark.parametrize("strategy", ["Patch defaults", "Patch overrides", "Strategic merge"])
@@ -105,13 +109,13 @@ class TestEmpty:
     def test_an_empty_one_that_refuses_stays_empty(self) -> None:
         """Defaults above it are not replaced by it."""
         below = merge(layer(declares("hollow", {"b": 2}, "None", empty=True)), self.full)
-        assert (names(below.members), names(below.rejected), below.empty) == ({"hollow"}, {"full"}, True)
-        assert names(merge(self.full, below).members) == {"full"}
+        assert (owners(below.members), owners(below.rejected), below.empty) == ({"hollow"}, {"full"}, True)
+        assert owners(merge(self.full, below).members) == {"full"}
 
     def test_along_a_path(self) -> None:
         """Above and below an empty one the others settle it among themselves, in either direction."""
         parts = [declares("top", {"a": 1}), declares("middle", {"a": 2}), declares("hollow", {"b": 3}, empty=True)]
-        assert names(fold(parts, "bottom-up").members) == names(fold(parts, "top-down").members) == {"middle"}
+        assert owners(fold(parts, "bottom-up").members) == owners(fold(parts, "top-down").members) == {"middle"}
 
 
 class TestFolding:
@@ -146,13 +150,13 @@ class TestFolding:
         """Says: "After a rejection it keeps its own" strategy: an established None refuses everything below it."""
         parts = [declares("a", {"x": 1}, "None"), declares("b", {"x": 2}), declares("c", {"x": 3})]
         result = fold(parts, "top-down")
-        assert (set_by(result.spec), names(result.rejected)) == ({"x": (1, "a")}, {"b", "c"})
+        assert (set_by(result.spec), owners(result.rejected)) == ({"x": (1, "a")}, {"b", "c"})
 
     def test_bottom_up_what_is_beaten_below_is_not_rejected_above(self) -> None:
         """The middle one is replaced before the first one refuses: only the last one is in conflict."""
         parts = [declares("a", {"x": 1}, "None"), declares("b", {"x": 2}), declares("c", {"x": 3})]
         result = fold(parts, "bottom-up")
-        assert (set_by(result.spec), names(result.rejected)) == ({"x": (1, "a")}, {"c"})
+        assert (set_by(result.spec), owners(result.rejected)) == ({"x": (1, "a")}, {"c"})
 
     def test_patches_reach_through_all_levels(self) -> None:
         """Overrides from above, then defaults from below, field by field."""

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import Leaf, leaves, plain
 from kubectl_policy.resolution import field_name
 from kubectl_policy.resolution.traced import KeyedList, patch, patched, trace, with_keyed_lists
-from tests.resolution.specs import HOSTILE_LISTS, set_by, source
+from tests.resolution.build import HOSTILE_LISTS, set_by, source
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

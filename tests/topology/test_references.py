@@ -1,11 +1,26 @@
-"""The references of Gateway API objects, with what they leave out."""
+"""References of Gateways and routes, and the kinds of the hierarchy."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kind_roles import (
+    GATEWAY,
+    GATEWAY_API,
+    GATEWAY_CLASS,
+    HIERARCHY,
+    HTTP_ROUTE,
+    LISTENER_SETS,
+    NAMESPACE,
+    ROUTES,
+    SERVICE,
+    depth_of,
+    layer_of,
+)
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.references import backend_refs, parent_gateway, parent_refs, port_names
 from tests.build import backend, gateway, index, listener_set, names, ref, resource, route, rule, service
@@ -93,3 +108,25 @@ def test_filters_of_a_route(kind: str, other: str) -> None:
     relations = Topology(index(found, without, *more)).relations
     assert [named.object.name for named in relations.filters_of(found.ref)] == (["f"] if other else [])
     assert relations.filters_of(without.ref) == ()
+
+
+POOL = GroupKind("example.net", "Pool")
+
+
+def test_layers_from_the_root_down() -> None:
+    """A Namespace may stand above anything; what is not of the hierarchy is taken for a backend."""
+    order = (NAMESPACE, GATEWAY_CLASS, GATEWAY, LISTENER_SETS[0], HTTP_ROUTE, SERVICE)
+    assert all(layer_of(above) < layer_of(below) for above, below in pairwise(order))
+    assert layer_of(POOL) == layer_of(SERVICE)
+
+
+@pytest.mark.parametrize("kinds", [LISTENER_SETS, ROUTES], ids=["listener sets", "routes"])
+def test_kinds_of_one_layer(kinds: tuple[GroupKind, ...]) -> None:
+    """None leads to another one of them."""
+    assert len({layer_of(kind) for kind in kinds}) == 1
+
+
+def test_depth_is_the_place_in_the_hierarchy() -> None:
+    """Kinds that are not of it come after all others."""
+    assert [depth_of(kind) for kind in HIERARCHY] == list(range(len(HIERARCHY)))
+    assert depth_of(POOL) == depth_of(GroupKind(GATEWAY_API, "ReferenceGrant")) == len(HIERARCHY)

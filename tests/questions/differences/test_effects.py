@@ -14,7 +14,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue, FieldChange
 from tests import build, differences
 from tests.differences import between, color, concerned, enforcement, ref, told, without
-from tests.resolution.specs import source
+from tests.resolution.build import source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

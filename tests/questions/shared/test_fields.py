@@ -19,7 +19,7 @@ from kubectl_policy.questions.shared.in_force import with_lines
 from kubectl_policy.resolution.traced import KeyedList, trace, with_keyed_lists
 from kubectl_policy.sources import Lines
 from tests import build
-from tests.resolution.specs import source
+from tests.resolution.build import source
 
 if TYPE_CHECKING:
     from pathlib import Path

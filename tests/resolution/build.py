@@ -1,4 +1,4 @@
-"""What contributions amount to at a route, and what became of their fields."""
+"""Builders for tests of resolution: contributions, outcomes, and short forms of specs and fates."""
 
 from __future__ import annotations
 
@@ -6,23 +6,79 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import EffectivePolicy, PolicyKindProfile
+from kubectl_policy import EffectivePolicy, MergeStrategy, PolicyKindProfile, Source, leaves
 from kubectl_policy.model import GroupKind
+from kubectl_policy.resolution import Contribution, field_name
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.resolution.effective import resolve as resolution_of
-from kubectl_policy.resolution.merging import PathContext
+from kubectl_policy.resolution.merging import Layer, PathContext
 from kubectl_policy.resolution.object_settings import object_values, with_object_values
 from kubectl_policy.resolution.precedence import PolicyRefusal
+from kubectl_policy.resolution.traced import trace
 from kubectl_policy.topology.gateway.listeners import Listener
-from tests.build import node
-from tests.resolution.specs import source
+from tests.build import node, ref
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from kubectl_policy import Fate, Path
+    from kubectl_policy import Fate, Leaf, Path
     from kubectl_policy.model import Json, NodeRef
-    from kubectl_policy.resolution import Contribution, Source
+    from kubectl_policy.resolution import Traced
+    from kubectl_policy.resolution.traced import Field
+
+# What stands where a list is expected whose elements have a `name` each, and is none.
+HOSTILE_LISTS: Final[list[Json]] = [
+    7,
+    {},
+    [],
+    ["x"],
+    [None],
+    [{"name": "a"}, {}],
+    [{"name": "a"}, {"name": 7.5}],
+    [{"name": ""}],
+    [{"name": "a"}, {"name": "a"}],
+]
+
+
+def source(name: str, *, overrides: bool = False, at: str = "g") -> Source:
+    """The policy of that name, attached to a Gateway."""
+    return Source(ref("ColorPolicy", name, group="example.com"), node("Gateway", at), overrides)
+
+
+def declares(  # noqa: PLR0913 - a builder is read by its keywords
+    name: str,
+    spec: Mapping[str, Json],
+    strategy: str = "Atomic defaults",
+    *,
+    at: str = "g",
+    whole: Collection[Field] = (),
+    empty: bool = False,
+) -> Contribution:
+    """What the policy of that name contributes."""
+    chosen = MergeStrategy(strategy)
+    found = source(name, overrides=chosen.overrides, at=at)
+    return Contribution(source=found, spec=trace(spec, found, whole), strategy=chosen, empty=empty)
+
+
+def layer(part: Contribution) -> Layer:
+    """One contribution as something to merge."""
+    return Layer.of(part)
+
+
+def set_by(spec: Traced) -> dict[str, tuple[Json, str]]:
+    """The value of each field and the name of who set it, tombstones as None."""
+    return {field_name(field): (leaf.value, leaf.source.object.name) for field, leaf in leaves(spec)}
+
+
+def owners(sources: frozenset[Source]) -> set[str]:
+    """The names of the policies of sources."""
+    return {found.object.name for found in sources}
+
+
+def leaf_at(spec: Traced, name: str) -> Leaf:
+    """The leaf of a field by its name."""
+    return {field_name(field): leaf for field, leaf in leaves(spec)}[name]
+
 
 UNSAID: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")
 NOTHING: Final = PathContext()
