@@ -27,7 +27,7 @@ from kubectl_policy.render.forms import OBJECT_DESCRIPTION
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.output.encoding import API_VERSION
 from tests import pictures
-from tests.lint import page as rules_page
+from tests.lint import rules_page
 from tests.profiles import reference
 from tests.render.schema import tables
 

@@ -13,7 +13,7 @@ from tests.build import backend, route, rule
 from tests.cases.conformance import MARKER
 from tests.cases.sample import write_manifests
 from tests.cases.worlds import CASES
-from tests.lint.examples import lint
+from tests.lint.rule_worlds import lint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,7 @@ from kubectl_policy.lint.baseline import baseline_of, baseline_text, compare, fi
 from kubectl_policy.lint.finding import Finding, Related
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind, ObjectRef, Origin
-from tests.lint.examples import lint, snapshot_of
+from tests.lint.rule_worlds import lint, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

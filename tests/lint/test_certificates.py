@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 
 from kubectl_policy.lint.rules.certificates import cert_ref_missing, wildcard_depth
-from tests.lint.front import HTTPS, gateway, listener_set, route
-from tests.lint.shop import findings_of, said
+from tests.lint.policy_manifests import findings_of, said
+from tests.lint.route_manifests import HTTPS, gateway, listener_set, route
 
 KEY_PAIR: Final = """---
 apiVersion: v1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.comparison import compare
 from kubectl_policy.lint.settings import LintSettings
-from tests.lint.examples import lint, snapshot_of
+from tests.lint.rule_worlds import lint, snapshot_of
 from tests.lint.test_requirements import HEAD, JWT, TIMED, envoy_policy
 
 if TYPE_CHECKING:

@@ -23,8 +23,20 @@ from kubectl_policy.lint.rules.policies.conflicts import (
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-from tests.lint.examples import right_world, snapshot_of
-from tests.lint.shop import CORS, JWT, definition, findings_of, gateway, kuadrant, limits, policy, route, said, service
+from tests.lint.policy_manifests import (
+    CORS,
+    JWT,
+    definition,
+    findings_of,
+    gateway,
+    kuadrant,
+    limits,
+    policy,
+    route,
+    said,
+    service,
+)
+from tests.lint.rule_worlds import right_world, snapshot_of
 
 OLD: Final = "2026-01-01T00:00:00Z"
 NEW: Final = "2026-02-01T00:00:00Z"

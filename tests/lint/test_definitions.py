@@ -12,7 +12,7 @@ from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
-from tests.lint.examples import lint
+from tests.lint.rule_worlds import lint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

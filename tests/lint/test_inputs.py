@@ -17,7 +17,7 @@ from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.snapshot import Permission
 from tests import build
-from tests.lint.examples import lint, snapshot_of
+from tests.lint.rule_worlds import lint, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

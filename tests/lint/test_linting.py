@@ -14,8 +14,8 @@ from kubectl_policy.lint.linting import LintFindings, lint_worlds
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.snapshot import Comment
-from tests.lint.examples import lint, snapshot_of
-from tests.lint.shop import CORS, gateway, policy, route, service
+from tests.lint.policy_manifests import CORS, gateway, policy, route, service
+from tests.lint.rule_worlds import lint, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

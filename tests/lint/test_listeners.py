@@ -15,8 +15,8 @@ from kubectl_policy.lint.rules.listeners import (
     protocol_conflict,
     too_many_listeners,
 )
-from tests.lint.front import HTTP, gateway, listener_set
-from tests.lint.shop import findings_of, said
+from tests.lint.policy_manifests import findings_of, said
+from tests.lint.route_manifests import HTTP, gateway, listener_set
 
 OPEN: Final = ", allowedListeners: {namespaces: {from: Same}}"
 

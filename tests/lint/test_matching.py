@@ -10,8 +10,8 @@ from kubectl_policy.lint.rules.routes.matching import (
     path_asterisk_literal,
     trailing_slash_trap,
 )
-from tests.lint.front import HTTP, HTTPS, gateway, listener_set, path, route, rule
-from tests.lint.shop import findings_of, said
+from tests.lint.policy_manifests import findings_of, said
+from tests.lint.route_manifests import HTTP, HTTPS, gateway, listener_set, path, route, rule
 
 
 @pytest.mark.parametrize(

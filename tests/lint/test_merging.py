@@ -19,8 +19,20 @@ from kubectl_policy.lint.rules.policies.merging import (
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-from tests.lint.examples import snapshot_of
-from tests.lint.shop import CORS, JWT, definition, findings_of, gateway, kuadrant, limits, policy, route, said, service
+from tests.lint.policy_manifests import (
+    CORS,
+    JWT,
+    definition,
+    findings_of,
+    gateway,
+    kuadrant,
+    limits,
+    policy,
+    route,
+    said,
+    service,
+)
+from tests.lint.rule_worlds import snapshot_of
 
 WORLD: Final = gateway() + route() + service()
 ISTIO: Final = gateway(controller="istio.io/gateway-controller") + route() + service()

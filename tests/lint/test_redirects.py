@@ -12,8 +12,8 @@ from kubectl_policy.lint.rules.routes.redirects import (
     redirect_loop,
     replaceprefix_needs_prefix,
 )
-from tests.lint.front import HTTP, HTTPS, gateway, path, route, rule
-from tests.lint.shop import findings_of, said
+from tests.lint.policy_manifests import findings_of, said
+from tests.lint.route_manifests import HTTP, HTTPS, gateway, path, route, rule
 
 PREFIX: Final = "path: {type: ReplacePrefixMatch, replacePrefixMatch: VALUE}"
 FULL: Final = "path: {type: ReplaceFullPath, replaceFullPath: VALUE}"

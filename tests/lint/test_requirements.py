@@ -10,8 +10,8 @@ from kubectl_policy import analyze
 from kubectl_policy.lint.rules.requirements import cross_team_influence, owner_label_missing, wide_blast_radius
 from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.profiles.reading import problems as problems_of
-from tests.lint.examples import lint, requiring, snapshot_of
-from tests.lint.shop import findings_of, gateway, kuadrant, limits, policy, retrying, route, said, service
+from tests.lint.policy_manifests import findings_of, gateway, kuadrant, limits, policy, retrying, route, said, service
+from tests.lint.rule_worlds import lint, requiring, snapshot_of
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding

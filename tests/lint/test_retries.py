@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from kubectl_policy.lint.rules.routes.retries import retry_amplification, timeout_inversion
-from tests.lint.shop import findings_of, gateway, policy, retrying, route, said, service
+from tests.lint.policy_manifests import findings_of, gateway, policy, retrying, route, said, service
 
 LABEL: Final = '"gateway.networking.k8s.io/gateway-name": inner'
 # Requests of any host to the outer Gateway go on to the inner one.

@@ -17,7 +17,7 @@ from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import LintSettings, Threshold
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from tests import build
-from tests.lint.examples import found_by, right_world, wrong_world
+from tests.lint.rule_worlds import found_by, right_world, wrong_world
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.rule import Rule

@@ -19,9 +19,9 @@ from kubectl_policy.lint.rules.routes.shadowing import (
     rule_unreachable,
 )
 from kubectl_policy.lint.settings import LintSettings
-from tests.lint.examples import snapshot_of
-from tests.lint.front import HTTP, gateway, listener_set, path, route, rule
-from tests.lint.shop import findings_of, said
+from tests.lint.policy_manifests import findings_of, said
+from tests.lint.route_manifests import HTTP, gateway, listener_set, path, route, rule
+from tests.lint.rule_worlds import snapshot_of
 
 OLD, NEW = "2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z"
 CART: Final = rule(path("/cart"))

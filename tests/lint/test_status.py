@@ -12,7 +12,7 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
-from tests.lint.examples import lint, snapshot_of
+from tests.lint.rule_worlds import lint, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

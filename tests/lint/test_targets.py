@@ -18,7 +18,7 @@ from kubectl_policy.lint.rules.policies.targets import (
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
-from tests.lint.policies import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
+from tests.lint.policy_worlds import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource

@@ -16,7 +16,7 @@ from kubectl_policy.lint.rules.policies.unreached_targets import (
 from kubectl_policy.model import Gap
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
-from tests.lint.policies import CLASS, GATEWAY, OURS, ROUTE, SERVED, TO_ROUTE, checked, known, said, verdicts
+from tests.lint.policy_worlds import CLASS, GATEWAY, OURS, ROUTE, SERVED, TO_ROUTE, checked, known, said, verdicts
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource

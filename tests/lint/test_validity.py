@@ -28,7 +28,7 @@ from kubectl_policy.profiles.controllers import StatusProfile
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests import build
-from tests.lint.policies import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
+from tests.lint.policy_worlds import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource

@@ -104,7 +104,7 @@ class RouteMatch(Struct, frozen=True, gc=False):
 
     @property
     def field(self) -> str:
-        """Where it stands."""
+        """The path of the match, or of a rule without matches."""
         rule = f"spec.rules[{self.rule}]"
         return rule if self.position < 0 else f"{rule}.matches[{self.position}]"
 

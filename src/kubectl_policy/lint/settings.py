@@ -28,7 +28,7 @@ _GATEWAYS: Final = frozenset({"Gateway", "ListenerSet", "XListenerSet"})
 
 
 class RouteSelection(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Some routes, and of the ways of requests to them those through some Gateway: all that it says must hold."""
+    """A selection of routes and of the paths to them; all given criteria must hold."""
 
     kind: Name = ""
     """The kind of the routes. Without it: routes of every kind."""
@@ -62,7 +62,7 @@ class RouteSelection(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Requirement(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What must be in force for some routes: policies of some kind, with some fields, and within bounds."""
+    """A requirement on policies in force for some routes: their kinds, fields and bounds."""
 
     name: Name
     """What it is called in findings."""
@@ -91,7 +91,7 @@ class Requirement(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class LintSettings(Struct, frozen=True, kw_only=True):
-    """What counts, of all that rules find; rules are called by id, by name, or by the beginning of ids (`GWP1`)."""
+    """The settings of a run; rules are given by ID, name, or prefix of an ID (`GWP1`)."""
 
     selected: tuple[str, ...] = ()
     """The rules to check; all if empty."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import pytest
 
-from tests.lint.shop import CORS, JWT, gateway, policy, route, service
+from tests.lint.policy_manifests import CORS, JWT, gateway, policy, route, service
 
 if TYPE_CHECKING:
     from pathlib import Path

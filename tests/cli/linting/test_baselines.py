@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.linting.conftest import SECTION, SHOP, WORLDS
-from tests.lint.shop import route
+from tests.lint.policy_manifests import route
 
 if TYPE_CHECKING:
     from pathlib import Path

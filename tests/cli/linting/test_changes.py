@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.linting.conftest import PARENT, SECTION, SHOP, TOKEN, WORLDS
-from tests.lint.shop import CORS, gateway, policy, route, service
+from tests.lint.policy_manifests import CORS, gateway, policy, route, service
 from tests.repository import alone
 from tests.sources.rendering.trees import write
 

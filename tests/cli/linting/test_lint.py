@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.clusters import cluster, color, kubeconfig
 from tests.cli.linting.conftest import DROPPED, NOT_LOADED, PARENT, SECTION, WORLDS
-from tests.lint.shop import policy
+from tests.lint.policy_manifests import policy
 from tests.render.schema import VALIDATOR
 from tests.sources.cluster import faults
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.linting.conftest import SECTION, WORLDS
-from tests.lint.shop import gateway, policy, route, service
+from tests.lint.policy_manifests import gateway, policy, route, service
 from tests.repository import alone
 
 if TYPE_CHECKING:

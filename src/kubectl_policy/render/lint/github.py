@@ -58,16 +58,13 @@ def _annotation(finding: Finding, report: Report) -> str:
 
 def _command(name: str, message: str, **properties: str) -> str:
     """Return a workflow command: `::error file=shop.yaml,line=14::...`."""
-    pairs = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
+    escaped = {key: _data(value).replace(":", "%3A").replace(",", "%2C") for key, value in properties.items() if value}
+    pairs = ",".join(f"{key}={value}" for key, value in escaped.items())
     return f"::{name} {pairs}::{_data(message)}"
 
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _log(report: Report) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy import analyze
 from kubectl_policy.lint.linted import Linted
 from kubectl_policy.lint.settings import LintSettings
-from tests.lint.examples import snapshot_of
+from tests.lint.rule_worlds import snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

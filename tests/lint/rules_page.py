@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.rules import RULES
-from tests.lint.examples import found_by, world_before, wrong_world
+from tests.lint.rule_worlds import found_by, world_before, wrong_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
