@@ -28,16 +28,8 @@ ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 INHERITED: Final = PolicyKindProfile(
     COLOR, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none"
 )
-DIRECT: Final = PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
-ON_ROUTES: Final = PolicyKindProfile(
-    COLOR,
-    "direct",
-    "profile",
-    strategy=MergeStrategy.PATCH_DEFAULTS,
-    stanzas="none",
-    sections="refine",
-    effective_targets=(TargetLevel(ROUTE),),
-)
+DIRECT: Final = replace(INHERITED, policy_class="direct")
+ON_ROUTES: Final = replace(DIRECT, sections="refine", effective_targets=(TargetLevel(ROUTE),))
 NAMESPACE: Final = build.namespace("default")
 GATEWAY: Final = build.gateway()
 ROUTE_R: Final = build.route()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, what_if
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.merging import SharedField
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 GATEWAY: Final = GroupKind("gateway.networking.k8s.io", "Gateway")
 PATCHES: Final = PolicyKindProfile(COLOR, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
+CHALLENGER: Final = replace(PATCHES, chooser="challenger")
 
 
 def defined(spec: Json, kind: str = "ColorPolicy") -> Resource:
@@ -124,22 +127,14 @@ class TestApart:
 
     def test_where_all_apply(self) -> None:
         """Each policy has the default below its own name."""
-        profile = PolicyKindProfile(COLOR, "inherited", "profile", strategy=MergeStrategy.ALL_APPLY, stanzas="none")
+        profile = replace(PATCHES, strategy=MergeStrategy.ALL_APPLY)
         found = in_force(world(defined(MODE), policy("p", target("g"), color="red"), profile=profile))
         assert found == {"default/p.color": ("red", "p", False), "default/p.mode": ("strict", "p", True)}
 
     def test_elements_of_a_list_that_is_a_default(self) -> None:
         """All that is in them is a default, as far as they are taken apart."""
-        profile = PolicyKindProfile(
-            COLOR,
-            "inherited",
-            "profile",
-            strategy=MergeStrategy.STRATEGIC_MERGE,
-            chooser="challenger",
-            merges_with="closest",
-            list_keys={"rules": "name", "tags": ""},
-            stanzas="none",
-        )
+        keys = {"rules": "name", "tags": ""}
+        profile = replace(CHALLENGER, strategy=MergeStrategy.STRATEGIC_MERGE, merges_with="closest", list_keys=keys)
         rules: Json = {"default": [{"name": "x", "deep": {"a": 1}}]}
         schema: Json = {"properties": {"rules": rules, "tags": {"default": ["t"]}}}
         above, below = policy("above", target("g"), color="red"), policy("below", target("r", "HTTPRoute"), size=1)
@@ -149,15 +144,8 @@ class TestApart:
 
     def test_a_shared_map_that_is_a_default(self) -> None:
         """Each field of it."""
-        profile = PolicyKindProfile(
-            COLOR,
-            "inherited",
-            "profile",
-            strategy=MergeStrategy.PATCH_DEFAULTS,
-            nulls="ignore",
-            stanzas="none",
-            shared_fields=(SharedField(field="limits", within=("level",), by="*"),),
-        )
+        shared = (SharedField(field="limits", within=("level",), by="*"),)
+        profile = replace(PATCHES, nulls="ignore", shared_fields=shared)
         schema: Json = {"properties": {"limits": {"default": {"a": 1}}}}
         found = in_force(world(defined(schema), policy("p", target("g"), color="red"), profile=profile))
         assert found["limits.a"] == (1, "p", True)
@@ -174,9 +162,7 @@ class TestWhoWins:
 
     def test_disjoint_policies_conflict_where_a_default_makes_them(self) -> None:
         """Both have the field, once it is filled in."""
-        profile = PolicyKindProfile(
-            COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, same_level="disjoint", stanzas="none"
-        )
+        profile = replace(PATCHES, policy_class="direct", same_level="disjoint")
         both = (
             policy("a", target("s", "Service", group=""), a=1, age=1),
             policy("b", target("s", "Service", group=""), b=1, age=2),
@@ -188,9 +174,7 @@ class TestWhoWins:
 
     def test_the_strategy(self) -> None:
         """The field by which a policy chooses it may have a default."""
-        profile = PolicyKindProfile(
-            COLOR, "inherited", "profile", strategy_field="spec.merge", chooser="challenger", stanzas="none"
-        )
+        profile = replace(CHALLENGER, strategy=None, strategy_field="spec.merge")
         chooses: Json = {"properties": {"merge": {"default": "Patch"}}}
         above, below = policy("above", target("g"), a=1), policy("below", target("r", "HTTPRoute"), b=1)
         assert in_force(world(above, below, profile=profile)).keys() == {"b"}
@@ -207,9 +191,7 @@ class TestWhoWins:
 
     def test_the_order(self) -> None:
         """A number that is not written is not 0, but what the definition says."""
-        profile = PolicyKindProfile(
-            COLOR, "direct", "profile", strategy=MergeStrategy.NONE, order_field="spec.rank", stanzas="none"
-        )
+        profile = replace(PATCHES, policy_class="direct", strategy=MergeStrategy.NONE, order_field="spec.rank")
         ranked: Json = {"properties": {"rank": {"default": 100}}}
         to = target("s", "Service", group="")
         both = (policy("a", to, color="red", age=1), policy("b", to, color="blue", rank=50, age=2))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 KEYS: Final = GroupKind("example.com", "KeyPolicy")
 P: Final = build.ref("KeyPolicy", "p", group="example.com")
 ON_GATEWAY: Final = build.policy("p", build.target("g"), kind="KeyPolicy", age=1)
+NEEDS_ADDRESSES: Final = PolicyKindProfile(KEYS, "direct", "profile", target_status="status.addresses")
 LISTENERS: Final = (TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True),)
 
 
@@ -29,9 +30,8 @@ def problems(profile: PolicyKindProfile, *resources: Resource) -> list[Diagnosti
 
 def test_nothing_is_wrong_with_a_target_that_has_what_is_needed() -> None:
     """Whatever it is, if it is not empty; and a kind that needs nothing asks for nothing."""
-    profile = PolicyKindProfile(KEYS, "direct", "profile", target_status="status.addresses")
     ready = build.resource("Gateway", "g", {"listeners": []}, status={"addresses": [{"value": "192.0.2.1"}]})
-    assert problems(profile, ready, ON_GATEWAY) == []
+    assert problems(NEEDS_ADDRESSES, ready, ON_GATEWAY) == []
     assert problems(PolicyKindProfile(KEYS, "direct", "profile"), build.gateway("g"), ON_GATEWAY) == []
 
 
@@ -41,9 +41,8 @@ EMPTY: Final[list[Json]] = [{}, {"addresses": []}, {"addresses": None}, "x", [],
 @pytest.mark.parametrize("status", EMPTY, ids=str)
 def test_a_target_whose_status_lacks_what_a_policy_needs(status: Json) -> None:
     """The policy is attached and does nothing."""
-    profile = PolicyKindProfile(KEYS, "direct", "profile", target_status="status.addresses")
     pending = build.resource("Gateway", "g", {"listeners": []}, status=status)
-    assert problems(profile, pending, ON_GATEWAY) == [
+    assert problems(NEEDS_ADDRESSES, pending, ON_GATEWAY) == [
         Diagnostic(
             "target-status-missing",
             "warning",
@@ -58,11 +57,12 @@ def test_a_target_whose_status_lacks_what_a_policy_needs(status: Json) -> None:
 
 def test_a_target_without_a_status_is_in_doubt() -> None:
     """Manifests seldom have one, so it is not known what the cluster has; a missing target lacks nothing."""
-    profile = PolicyKindProfile(KEYS, "direct", "profile", target_status="status.addresses")
-    (found,) = problems(profile, build.gateway("g"), ON_GATEWAY)
+    (found,) = problems(NEEDS_ADDRESSES, build.gateway("g"), ON_GATEWAY)
     assert (found.rule, found.severity) == ("target-status-missing", "info")
     assert "was read without its status" in found.message
-    assert [problem.rule for problem in problems(profile, build.gateway("other"), ON_GATEWAY)] == ["target-missing"]
+    assert [problem.rule for problem in problems(NEEDS_ADDRESSES, build.gateway("other"), ON_GATEWAY)] == [
+        "target-missing"
+    ]
 
 
 def test_listeners_that_share_what_each_needs_for_itself() -> None:
