@@ -57,10 +57,10 @@ def resource(  # noqa: PLR0913 - a builder is read by its keywords
     **top: Json,
 ) -> Resource:
     """Any object, created `age` minutes after a fixed instant (None: unknown); `top` are further top-level fields."""
-    found = ref(kind, name, namespace, group)
+    reference = ref(kind, name, namespace, group)
     metadata: dict[str, Json] = {"name": name}
-    if found.namespace:
-        metadata["namespace"] = found.namespace
+    if reference.namespace:
+        metadata["namespace"] = reference.namespace
     if labels is not None:
         metadata["labels"] = dict(labels)
     created = None if age is None else EPOCH + timedelta(minutes=age)
@@ -74,7 +74,7 @@ def resource(  # noqa: PLR0913 - a builder is read by its keywords
     if spec is not None:
         raw["spec"] = spec
     raw.update((key, value) for key, value in top.items() if value is not None)
-    return Resource(found, ORIGIN, raw, created)
+    return Resource(reference, ORIGIN, raw, created)
 
 
 def with_metadata(built: Resource, **fields: Json) -> Resource:
@@ -168,8 +168,8 @@ def backend(
 
 def rule(*backends: Mapping[str, Json], name: str = "", **fields: Json) -> dict[str, Json]:
     """A rule of a route."""
-    found: dict[str, Json] = {"backendRefs": list(backends), **fields}
-    return {"name": name, **found} if name else found
+    built: dict[str, Json] = {"backendRefs": list(backends), **fields}
+    return {"name": name, **built} if name else built
 
 
 def route(  # noqa: PLR0913 - a builder is read by its keywords
@@ -305,9 +305,11 @@ def index(*resources: Resource, complete: bool = False, gaps: Sequence[Gap] = ()
 def dangling(topology: Topology, *refs: ObjectRef) -> tuple[Diagnostic, ...]:
     """The diagnostics for the references of some objects that lead nowhere; without any, of all, by kind and name."""
     kinds = (GATEWAY_CLASS, *LISTENER_HOLDERS, *ROUTES)
-    every = [resource for kind in kinds for resource in topology.index.of_kind(kind)]
-    resources = [resource for resource in every if not refs or resource.ref in refs]
-    return tuple(each for resource in resources for each in dangling_references(topology.relations, resource))
+    all_resources = [resource for kind in kinds for resource in topology.index.of_kind(kind)]
+    resources = [resource for resource in all_resources if not refs or resource.ref in refs]
+    return tuple(
+        diagnostic for resource in resources for diagnostic in dangling_references(topology.relations, resource)
+    )
 
 
 def wrong_shapes(world: Index) -> tuple[Diagnostic, ...]:

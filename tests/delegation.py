@@ -61,8 +61,8 @@ def http_route(  # noqa: PLR0913 - a builder is read by its keywords
         spec["parentRefs"] = list(parents)
     if hostnames:
         spec["hostnames"] = list(hostnames)
-    found = resource("HTTPRoute", name, spec, namespace=namespace, labels=labels)
-    return with_metadata(found, annotations=dict(annotations or {}))
+    built = resource("HTTPRoute", name, spec, namespace=namespace, labels=labels)
+    return with_metadata(built, annotations=dict(annotations or {}))
 
 
 def top(*rules: Mapping[str, Json], name: str = "top", hostnames: Sequence[str] = ()) -> Resource:
@@ -79,8 +79,10 @@ def world(*resources: Resource, controller: str = CONTROLLER, complete: bool = T
 def delegations(topology: Topology, child: str, namespace: str = "default") -> dict[str, tuple[str, ...] | str]:
     """Return the rules that each referring rule of a route reaches, or the reason why it is refused."""
     return {
-        str(found.parent).removeprefix("HTTPRoute "): found.rules if found.is_accepted else found.message
-        for found in topology.relations.delegations.to(ref("HTTPRoute", child, namespace))
+        str(delegation.parent).removeprefix("HTTPRoute "): delegation.rules
+        if delegation.is_accepted
+        else delegation.message
+        for delegation in topology.relations.delegations.to(ref("HTTPRoute", child, namespace))
     }
 
 

@@ -50,35 +50,37 @@ def color(name: str, *targets: Mapping[str, Json], age: int | None = None, **spe
     return build.resource("ColorPolicy", name, {"targetRefs": [*targets], **spec}, group="example.com", age=age)
 
 
-def told(found: StateDiff) -> list[str]:
+def told(difference: StateDiff) -> list[str]:
     """Every field of every change on each of its paths: `kept r/rule[0]/s/8080 color: red p -> nothing`."""
-    return [line for change in found.effects for line in _lines(change)]
+    return [line for change in difference.effects for line in _lines(change)]
 
 
-def concerned(found: StateDiff) -> list[list[str]]:
+def concerned(difference: StateDiff) -> list[list[str]]:
     """The objects that each change concerns."""
-    return [[str(changed.node) for changed in change.objects] for change in found.effects]
+    return [[str(changed.node) for changed in change.objects] for change in difference.effects]
 
 
-def enforcement(found: StateDiff) -> dict[str, tuple[str | None, str | None, list[str]]]:
+def enforcement(difference: StateDiff) -> dict[str, tuple[str | None, str | None, list[str]]]:
     """Return the states of policies before and after, and the policies that beat them after."""
     return {
-        change.policy.name: (change.before, change.after, [by.name for by in change.by]) for change in found.enforcement
+        change.policy.name: (change.before, change.after, [by.name for by in change.by])
+        for change in difference.enforcement
     }
 
 
-def attachments(found: StateDiff) -> list[tuple[str, str, str | None, str | None]]:
+def attachments(difference: StateDiff) -> list[tuple[str, str, str | None, str | None]]:
     """Return the states of references of policies to targets, before and after."""
     return [
         (attachment.policy.name, str(attachment.target), attachment.before, attachment.after)
-        for attachment in found.attachments
+        for attachment in difference.attachments
     ]
 
 
-def parents(found: StateDiff) -> list[tuple[str, str, str | None, str | None, str]]:
+def parents(difference: StateDiff) -> list[tuple[str, str, str | None, str | None, str]]:
     """Return the states of routes at parents, before and after."""
     return [
-        (parent.route.name, str(parent.parent), parent.before, parent.after, parent.message) for parent in found.parents
+        (parent.route.name, str(parent.parent), parent.before, parent.after, parent.message)
+        for parent in difference.parents
     ]
 
 

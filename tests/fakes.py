@@ -73,9 +73,9 @@ class RecordingWorld(World):
 
     def has(self, ref: ObjectRef) -> bool:
         """Whether there is an object of a name."""
-        found = self._world.has(ref)
-        self.named["has", ref.group_kind] = found
-        return found
+        exists = self._world.has(ref)
+        self.named["has", ref.group_kind] = exists
+        return exists
 
     def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind."""

@@ -89,8 +89,8 @@ def added(snapshot: Snapshot, *resources: Resource) -> Snapshot:
 
 def policy_ref(analysis: Analysis, name: str) -> ObjectRef:
     """The policy that is written `Kind namespace/name`."""
-    (found,) = (ref for ref in analysis.attachments if str(ref) == name)
-    return found
+    (match,) = (ref for ref in analysis.attachments if str(ref) == name)
+    return match
 
 
 def places(analysis: Analysis) -> Iterator[NodeRef]:
@@ -115,27 +115,33 @@ def effective(analysis: Analysis, kind: str) -> dict[str, EffectivePolicy]:
     }
 
 
-def _takes_effect(analysis: Analysis, found: EffectivePolicy) -> bool:
+def _takes_effect(analysis: Analysis, effective_policy: EffectivePolicy) -> bool:
     """Whether the kind takes effect at the end of the path itself, and not further down alone."""
-    levels = analysis.registry.profile(found.resolution.kind).effective_targets
-    return any(level.includes(found.target) for level in levels)
+    levels = analysis.registry.profile(effective_policy.resolution.kind).effective_targets
+    return any(level.includes(effective_policy.target) for level in levels)
 
 
 def settings(analysis: Analysis, kind: str) -> dict[str, dict[str, Json]]:
     """Return the effective settings of a kind on every path."""
-    return {path: plain(found.resolution.spec) for path, found in effective(analysis, kind).items()}
+    return {
+        path: plain(effective_policy.resolution.spec) for path, effective_policy in effective(analysis, kind).items()
+    }
 
 
 def sources(analysis: Analysis, kind: str, path: str) -> dict[str, str]:
     """Return the policy that set each effective field of a kind on one path."""
-    found = effective(analysis, kind)[path]
-    return {field_name(field): leaf.source.object.qualified_name for field, leaf in leaves(found.resolution.spec)}
+    effective_policy = effective(analysis, kind)[path]
+    return {
+        field_name(field): leaf.source.object.qualified_name for field, leaf in leaves(effective_policy.resolution.spec)
+    }
 
 
 def states(analysis: Analysis) -> dict[str, tuple[str, list[str]]]:
     """Return the state of every policy, and the policies that beat it."""
-    found = {ref: analysis.enforcement(ref) for ref in analysis.attachments}
-    return {str(ref): (outcome.state, [by.qualified_name for by in outcome.by]) for ref, outcome in found.items()}
+    enforcements = {ref: analysis.enforcement(ref) for ref in analysis.attachments}
+    return {
+        str(ref): (outcome.state, [by.qualified_name for by in outcome.by]) for ref, outcome in enforcements.items()
+    }
 
 
 def reported(analysis: Analysis, policy: str) -> dict[str, dict[str, Condition]]:
@@ -156,8 +162,8 @@ def policy(kind: str, name: str, spec: dict[str, Json], *, namespace: str = "def
     return build.resource(short, name, spec, group=group, namespace=namespace, age=age)
 
 
-def _place(found: AncestorStatus) -> str:
-    return str(found.ancestor) if found.ancestor else ""
+def _place(status: AncestorStatus) -> str:
+    return str(status.ancestor) if status.ancestor else ""
 
 
 def _conditions(conditions: Iterable[PolicyCondition]) -> dict[str, Condition]:

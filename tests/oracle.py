@@ -36,16 +36,20 @@ def _at(node: NodeRef, section: str) -> NodeRef:
 
 def sections(world: World) -> dict[NodeRef, list[str]]:
     """Every object of the world with the names of its sections."""
-    found: dict[NodeRef, list[str]] = {namespace_node(name): [] for name in world.namespaces}
-    found |= {obj(GATEWAY_API, "GatewayClass", "", name): [] for name, _ in world.classes}
+    names_by_node: dict[NodeRef, list[str]] = {namespace_node(name): [] for name in world.namespaces}
+    names_by_node |= {obj(GATEWAY_API, "GatewayClass", "", name): [] for name, _ in world.classes}
     for gateway in world.gateways:
-        found[obj(GATEWAY_API, "Gateway", gateway.namespace, gateway.name)] = [name for name, _ in gateway.listeners]
+        names_by_node[obj(GATEWAY_API, "Gateway", gateway.namespace, gateway.name)] = [
+            name for name, _ in gateway.listeners
+        ]
     for route in world.routes:
         names = [rule.name or f"rule[{number}]" for number, rule in enumerate(route.rules)]
-        found[obj(GATEWAY_API, "HTTPRoute", route.namespace, route.name)] = names
+        names_by_node[obj(GATEWAY_API, "HTTPRoute", route.namespace, route.name)] = names
     for service in world.services:
-        found[obj("", "Service", service.namespace, service.name)] = [name or str(port) for name, port in service.ports]
-    return found
+        names_by_node[obj("", "Service", service.namespace, service.name)] = [
+            name or str(port) for name, port in service.ports
+        ]
+    return names_by_node
 
 
 def full_paths(world: World) -> set[Path]:
@@ -121,22 +125,22 @@ def _tails(world: World, home: str, rule: Rule) -> Iterator[Path]:
 
 def with_namespaces(path: Path) -> Path:
     """A path with the Namespace of each object before it, once."""
-    found: list[NodeRef] = []
+    whole: list[NodeRef] = []
     for node in path:
         namespace = namespace_node(node.object.namespace)
-        if node.object.namespace and namespace not in found:
-            found.append(namespace)
-        found.append(node)
-    return tuple(found)
+        if node.object.namespace and namespace not in whole:
+            whole.append(namespace)
+        whole.append(node)
+    return tuple(whole)
 
 
 def paths_to(world: World, node: NodeRef) -> set[Path]:
     """Every path from a root down to a node; the node alone if nothing leads to it."""
-    found = {path[: path.index(node) + 1] for path in full_paths(world) if node in path}
+    paths = {path[: path.index(node) + 1] for path in full_paths(world) if node in path}
     alone = (node,) if not node.section else (NodeRef(node.object), node)
     if node.object.kind == "Namespace":
         return {alone}
-    return found or {with_namespaces(alone)}
+    return paths or {with_namespaces(alone)}
 
 
 def attached(world: World, policy: Policy) -> tuple[list[NodeRef], set[str]]:

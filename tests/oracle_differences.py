@@ -73,12 +73,12 @@ def _leads_to_its_end(path: Path, world: World) -> bool:
 
 def verdicts(before: World, after: World) -> dict[ObjectRef, Verdict]:
     """Return the policies whose state differs."""
-    found: dict[ObjectRef, Verdict] = {}
+    changed: dict[ObjectRef, Verdict] = {}
     for policy in sorted({policy.ref for world in (before, after) for policy in world.policies}):
         (old, beaten), (new, by) = _verdict(before, policy), _verdict(after, policy)
         if (old, beaten) != (new, by):
-            found[policy] = Verdict(old, new, frozenset(by))
-    return found
+            changed[policy] = Verdict(old, new, frozenset(by))
+    return changed
 
 
 def _verdict(world: World, ref: ObjectRef) -> tuple[str | None, set[ObjectRef]]:

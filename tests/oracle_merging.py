@@ -207,14 +207,14 @@ def parts_at_end(world: World, kind: Kind, path: Path) -> list[Part]:
 
 def kept_out(world: World, kind: Kind, parts: list[Part]) -> dict[Who, tuple[Who, ...]]:
     """The parts of policies that another one keeps out of their node, each with the parts of that one."""
-    found: dict[Who, tuple[Who, ...]] = {}
-    out = refused(world, kind)
+    holders: dict[Who, tuple[Who, ...]] = {}
+    refusals = refused(world, kind)
     for part in parts:
-        if part.who[:2] in out:
-            holder, node = out[part.who[:2]]
-            there = tuple(dict.fromkeys(part.who for part in parts if part.who[:2] == (holder, node)))
-            found[part.who] = there or ((holder, node, False, 0),)
-    return found
+        if part.who[:2] in refusals:
+            holder, node = refusals[part.who[:2]]
+            winners = tuple(dict.fromkeys(part.who for part in parts if part.who[:2] == (holder, node)))
+            holders[part.who] = winners or ((holder, node, False, 0),)
+    return holders
 
 
 def own_value(world: World, node: NodeRef, field: str) -> Json:

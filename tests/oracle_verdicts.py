@@ -31,24 +31,26 @@ class Fate(NamedTuple):
 
 def fates(outcome: Outcome) -> list[Fate]:
     """The fate of every field that a part declares."""
-    found: list[Fate] = []
+    all_fates: list[Fate] = []
     spec = {named(field): leaf for field, leaf in outcome.spec.items()}
     winners = tuple(part.who for part in outcome.parts if part.who in outcome.members)
     for part in outcome.parts:
         for field, (value, who) in part.spec.items():
             name = named(field)
             if who in outcome.rejected:
-                found.append(Fate(name, value, who, "rejected", outcome.kept_out.get(who, winners)))
+                all_fates.append(Fate(name, value, who, "rejected", outcome.kept_out.get(who, winners)))
                 continue
-            above = [leaf for other, leaf in spec.items() if other == name[: len(other)]]
+            covering = [leaf for other, leaf in spec.items() if other == name[: len(other)]]
             by: tuple[Who, ...]
-            if above:
-                effective, by = above[0][1] == who, (above[0][1],)
+            if covering:
+                effective, by = covering[0][1] == who, (covering[0][1],)
             else:
                 effective = adds_nothing(value, field, outcome.spec)
                 by = _instead(name, spec) or winners
-            found.append(Fate(name, value, who, "effective" if effective else "superseded", () if effective else by))
-    return found
+            all_fates.append(
+                Fate(name, value, who, "effective" if effective else "superseded", () if effective else by)
+            )
+    return all_fates
 
 
 def _instead(field: Field, spec: Flat) -> tuple[Who, ...]:
