@@ -43,9 +43,9 @@ _PLAIN: Final = frozenset({("TCP", "")})
 def backend_not_found(world: Linted) -> Iterator[Finding]:
     """A route sends requests to a backend that does not exist.
 
-    The share of requests that its weight gives to it fails: they get status 500, those of a GRPCRoute UNAVAILABLE, and
-    connections are refused. The same holds where a rule delegates to routes, and there is none, or none that takes its
-    requests.
+    The share of requests that the weight assigns to the backend fails: HTTP requests get status 500, requests of a
+    GRPCRoute get UNAVAILABLE, and TCP connections are refused. The same applies to a rule that delegates to routes if
+    no such route exists, or if none accepts the requests.
 
     Source: RouteReasonBackendNotFound (Gateway API, apis/v1/shared_types.go); HTTPRouteRule.BackendRefs
     (apis/v1/httproute_types.go).
@@ -60,10 +60,10 @@ def backend_not_found(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5002", "error")
 def backend_port_missing(world: Linted) -> Iterator[Finding]:
-    """A route names a port that its Service does not have, or none.
+    """A route names no port of a Service, or a port that the Service does not have.
 
-    The backend counts as one that is not there, and its share of requests fails. It is the `port` of the Service that
-    is named, not the `targetPort` of its Pods.
+    The backend counts as missing, and its share of requests fails. The reference names the `port` of the Service, not
+    the `targetPort` of its Pods.
 
     Source: BackendObjectReference.Port, "Port is required when the referent is a Kubernetes Service" (Gateway API,
     apis/v1/object_reference_types.go).
@@ -85,11 +85,10 @@ def backend_port_missing(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5003", "error")
 def backend_kind_unsupported(world: Linted) -> Iterator[Finding]:
-    """A route names a backend of a kind that can be none.
+    """A route names a backend of a kind that cannot be a backend.
 
-    Its share of requests fails. Backends are Services; there may be ServiceImports, and kinds of an implementation's
-    own. That a kind does not exist, as there is neither a definition of it nor any object, is found only where all is
-    known that there is.
+    The share of requests for this backend fails. Backends are Services, ServiceImports, and kinds of an implementation.
+    A kind that does not exist (neither a definition nor an object of it) is reported only if the input is complete.
 
     Source: RouteReasonInvalidKind (Gateway API, apis/v1/shared_types.go).
     """
@@ -99,11 +98,11 @@ def backend_kind_unsupported(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5004", "error", "closed world")
 def ref_not_permitted(world: Linted) -> Iterator[Finding]:
-    """A route names a backend in another namespace, and no ReferenceGrant there lets it.
+    """A route names a backend in another namespace without a ReferenceGrant that permits it.
 
-    Its share of requests fails. The ReferenceGrant has to be in the namespace of the backend, and to name the kind and
-    the namespace of the route: one for HTTPRoutes is none for GRPCRoutes. Routes of a mesh, which are attached to
-    Services alone, mostly need none: of these it is not known.
+    The share of requests for this backend fails. The ReferenceGrant belongs into the namespace of the backend, and
+    names the kind and the namespace of the route: a grant for HTTPRoutes does not cover GRPCRoutes. Routes of a mesh,
+    which are attached only to Services, mostly need no grant; for these the result is unknown.
 
     Source: RouteReasonRefNotPermitted (Gateway API, apis/v1/shared_types.go); GEP-1294, for the mesh.
     """
@@ -130,7 +129,8 @@ def unsupported_protocol(world: Linted) -> Iterator[Finding]:
 def mirror_backend_invalid(world: Linted) -> Iterator[Finding]:
     """A route mirrors requests to a backend that does not exist.
 
-    The requests themselves are served; but none is mirrored, and the route reports that its references do not resolve.
+    The requests themselves are served, but no request is mirrored, and the route reports that its references do not
+    resolve.
 
     Source: HTTPRequestMirrorFilter.BackendRef, "If the referent cannot be found, this BackendRef is invalid and must be
     dropped" (Gateway API, apis/v1/httproute_types.go).
@@ -241,10 +241,10 @@ def is_mirror(backend: Backend) -> bool:
 
 @lint_rule("GWP5007", "warning", "status")
 def backend_no_endpoints(world: Linted) -> Iterator[Finding]:
-    """A route sends requests to a Service of which no endpoint is ready.
+    """A route sends requests to a Service without ready endpoints.
 
-    Its share of requests gets status 503. It is found only where the EndpointSlices, or the Endpoints, of the Service
-    were read.
+    The share of requests for this backend gets status 503. The rule needs the EndpointSlices or Endpoints of the
+    Service in the input.
 
     Source: HTTPRouteRule.BackendRefs, "a Service that has no ready endpoints" (Gateway API,
     apis/v1/httproute_types.go).
@@ -261,9 +261,9 @@ def backend_no_endpoints(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5008", "error")
 def all_weights_zero(world: Linted) -> Iterator[Finding]:
-    """All backends of a rule have the weight 0.
+    """All backends of a rule have weight 0.
 
-    No backend gets any request, so that all requests to the rule fail.
+    No backend gets requests, so all requests to the rule fail.
 
     Source: BackendRef.Weight, "If weight is set to 0, no traffic should be forwarded for this entry" (Gateway API,
     apis/v1/shared_types.go).
@@ -280,9 +280,10 @@ def all_weights_zero(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5009", "info")
 def weight_single_backend(world: Linted) -> Iterator[Finding]:
-    """The only backend of a rule has a weight, which means nothing.
+    """The only backend of a rule has a weight, which has no effect.
 
-    All requests go to it, whatever the weight is. It may be left of a rollout, or another backend may be missing.
+    The backend gets all requests, whatever its weight. The weight may be left over from a rollout, or another backend
+    may be missing.
 
     Source: BackendRef.Weight, "If only one backend is specified and it has a weight greater than 0, 100% of the traffic
     is forwarded to that backend" (Gateway API, apis/v1/shared_types.go); Kiali's KIA1104.
@@ -300,8 +301,8 @@ def weight_single_backend(world: Linted) -> Iterator[Finding]:
 def duplicate_backendref(world: Linted) -> Iterator[Finding]:
     """A rule names the same backend twice.
 
-    Their weights add up, so that it gets more requests than it seems to; or another backend is meant. Two that have
-    filters of their own are no duplicates.
+    The weights add up, so the backend gets more requests than each entry shows; or one of the entries should name
+    another backend. Two entries with filters of their own are not duplicates.
 
     Source: Kiali's KIA1105, for the same mistake in Istio.
     """
@@ -319,10 +320,11 @@ def duplicate_backendref(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5011", "warning")
 def app_protocol_mismatch(world: Linted) -> Iterator[Finding]:
-    """A route sends requests to a port that is for another protocol.
+    """A route sends requests to a port with another protocol.
 
-    The port is for UDP and the route is not, or the other way round; a GRPCRoute leads to WebSockets, by `appProtocol`;
-    or the implementation is said to lack the protocol that the port asks for. Requests fail, or connections do.
+    The port is for UDP and the route is not, or the reverse; or a GRPCRoute leads to a port for WebSockets
+    (`appProtocol`); or the implementation is declared to lack support for the protocol of the port. Requests or
+    connections fail.
 
     Source: RouteReasonUnsupportedProtocol (Gateway API, apis/v1/shared_types.go); GEP-1911.
     """

@@ -41,12 +41,12 @@ _INSECURE: Final = "AllowInsecureFallback"
 
 @lint_rule("GWP6004", "error", "closed world")
 def cert_ref_missing(world: Linted) -> Iterator[Finding]:
-    """A listener names a certificate that does not exist, that it may not use, or that is none.
+    """A listener names a certificate that does not exist, is not permitted, or is not a certificate.
 
-    Its controller reports `ResolvedRefs=False`; TLS connections to it fail, or get another certificate. A certificate
-    in another namespace needs a ReferenceGrant there. Not reported as missing is a Secret that cert-manager makes, by
-    a Certificate or by an annotation of the Gateway. The certificates with which a Gateway checks its clients, and the
-    one that it shows to backends, are looked at, too.
+    The controller reports `ResolvedRefs=False`. TLS connections to the listener fail or get another certificate. A
+    certificate in another namespace needs a ReferenceGrant there. A Secret that cert-manager creates, because of a
+    Certificate or an annotation of the Gateway, is not reported as missing. The rule also checks the certificates that
+    a Gateway uses to validate its clients, and the certificate that it presents to backends.
 
     Source: ListenerReasonInvalidCertificateRef, ListenerReasonRefNotPermitted, ListenerReasonInvalidCACertificateRef
     and GatewayReasonInvalidClientCertificateRef (Gateway API, apis/v1/gateway_types.go).
@@ -97,12 +97,12 @@ def _invalid_reference(world: Linted, owner: Resource, ref: CertificateRef, prob
 
 @lint_rule("GWP6007", "warning")
 def wildcard_depth(world: Linted) -> Iterator[Finding]:
-    """A hostname has more labels than the certificate for it covers.
+    """A hostname has more labels than its certificate covers.
 
-    In Gateway API `*.example.com` stands for one label or more, in certificates for exactly one: clients of
-    `a.b.example.com` get a certificate that is not for them, and refuse to go on. Only certificates of cert-manager are
-    looked at, as these say their names themselves; Secrets are not looked into. Add the hostname, or `*.b.example.com`,
-    to the names of the certificate.
+    In Gateway API, `*.example.com` matches one or more labels; in certificates, exactly one. Clients of
+    `a.b.example.com` get a certificate for other names and refuse the connection. The rule checks only certificates of
+    cert-manager, whose manifests contain the names; the contents of Secrets are not read. Add the hostname, or
+    `*.b.example.com`, to the names of the certificate.
 
     Source: RFC 9525, section 6.3 (before: RFC 2818); Hostnames (Gateway API, site-src/concepts/hostnames.md).
     """
@@ -177,10 +177,10 @@ def _certificates(world: Linted) -> Mapping[ObjectRef, Sequence[Resource]]:
 
 @lint_rule("GWP6012", "warning", guards=True)
 def insecure_frontend_validation(world: Linted) -> Iterator[Finding]:
-    """A Gateway lets clients in whose certificates are missing or not valid.
+    """A Gateway accepts clients without a valid certificate.
 
-    With `AllowInsecureFallback`, whether a client is who it says is left to the backends. The API calls that a
-    significant security risk, for tests or for a time. Use `AllowValidOnly`, which is the default.
+    With `AllowInsecureFallback`, backends have to verify the identity of clients. The API calls this mode a significant
+    security risk, to be used for tests or temporarily. Use `AllowValidOnly`, which is the default.
 
     Source: FrontendTLSValidation.Mode (Gateway API, apis/v1/gateway_types.go);
     GatewayConditionInsecureFrontendValidationMode.

@@ -22,11 +22,11 @@ _MAX_NAMES: Final = 3
 
 @lint_rule("GWP9101", "error", "base", guards=True)
 def security_setting_lost(world: Linted) -> Iterator[Finding]:
-    """A change takes a security setting from requests, or gives it another value.
+    """A change removes a security setting from requests, or changes its value.
 
-    Requests that had to have a token, or were limited, or were encrypted, are so no more, or otherwise: a policy is
-    gone, is beaten by a new one, or does not reach the route any more. Which settings are about security is known from
-    the profile of each kind. It is found with `--diff-base` alone.
+    Requests that needed a token, were rate-limited or were encrypted no longer are, or in another way: a policy is
+    deleted, is overridden by a new one, or no longer reaches the route. The profile of each kind says which settings
+    concern security. The rule needs `--diff-base`.
 
     Source: EG#8781 and ai-gateway#2622, about settings that a nearer policy replaces without a word.
     """
@@ -60,9 +60,8 @@ def _settings_lost(world: Linted, effect: EffectChange) -> Finding:
 def traffic_lost(world: Linted) -> Iterator[Finding]:
     """A change takes requests from a route, or makes some of them fail.
 
-    The route is gone, or is not attached any more to a listener at which it took requests, or a backend of it cannot be
-    reached. Of a route that is deleted it is a warning: that may be what the change is for. It is found with
-    `--diff-base` alone.
+    The route is deleted, is no longer attached to a listener at which it received requests, or has a backend that can
+    no longer be reached. A deleted route is a warning, because the change may intend it. The rule needs `--diff-base`.
 
     Source: HTTPRouteRule.BackendRefs, for requests without a backend (Gateway API, apis/v1/httproute_types.go).
     """
@@ -95,10 +94,10 @@ def _requests_lost(world: Linted, traffic: RouteTraffic, outcome: str) -> Findin
 
 @lint_rule("GWP9103", "warning", "base")
 def policy_left_without_effect(world: Linted) -> Iterator[Finding]:
-    """A change leaves a policy without any effect that it had before.
+    """A change leaves a policy without the effect that it had before.
 
-    The policy is still there, so that whoever wrote it thinks that it holds: but another one beats it now, its target
-    is gone, or nothing is attached to that any more. It is found with `--diff-base` alone.
+    The policy still exists, so its authors expect it to apply. But another policy now overrides it, its target is
+    deleted, or nothing is attached to its target any longer. The rule needs `--diff-base`.
 
     Source: GEP-713, "Conflict Resolution", and its condition reason Overridden.
     """

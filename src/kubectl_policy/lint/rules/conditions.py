@@ -54,11 +54,11 @@ _NEVER: Final = 1970
 
 @lint_rule("GWP3006", "info", "status")
 def affected_condition_missing(world: Linted) -> Iterator[Finding]:
-    """An object does not say that a policy affects it, although the controller of that kind reports so elsewhere.
+    """An object does not report that a policy affects it, although the controller reports this elsewhere.
 
-    Who looks at the object alone does not learn of the policy. It counts all the same. Only kinds are looked at whose
-    controllers are known to mark what their policies affect, and only objects that any controller reported on; a
-    policy of which a controller says that it does not work needs no mark.
+    People who look only at the object do not learn of the policy, which applies nevertheless. The rule checks kinds
+    whose controllers are known to mark the objects that their policies affect, and objects on which any controller has
+    reported. A policy that its controller reports as not working needs no mark.
 
     Source: GEP-713, "Target object status"; nginx/nginx-gateway-fabric#1761.
     """
@@ -99,11 +99,11 @@ def _marked_by(world: Linted, report: ReportedClaim) -> Iterator[ObjectRef]:
 
 @lint_rule("GWP3007", "warning", "status")
 def affected_condition_stale(world: Linted) -> Iterator[Finding]:
-    """An object says that a policy affects it, and none does, or others do.
+    """An object reports that a policy affects it, but no policy does, or other policies do.
 
-    Who looks at the object alone looks for a policy that is not there any more, or never was in force here. A
-    controller should take the mark away with the last policy. Where no policy of the kind was read at all, this is
-    unknown, unless all is in the input.
+    People who look only at the object search for a policy that no longer exists or never applied. A controller should
+    remove the mark with the last policy. If no policy of the kind was read, the result is unknown unless the input is
+    complete.
 
     Source: GEP-713, "Target object status".
     """
@@ -144,12 +144,12 @@ def _kind_without_policies(world: Linted, report: ReportedClaim) -> GroupKind | 
 
 @lint_rule("GWP3008", "warning", "status")
 def negative_condition(world: Linted) -> Iterator[Finding]:
-    """A controller reports that a GatewayClass, a Gateway, a listener or a route is not in order.
+    """A controller reports a problem with a GatewayClass, Gateway, listener or route.
 
-    Requests may not be served there. Of several such conditions in one place the first one that causes the others is
-    found: that it is not accepted comes before that it is not programmed. Where the very same follows from the
-    manifests, only the rule is found that says why; so are routes that are invalid in part, and listeners that overlap
-    or do not check clients, of which other rules are. On policies, only warnings of a controller are found by it.
+    Requests may not be served there. Of several such conditions in one place, the rule reports the one that causes the
+    others: not accepted before not programmed. If the manifests explain the same condition, only the rule for its cause
+    reports it. Routes that are partially invalid, listeners that overlap, and listeners that do not validate clients
+    have rules of their own. For policies, this rule reports only warnings of a controller.
 
     Source: GatewayConditionType, ListenerConditionType, RouteConditionType (Gateway API, apis/v1); Istio IST0171.
     """
@@ -178,12 +178,12 @@ def _is_cause(report: ReportedClaim, reports: Sequence[ReportedClaim]) -> bool:
 
 @lint_rule("GWP3009", "warning", "status")
 def pending_too_long(world: Linted) -> Iterator[Finding]:
-    """No controller has taken up an object.
+    """No controller has processed an object.
 
-    Its conditions are still those that it was created with: Unknown, with the reason Pending. Mostly no controller runs
-    that goes by the controllerName of the GatewayClass. Of a Gateway, this is not found where its GatewayClass does not
-    exist or is not accepted either, which other findings say. What has been so for less than the grace period is left
-    out, where it is known what time it is.
+    The conditions of the object are still the initial ones: status Unknown, reason Pending. In most cases no controller
+    runs for the controllerName of the GatewayClass. A Gateway whose GatewayClass does not exist or is not accepted is
+    not reported, because other rules report that. If the time is known, conditions younger than the grace period are
+    not reported.
 
     Source: the defaults of GatewayClass and Gateway, "Waiting for controller" (Gateway API, apis/v1/gateway_types.go).
     """
@@ -204,10 +204,10 @@ def pending_too_long(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP3010", "info", "status")
 def ancestor_orphan(world: Linted) -> Iterator[Finding]:
-    """A status has an entry for something that does not exist any more, or that the object does not name any more.
+    """A status has an entry for an object that no longer exists, or that the object no longer names.
 
-    Who reads the status takes the object for attached there. The controller that wrote the entry should have taken it
-    away; one that was uninstalled leaves its entries behind. Nothing else of such an entry is looked at.
+    Readers of the status believe that the object is attached there. The controller that wrote the entry should have
+    removed it; a controller that was uninstalled leaves its entries behind. No other rule checks such an entry.
 
     Source: PolicyStatus.Ancestors and RouteStatus.Parents (Gateway API, apis/v1/policy_types.go, shared_types.go).
     """
@@ -224,10 +224,10 @@ def ancestor_orphan(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP3011", "info", "status")
 def aggregated_status(world: Linted) -> Iterator[Finding]:
-    """A status stands for more ancestors than it has entries for.
+    """A status has fewer entries than there are ancestors.
 
-    A status holds 16 ancestors at most; of those that are left out, nothing can be said from it. Policies that are for
-    fewer Gateways, each with a status of its own, can be looked at one by one.
+    A status holds at most 16 ancestors, and says nothing about the remaining ones. Policies for fewer Gateways, each
+    with a status of its own, can be checked one by one.
 
     Source: PolicyStatus.Ancestors (Gateway API, apis/v1/policy_types.go); the condition Aggregated of Envoy Gateway.
     """
@@ -239,11 +239,11 @@ def aggregated_status(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP3012", "warning", "status")
 def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
-    """A Gateway counts other routes, or ListenerSets, than are attached as computed.
+    """A Gateway reports another number of attached routes or ListenerSets than computed.
 
-    Either the controller takes routes that should not be attached, or it refuses some that should be; the route says
-    which. The count is of what is attached to a listener, whether or not that serves anything. In a world that may hold
-    more than was read, a count that is higher than what is computed is unknown.
+    Either the controller attaches routes that should not be attached, or it refuses routes that should be; the status
+    of the route says which. The number includes all routes that are attached to a listener, whether or not the listener
+    serves them. If the input may be incomplete, a number higher than computed is unknown.
 
     Source: ListenerStatus.AttachedRoutes (Gateway API, apis/v1/gateway_types.go);
     apache/apisix-ingress-controller#2620.
@@ -262,11 +262,11 @@ def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP3013", "warning", "status")
 def partially_invalid_route(world: Linted) -> Iterator[Finding]:
-    """A controller serves a part of a route only.
+    """A controller serves only a part of a route.
 
-    Some of its rules are not valid. As the controller says, it has dropped these (the message begins with "Dropped
-    Rule"), so that their requests get no answer or that of another rule; or it serves the last version of the route
-    that was valid ("Fall Back"), so that no later change is in force.
+    Some rules of the route are invalid. As the controller reports, it has either dropped these rules (the message
+    begins with "Dropped Rule"), so that their requests get no response or that of another rule; or it serves the last
+    valid version of the route ("Fall Back"), so that later changes have no effect.
 
     Source: RouteConditionPartiallyInvalid (Gateway API, apis/v1/shared_types.go).
     """

@@ -94,11 +94,11 @@ def _policy_kinds(world: Linted) -> Iterator[_Defined]:
 
 @lint_rule("GWP8001", "info")
 def crd_label_missing(world: Linted) -> Iterator[Finding]:
-    """The definition of a policy kind lacks the label by which tools recognise it.
+    """The definition of a policy kind lacks the label by which tools recognize policy kinds.
 
-    Its objects have target references, as policies do. Without the label, tools such as gwctl do not list them, and
-    others have to guess from the name of the kind. A kind that is called otherwise, such as a registration or an
-    extension, is not found.
+    Objects of the kind have target references, as policies have. Without the label, tools such as gwctl do not list
+    them, and other tools guess from the name of the kind. Kinds whose names do not end as those of policies do, such as
+    registrations or extensions, are not reported.
 
     Source: PolicyLabelKey (Gateway API, apis/v1/policy_types.go).
     """
@@ -110,10 +110,10 @@ def crd_label_missing(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP8002", "info")
 def crd_label_value(world: Linted) -> Iterator[Finding]:
-    """The label of a policy kind's definition says neither Direct nor Inherited.
+    """The label in the definition of a policy kind is neither Direct nor Inherited.
 
-    Tools then do not know whether its policies affect what is below their targets. In which case the word is written
-    does not matter: GEP-2648 has it in lower case, the API in upper case.
+    Tools cannot tell whether the policies affect objects below their targets. The case of the value does not matter:
+    GEP-2648 uses lower case, the API upper case.
 
     Source: PolicyLabelKey (Gateway API, apis/v1/policy_types.go); GEP-2648 and GEP-2649, "Standard label on
     CRD objects".
@@ -130,10 +130,10 @@ def crd_label_value(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP8003", "warning")
 def crd_no_targetrefs(world: Linted) -> Iterator[Finding]:
-    """A definition says that it is one of a policy kind, and its objects cannot name a target.
+    """A definition declares a policy kind whose objects cannot name a target.
 
-    Targets must be declared in `targetRefs`, or in `targetRef` where there is one at most. With fields of another name,
-    no tool can tell what such a policy is attached to.
+    Policies declare targets in `targetRefs`, or in `targetRef` if there is at most one. With other field names, no tool
+    can tell the targets of the policy.
 
     Source: GEP-713, "The targetRefs stanza".
     """
@@ -144,11 +144,11 @@ def crd_no_targetrefs(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP8004", "warning")
 def crd_no_status_conditions(world: Linted) -> Iterator[Finding]:
-    """The objects of a policy kind have no place for conditions.
+    """The objects of a policy kind have no field for conditions.
 
-    Their controller has no standard way to say whether a policy is accepted and in force, so that nobody who looks at
-    it can know. A list of conditions is looked for anywhere in the status. A kind without targets is not found here,
-    as that is wrong with it.
+    The controller has no standard way to report whether a policy is accepted and enforced, so nobody who looks at the
+    policy can know. The rule looks for a list of conditions anywhere in the status. Kinds without targets are not
+    reported, because another rule reports those.
 
     Source: GEP-713, "The status stanza of policy objects".
     """
@@ -173,11 +173,12 @@ def _has_conditions(schema: Mapping[str, Json], deep: int) -> bool:
 
 @lint_rule("GWP8005", "warning")
 def crd_cross_ns_no_handshake(world: Linted) -> Iterator[Finding]:
-    """Policies of a kind can target objects in other namespaces, and nothing says that these must agree.
+    """Policies of a kind can target objects in other namespaces without the consent of these namespaces.
 
-    Without a ReferenceGrant, or another agreement, whoever may create such a policy changes what belongs to others. The
-    definition is expected to name what is needed in the description of a reference, or that the policy changes only
-    requests from its own namespace. Kinds that a profile describes are not found, nor definitions without descriptions.
+    Without a ReferenceGrant or another agreement, anybody who may create such a policy can change objects of other
+    teams. The rule expects that the description of a reference in the definition names what is required, or says that
+    the policy changes only requests from its own namespace. Kinds with a profile and definitions without descriptions
+    are not reported.
 
     Source: GEP-713, "Cross namespace references".
     """
@@ -205,10 +206,10 @@ def _descriptions(schema: Mapping[str, Json], deep: int = 3) -> Iterator[str]:
 
 @lint_rule("GWP8006", "error")
 def crd_none_plus_other(world: Linted) -> Iterator[Finding]:
-    """A policy kind has the merge strategy None, and others besides.
+    """A policy kind has the merge strategy None and other strategies.
 
-    By None the oldest of several policies wins and all others are refused, so that it cannot be combined with a
-    strategy by which they take effect together. The strategies are read from the values that a definition allows.
+    With None, the oldest of several policies wins and all others are refused, so None cannot be combined with a
+    strategy that merges policies. The rule reads the strategies from the values that the definition allows.
 
     Source: GEP-713, "Merge strategy: None" (MUST NOT be implemented in combination with any other merge strategy).
     """
@@ -224,11 +225,11 @@ def crd_none_plus_other(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP8007", "info")
 def crd_direct_multi_kind(world: Linted) -> Iterator[Finding]:
-    """A policy kind is labelled Direct, and its policies can target several levels of the hierarchy.
+    """A policy kind is labeled Direct, but its policies can target several levels of the hierarchy.
 
-    A direct policy affects its target alone, and supports one kind of target. With targets on several levels, such as
-    Gateways and routes, policies meet: users expect that the more specific one wins (Atomic Defaults), and the label
-    should say Inherited. Which targets there can be is read from the rules and values in the definition.
+    A direct policy affects only its target and supports one kind of target. If targets are on several levels, such as
+    Gateways and routes, policies meet: users expect that the more specific policy wins (Atomic Defaults), and the label
+    should be Inherited. The rule reads the possible targets from the rules and values in the definition.
 
     Source: GEP-713, "Classes of policies" and "Merge strategy: Atomic defaults".
     """
@@ -257,12 +258,12 @@ def _kinds_in_rules(schema: Mapping[str, Json], about: str) -> Iterator[str]:
 
 @lint_rule("GWP8008", "warning")
 def crd_version_skew(world: Linted) -> Iterator[Finding]:
-    """The definitions of Gateway API are of different versions, or of one that a controller does not support.
+    """The definitions of Gateway API have different versions, or a version that a controller does not support.
 
-    An installation replaces some of them and leaves others behind, or two implementations have brought their own. A
-    field that only the newer version has is then dropped without a word where the older definition is. A controller
-    that does not support the version says so in the condition SupportedVersion of its GatewayClass. Preliminary
-    versions count as what they lead to; definitions without the annotation of their version are not looked at.
+    An installation replaced only some of the definitions, or two implementations installed their own. Fields that only
+    a newer version has are silently dropped where the older definition is installed. A controller that does not support
+    the version reports this in the condition SupportedVersion of its GatewayClass. Pre-release versions count as the
+    release that they lead to. Definitions without the annotation of their version are not checked.
 
     Source: GatewayClassConditionStatusSupportedVersion (Gateway API, apis/v1/gatewayclass_types.go); Istio IST0156.
     """
@@ -297,11 +298,11 @@ def _annotation(resource: Resource, name: str) -> str:
 
 @lint_rule("GWP8009", "info")
 def served_version_deprecated(world: Linted) -> Iterator[Finding]:
-    """An object is written in a version of its API that is deprecated.
+    """An object uses a deprecated version of its API.
 
-    An API server still takes it, with a warning, and will not after some upgrade. What is stored in the cluster is
-    not concerned: only the manifest has to name another version. Only kinds are looked at of which the definition is in
-    the input.
+    The API server accepts the object with a warning, until an upgrade removes the version. Objects that are stored in
+    the cluster are not affected: only the manifest has to name another version. The rule checks kinds whose definition
+    is in the input.
 
     Source: CustomResourceDefinitionVersion.deprecated (Kubernetes, apiextensions.k8s.io/v1).
     """

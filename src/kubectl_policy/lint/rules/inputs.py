@@ -69,10 +69,10 @@ def noted_findings(world: Linted, names: Collection[str]) -> Iterator[Finding]:
 
 @lint_rule("GWP0001", "info")
 def kind_not_loaded(world: Linted) -> Iterator[Finding]:
-    """Nothing was read of a kind that objects refer to.
+    """No objects were read of a kind that other objects refer to.
 
-    Whether these references lead anywhere is unknown, and so is all that depends on it: no other rule finds that they
-    are broken. Manifests that lie elsewhere can be given as well; `--complete` says that there are none.
+    It is unknown whether these references resolve, and so is everything that depends on them; no other rule reports
+    them as broken. Add the manifests that contain the objects, or use `--complete` to declare that there are none.
 
     Source: istio/istio#18366 and #40861, errors about what was only not looked at.
     """
@@ -110,10 +110,10 @@ def _references(world: Linted) -> Iterator[tuple[Resource, str, NodeRef]]:
 
 @lint_rule("GWP0002", "warning", blinds=True)
 def forbidden(world: Linted) -> Iterator[Finding]:
-    """Objects that matter may not be read by whoever asks.
+    """Your permissions do not allow reading relevant objects.
 
-    Policies may be hidden among them, so that less is in force, or more, than is found; and what refers to them cannot
-    be judged. The permission that is missing is named: `kubectl auth can-i` tells of it as well.
+    Policies may be hidden among these objects, so that more or less is enforced than reported, and references to them
+    cannot be checked. The finding names the missing permission; `kubectl auth can-i` tests it.
 
     Source: kubernetes.io, "Using RBAC Authorization"; GEP-713, "The discoverability problem".
     """
@@ -122,10 +122,10 @@ def forbidden(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP0017", "warning", blinds=True)
 def not_answered(world: Linted) -> Iterator[Finding]:
-    """Objects that matter could not be read from a cluster, and not for want of a permission.
+    """Relevant objects could not be read from a cluster, for another reason than missing permissions.
 
-    The API server was too busy, say, or what serves a kind in its place did not answer. As with objects that may not be
-    read, policies may be among them. Ask again, or leave that kind out.
+    For example, the API server was too busy, or the server behind an aggregated API did not answer. Policies may be
+    among these objects. Try again, or leave the kind out.
 
     Source: kubernetes.io, "API Priority and Fairness" and "Kubernetes API Aggregation Layer".
     """
@@ -152,11 +152,11 @@ def input_origin(world: Linted) -> Origin | None:
 
 @lint_rule("GWP0003", "info")
 def crd_absent(world: Linted) -> Iterator[Finding]:
-    """A kind is taken for a policy kind by its looks alone.
+    """A kind is assumed to be a policy kind only because of its fields.
 
-    Its objects have target references as policies have, but its CustomResourceDefinition was not read, and no profile
-    describes it. That it is a policy kind, where its policies take effect, and what happens where two of them meet is a
-    guess: add its definition to the input, or say it in a profile.
+    Objects of the kind have target references as policies have, but no CustomResourceDefinition was read and no profile
+    describes the kind. That it is a policy kind, where its policies take effect, and how two policies merge is a guess.
+    Add the definition to the input, or write a profile.
 
     Source: GEP-713, "Policy CRD label"; kubernetes-sigs/gwctl, which knows policy kinds by their definitions.
     """
@@ -172,10 +172,10 @@ def crd_absent(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP0004", "error", blinds=True)
 def parse_error(world: Linted) -> Iterator[Finding]:
-    """A file or a document in it could not be read.
+    """A file, or a document in a file, could not be read.
 
-    What is in it counts as unknown: objects that it may hold are not found to be missing. It is no YAML or JSON, no
-    text in UTF-8, or nests or repeats more than any manifest does.
+    The contents are unknown: objects that the file may contain are not reported as missing. The text is not YAML or
+    JSON, not UTF-8, or nests or repeats more than any manifest does.
 
     Source: YAML 1.1 as kubectl reads it (sigs.k8s.io/yaml).
     """
@@ -184,12 +184,11 @@ def parse_error(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP0005", "warning")
 def template_leftover(world: Linted) -> Iterator[Finding]:
-    """A template stands where a manifest should be.
+    """A template stands in the place of a manifest.
 
-    Something like `{{ .Values.name }}` was never filled in, so that an API server would refuse the object, or take the
-    braces for its name. It is looked for in documents that cannot be read, and in names, hostnames and references:
-    settings of policies may well be templates. Charts are linted as what they render to: pipe `helm template` to
-    `lint`, or use `--render`.
+    Text such as `{{ .Values.name }}` was never filled in, so an API server would reject the object or use the braces as
+    a name. The rule checks documents that cannot be read, and names, hostnames and references; settings of policies may
+    be templates. Lint the rendered output of a chart: pipe `helm template` to `lint`, or use `--render`.
 
     Source: Helm, "The Chart Template Developer's Guide".
     """
@@ -219,11 +218,11 @@ def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, str]]
 
 @lint_rule("GWP0006", "warning")
 def duplicate_object(world: Linted) -> Iterator[Finding]:
-    """An object is there several times.
+    """The input contains an object more than once.
 
-    Which of the two is applied last depends on who applies them; what is found is about the one that is said to count.
-    With the same content in both places this is only for information. Objects that are for different clusters, or in
-    folders of which each is applied alone, are not found.
+    Which version is applied last depends on the order of applying; the other findings are about the version that the
+    message names. If both versions have the same contents, the finding is an info. Objects for different clusters, and
+    objects in directories that are applied separately, are not reported.
 
     Source: kustomize, "may not add resource with an already registered id".
     """
@@ -232,11 +231,11 @@ def duplicate_object(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP0009", "error")
 def invalid_object(world: Linted) -> Iterator[Finding]:
-    """An API server would refuse an object.
+    """An API server would reject an object.
 
-    A field has a type that it cannot have, or the CustomResourceDefinition of the kind, if it is in the input, does not
-    allow what is written: by its schema or by its rules (CEL), or as it has no such version. As long as it is refused,
-    the version in the cluster stays in force, if there is one. What could not be checked is unknown.
+    A field has the wrong type, or the CustomResourceDefinition of the kind, if it is in the input, does not allow the
+    object: by its schema, by its CEL rules, or because it does not serve the version. While the object is rejected, the
+    version in the cluster stays in force, if there is one. What could not be checked is unknown.
 
     Source: k8s.io/apiextensions-apiserver, pkg/apiserver/validation.
     """
@@ -274,8 +273,8 @@ def _of_no_version(world: Linted, resource: Resource) -> Iterator[Finding]:
 def not_rendered(world: Linted) -> Iterator[Finding]:
     """A chart or a kustomization could not be rendered.
 
-    With `--render`, what it would have made is linted in its place. Now nothing of that is known: what refers to it, or
-    is overridden by it, is unknown. The message is the program's own.
+    With `--render`, the rendered manifests are linted in place of their sources. Without them, everything that refers
+    to these objects, or that they override, is unknown. The message is that of the program that renders.
 
     Source: `helm template` and `kustomize build`.
     """
@@ -284,10 +283,10 @@ def not_rendered(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP0011", "error")
 def repeated_key(world: Linted) -> Iterator[Finding]:
-    """A mapping has the same key twice.
+    """A mapping contains the same key twice.
 
-    kubectl refuses such a manifest, and other tools take the last of the two without a word, so that the first one is
-    lost: often it was pasted in. Here, the last one counts.
+    kubectl rejects such a manifest. Other tools silently use the last value, so the first value, often pasted by
+    mistake, is lost. This tool uses the last value.
 
     Source: kubectl's strict decoding (sigs.k8s.io/yaml, UnmarshalStrict).
     """
@@ -296,10 +295,10 @@ def repeated_key(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP0013", "warning")
 def unnamed_object(world: Linted) -> Iterator[Finding]:
-    """Something looks like an object and lacks what every object needs: an API version, a kind or a name.
+    """A document looks like an object but lacks the API version, the kind or the name.
 
-    Nothing can refer to it, and it is left out of everything else. An object with `generateName` gets its name when it
-    is created, which is fine for a Job and of no use for a policy or a route.
+    No other object can refer to it, and all other rules ignore it. An object with `generateName` gets its name when it
+    is created, which is fine for a Job, but not for a policy or a route.
 
     Source: Kubernetes API conventions, "Resources" and "Metadata".
     """
@@ -308,10 +307,10 @@ def unnamed_object(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP0014", "warning")
 def definition_ignored(world: Linted) -> Iterator[Finding]:
-    """A CustomResourceDefinition does not count, or the label that makes its kind a policy kind does not.
+    """A CustomResourceDefinition has no effect, or its label for policy kinds has none.
 
-    It defines a kind of Kubernetes itself, or one that another definition defines already, or its names are none that
-    an API can have. Kinds that policies target, such as HTTPRoute, are never policy kinds.
+    The definition is for a kind of Kubernetes itself, for a kind that another definition already defines, or has names
+    that no API can have. Kinds that policies target, such as HTTPRoute, are never policy kinds.
 
     Source: k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/validation; GEP-713, "Policy CRD label".
     """
@@ -322,10 +321,10 @@ def definition_ignored(world: Linted) -> Iterator[Finding]:
 def unknown_field(world: Linted) -> Iterator[Finding]:
     """An object sets a field that its kind does not have.
 
-    `kubectl apply` refuses it. Whoever applies it without strict validation gets an object without the field, and no
-    error: a setting of a policy is then simply not in force. It is misspelt, stands in the wrong place, or came with a
-    version, or a channel of Gateway API, that is not installed. Only kinds are looked at of which the definition is in
-    the input, and was not shortened for an example: one that says nothing of what is in a mapping is not believed.
+    `kubectl apply` rejects the object. Without strict validation, the API server silently drops the field, and a
+    setting of a policy is then not in force. The field is misspelled, is in the wrong place, or belongs to a version or
+    a channel of Gateway API that is not installed. The rule checks kinds whose definition is in the input in full:
+    definitions that were shortened for an example, with mappings of unknown contents, do not count.
 
     Source: Kubernetes, "Server Side Field Validation"; pruning in k8s.io/apiextensions-apiserver.
     """
@@ -366,10 +365,10 @@ def _installed(world: Linted, kind: GroupKind) -> str:
 
 @lint_rule("GWP0016", "warning")
 def input_in_doubt(world: Linted) -> Iterator[Finding]:
-    """Reading has noted something else about the input.
+    """Reading the input produced another warning.
 
-    The message says what it is; so it is where objects are for more clusters and overlays than are told apart, and
-    where a snapshot holds notes of another version of this program.
+    The message describes the warning: for example, that the objects are for more clusters and overlays than can be told
+    apart, or that a snapshot has notes of another version of this tool.
 
     Source: this program.
     """

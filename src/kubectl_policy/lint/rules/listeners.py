@@ -27,10 +27,10 @@ _MAX_LISTENERS: Final = 64
 
 @lint_rule("GWP6001", "error")
 def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
-    """Listeners have the same port, protocol and hostname, so that no request can be given to one of them.
+    """Two listeners have the same port, protocol and hostname, so requests cannot be assigned to one of them.
 
-    Of the listeners of one Gateway none is accepted then, and their requests fail. A ListenerSet loses against its
-    Gateway, and against ListenerSets that were created before it. Give them different hostnames, or remove one.
+    If both belong to one Gateway, neither is accepted, and their requests fail. A ListenerSet loses against its Gateway
+    and against older ListenerSets. Use different hostnames, or remove one listener.
 
     Source: GatewaySpec.Listeners, "Distinct Listeners" (Gateway API, apis/v1/gateway_types.go); GEP-1713;
     ListenerReasonHostnameConflict.
@@ -52,9 +52,9 @@ def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
 def protocol_conflict(world: Linted) -> Iterator[Finding]:
     """Listeners on one port have protocols that cannot share it.
 
-    TCP shares its port with nothing but UDP, and HTTP none with HTTPS or TLS; some implementations have one TLS mode on
-    a port. Of the listeners of one Gateway none is accepted then; a ListenerSet loses against what comes before it.
-    Give one of them another port.
+    TCP can share its port only with UDP, and HTTP cannot share it with HTTPS or TLS; some implementations allow one TLS
+    mode per port. If the listeners belong to one Gateway, none of them is accepted; a ListenerSet loses against earlier
+    listeners. Use another port for one of them.
 
     Source: GatewaySpec.Listeners (Gateway API, apis/v1/gateway_types.go): "all the Listeners that share a port with the
     TCP Listener are not distinct"; ListenerReasonProtocolConflict.
@@ -108,12 +108,12 @@ def _conflicted(world: Linted, owner: Resource, conflict: Conflict, field: str, 
 
 @lint_rule("GWP6003", "warning")
 def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
-    """A listener for TLS has a hostname that another one on its port matches as well.
+    """A TLS listener has a hostname that another listener on its port also matches.
 
-    Clients reuse a connection for every hostname that its certificate is good for. A request for this hostname may
-    come on a connection of the wider listener, with the TLS settings of that one: other client certificates, other
-    versions. Gateways should answer it with 421, and some switch HTTP/2 off. Use hostnames or ports that do not
-    overlap, or the same TLS settings and certificates that have no more names than their listener.
+    Clients reuse a connection for every hostname that its certificate covers. Requests for this hostname may arrive on
+    a connection of the wider listener, with its TLS settings: other client certificates, other versions. Gateways
+    should answer with 421, and some disable HTTP/2. Use hostnames or ports that do not overlap, or the same TLS
+    settings and certificates that cover no more names than their listener.
 
     Source: ListenerConditionOverlappingTLSConfig (Gateway API, apis/v1/gateway_types.go); RFC 9113, section 9.1.1.
     """
@@ -146,7 +146,7 @@ def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
 def too_many_listeners(world: Linted) -> Iterator[Finding]:
     """A Gateway or a ListenerSet has more listeners than the API allows.
 
-    An API server refuses it as a whole. Move some of them to ListenerSets, which add listeners to a Gateway.
+    An API server rejects the whole object. Move some listeners to ListenerSets, which add listeners to a Gateway.
 
     Source: GatewaySpec.Listeners and ListenerSetSpec.Listeners (Gateway API, apis/v1): MaxItems=64.
     """
@@ -163,12 +163,12 @@ def too_many_listeners(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP6009", "warning")
 def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
-    """Two Gateways at one address have the same certificate for different hostnames.
+    """Two Gateways at one address use the same certificate for different hostnames.
 
-    Clients reuse a connection for every hostname that the certificate is good for, if the address is the same. A
-    request for the hostname of one Gateway then comes in at the other one, which has no route for it and answers 404.
-    Use certificates of their own, different addresses, or one Gateway. Gateways of which no common address is known
-    are not reported.
+    Clients reuse a connection for every hostname that the certificate covers, if the address is the same. Requests for
+    the hostname of one Gateway then arrive at the other Gateway, which has no route for them and answers 404. Use
+    separate certificates, different addresses, or one Gateway. Gateways without a known common address are not
+    reported.
 
     Source: istio IST0138; RFC 9113, section 9.1.1.
     """
@@ -198,9 +198,9 @@ def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
 def gateway_host_port_overlap(world: Linted) -> Iterator[Finding]:
     """Two Gateways claim the same port and hostname at one address.
 
-    A request can be given to one of them alone: which one that is, is up to the implementation, and one of the Gateways
-    may not get its address at all. Give them different hostnames, ports or addresses. Gateways of which no common
-    address is known are not reported.
+    Only one of them can get a request, and the implementation decides which; one of the Gateways may not get its
+    address at all. Use different hostnames, ports or addresses. Gateways without a known common address are not
+    reported.
 
     Source: GatewaySpec.Listeners (Gateway API, apis/v1/gateway_types.go): "these rules also apply" to Gateways that are
     merged; kiali KIA0301.
@@ -245,10 +245,10 @@ def _listeners(world: Linted, gateway: ObjectRef) -> Sequence[Listener]:
 
 @lint_rule("GWP4009", "error")
 def listenerset_not_allowed(world: Linted) -> Iterator[Finding]:
-    """A ListenerSet names a Gateway that does not take it.
+    """A ListenerSet names a Gateway that does not allow it.
 
-    Its listeners serve nothing, and no route that names it is attached. Without `allowedListeners` a Gateway takes no
-    ListenerSets at all; whoever owns the Gateway has to let their namespace in.
+    The listeners serve nothing, and routes that name the ListenerSet are not attached. Without `allowedListeners`, a
+    Gateway allows no ListenerSets; the owner of the Gateway has to allow their namespace.
 
     Source: GatewaySpec.AllowedListeners, "The default value is to allow no ListenerSets" (Gateway API,
     apis/v1/gateway_types.go); ListenerSetReasonNotAllowed.
@@ -276,8 +276,8 @@ def listenerset_not_allowed(world: Linted) -> Iterator[Finding]:
 def gatewayclass_missing(world: Linted) -> Iterator[Finding]:
     """A Gateway names a GatewayClass that does not exist.
 
-    No controller acts on the Gateway, so that it serves nothing, and its status says nothing either. Many controllers
-    make their GatewayClass themselves: then it is in the cluster, but in no manifest.
+    No controller acts on the Gateway, so it serves nothing, and its status does not say so. Many controllers create
+    their GatewayClass themselves: then it is in the cluster, but in no manifest.
 
     Source: GatewaySpec.GatewayClassName (Gateway API, apis/v1/gateway_types.go).
     """
@@ -289,10 +289,10 @@ def gatewayclass_missing(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP4019", "error")
 def listener_kind_impossible(world: Linted) -> Iterator[Finding]:
-    """A listener allows a kind of routes that its protocol cannot serve.
+    """A listener allows a kind of route that its protocol cannot serve.
 
-    No route of that kind is attached, and the listener reports that its references do not resolve; other kinds that it
-    allows are not affected. Kinds of an implementation's own, and protocols of its own, are not looked at.
+    Routes of that kind are not attached, and the listener reports that its references do not resolve. Other kinds that
+    it allows are not affected. Kinds and protocols of an implementation are not checked.
 
     Source: AllowedRoutes.Kinds and ListenerReasonInvalidRouteKinds (Gateway API, apis/v1/gateway_types.go).
     """

@@ -38,11 +38,11 @@ _Source: TypeAlias = "tuple[GroupKind, str]"
 
 @lint_rule("GWP5005", "info", "closed world", guards=True)
 def refgrant_unused(world: Linted) -> Iterator[Finding]:
-    """A ReferenceGrant permits nothing that is used.
+    """A ReferenceGrant permits references that no object uses.
 
-    No object of the kinds and namespaces that it lets in refers to anything that it opens. It may be left of something
-    that is gone; as long as it is there, whoever may write such objects may use it. What is only mentioned by an object
-    counts as used.
+    No object of the permitted kinds and namespaces refers to the objects that the grant opens. The grant may be left
+    over from deleted objects; while it exists, anybody who may create such objects may use it. An object that only
+    mentions the name counts as using the grant.
 
     Source: least privilege; ReferenceGrantSpec (Gateway API, apis/v1/referencegrant_types.go).
     """
@@ -63,10 +63,11 @@ def refgrant_unused(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5006", "warning", "closed world", guards=True)
 def refgrant_too_broad(world: Linted) -> Iterator[Finding]:
-    """A ReferenceGrant opens all objects of a kind, while a single one of them is used.
+    """A ReferenceGrant opens all objects of a kind although only one of them is used.
 
-    Without a `name` it is about every object of the kind in its namespace, also those that come later. Of Secrets that
-    is a warning: who may write Gateways in the other namespace may then serve any key pair of this one.
+    Without a `name`, the grant covers every object of the kind in its namespace, including later ones. For Secrets, the
+    finding is a warning: anybody who may create Gateways in the other namespace can serve any key pair of this
+    namespace.
 
     Source: ReferenceGrantTo.Name, "When unspecified, this policy refers to all resources of the specified Group and
     Kind in the local namespace" (Gateway API, apis/v1/referencegrant_types.go).
@@ -151,11 +152,11 @@ def _unread(world: Linted, grant: Resource) -> str:
 
 @lint_rule("GWP5012", "error", "closed world")
 def ca_ref_invalid(world: Linted) -> Iterator[Finding]:
-    """A BackendTLSPolicy refers to a CA certificate that is not there, or is none.
+    """A BackendTLSPolicy refers to a CA certificate that does not exist or is invalid.
 
-    Without any valid one, connections to the backend fail, and requests get a 5xx status. It is a ConfigMap in the
-    policy's own namespace, with a certificate in PEM under the key `ca.crt`. Some implementations take another key, so
-    that of a ConfigMap with other keys this is a warning; what they make of Secrets is not known.
+    Without a valid CA certificate, connections to the backend fail, and requests get a 5xx status. The reference names
+    a ConfigMap in the namespace of the policy, with a PEM certificate under the key `ca.crt`. Some implementations read
+    another key, so a ConfigMap with other keys is a warning. How implementations treat Secrets is unknown.
 
     Source: BackendTLSPolicyValidation.CACertificateRefs, with its reasons InvalidCACertificateRef, InvalidKind and
     NoValidCACertificate (Gateway API, apis/v1/backendtlspolicy_types.go).
@@ -168,9 +169,9 @@ def ca_ref_invalid(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5013", "error")
 def ca_and_wellknown(world: Linted) -> Iterator[Finding]:
-    """A BackendTLSPolicy does not say by which CA certificates the backend is known, or says it twice.
+    """A BackendTLSPolicy sets no CA certificates to validate the backend, or sets them twice.
 
-    An API server refuses it: of `caCertificateRefs` and `wellKnownCACertificates` there must be exactly one.
+    An API server rejects the policy: exactly one of `caCertificateRefs` and `wellKnownCACertificates` must be set.
 
     Source: BackendTLSPolicyValidation, its two rules (Gateway API, apis/v1/backendtlspolicy_types.go).
     """
@@ -192,7 +193,7 @@ def ca_and_wellknown(world: Linted) -> Iterator[Finding]:
 def extensionref_not_found(world: Linted) -> Iterator[Finding]:
     """A filter of a route names an object that does not exist.
 
-    A filter is never skipped: requests to the rule, or to the backend whose filter it is, get an error response.
+    A filter is never skipped: requests to the rule, or to the backend with the filter, get an error response.
 
     Source: HTTPRouteFilter, "Requests that would have been processed by that filter MUST receive a HTTP error response"
     (Gateway API, apis/v1/httproute_types.go).
@@ -209,12 +210,12 @@ def _named_by_filters(world: Linted) -> Iterator[tuple[Resource, RouteFilter]]:
 
 @lint_rule("GWP5016", "error", "closed world", "profile")
 def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
-    """A policy refers to an object that it needs, and that does not exist.
+    """A policy refers to a required object that does not exist.
 
-    It may be a Secret with a key, a ConfigMap, the backend of an external authorizer, or a further object of settings.
-    What follows is in the message, as the profile of the kind has it: most often that the whole policy does not count,
-    and sometimes that requests fail. Of kinds without a profile it is not known what their settings refer to.
-    Certificates of BackendTLSPolicies are a rule of their own.
+    The object is, for example, a Secret with a key, a ConfigMap, the backend of an external authorizer, or another
+    object with settings. The message states the consequence from the profile of the kind: in most cases the whole
+    policy is not applied, in some cases requests fail. For kinds without a profile, it is unknown which objects their
+    settings refer to. Certificates of BackendTLSPolicies have a rule of their own.
 
     Source: the needs in the profile of each kind, with their evidence; Kuadrant's reason MissingResource, Envoy
     Gateway's InvalidBackendRef.
@@ -227,10 +228,10 @@ def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5017", "error", "closed world", "profile")
 def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
-    """A policy refers to an object in another namespace, and no ReferenceGrant there lets it.
+    """A policy refers to an object in another namespace without a ReferenceGrant that permits it.
 
-    It is as if the object were not there. The ReferenceGrant has to be in the namespace of that object, and to name the
-    kind of the policy: one for routes is none for policies.
+    The object counts as missing. The ReferenceGrant belongs into the namespace of the object, and names the kind of the
+    policy: a grant for routes does not cover policies.
 
     Source: ReferenceGrant, "All cross-namespace references in Gateway API ... require a ReferenceGrant" (Gateway API,
     apis/v1/referencegrant_types.go); kgateway-dev/kgateway#11671.
@@ -256,9 +257,9 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5018", "error", "closed world")
 def parameters_not_found(world: Linted) -> Iterator[Finding]:
-    """A Gateway or a GatewayClass names parameters that do not exist.
+    """A Gateway or GatewayClass names parameters that do not exist.
 
-    Controllers should not accept a Gateway for that, nor a GatewayClass with all of its Gateways. The parameters of a
+    Controllers should not accept such a Gateway, nor such a GatewayClass with all of its Gateways. The parameters of a
     Gateway are in its own namespace.
 
     Source: GatewayInfrastructure.ParametersRef and GatewayClassSpec.ParametersRef, with the reason InvalidParameters
@@ -273,10 +274,10 @@ def parameters_not_found(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP5019", "warning", "profile")
 def filter_attaches_nothing(world: Linted) -> Iterator[Finding]:
-    """A filter of a route names a policy of a kind that no filter attaches.
+    """A filter of a route names a policy of a kind that filters do not attach.
 
-    Such policies name their targets themselves. What a controller makes of the filter is not known: it may ignore it,
-    or answer requests with an error.
+    Such policies name their targets themselves. How the controller treats the filter is unknown: it may ignore the
+    filter, or answer requests with an error.
 
     Source: the profile of the kind, with its evidence; HTTPRouteFilter.ExtensionRef (Gateway API,
     apis/v1/httproute_types.go).

@@ -42,10 +42,11 @@ _MAX_RELATED: Final = 10
 
 @lint_rule("GWP9001", "error", "configuration", guards=True)
 def route_without_required_policy(world: Linted) -> Iterator[Finding]:
-    """A route lacks a policy, or a setting of one, that the config file requires for it.
+    """A route lacks a policy, or a setting of a policy, that the config file requires.
 
-    What counts is what is in force on each way of requests to the route, not what is attached: a policy that is beaten,
-    or that applies to another listener, protects nothing. What may be in force, as something was not read, is unknown.
+    The rule checks the settings in force on each path of requests to the route, not the attached policies: a policy
+    that is overridden, or that applies to another listener, protects nothing. Settings that may be in force, because
+    some input was not read, are unknown.
 
     Source: `policies` in the config file; kiali KIA1301 and EG#6887 are requests for such a check.
     """
@@ -137,11 +138,11 @@ def _entrance(path: Path) -> str:
 
 @lint_rule("GWP9002", "error", "configuration")
 def setting_out_of_bounds(world: Linted) -> Iterator[Finding]:
-    """A setting in force is not as the config file wants it.
+    """A setting in force does not meet a requirement of the config file.
 
-    The `check` of a requirement, in CEL, is evaluated for the settings in force on each way of requests to a route,
-    after defaults, overrides and merging. What cannot be evaluated, as where a field is not set, does not hold: write
-    `has(policy.timeout)` or `policy.?timeout` for what may be absent.
+    The CEL expression in `check` of a requirement is evaluated for the settings in force on each path of requests to a
+    route, after defaults, overrides and merging. An expression that cannot be evaluated, for example because a field is
+    not set, does not hold: write `has(policy.timeout)` or `policy.?timeout` for optional fields.
 
     Source: `policies` in the config file, with Common Expression Language (https://cel.dev).
     """
@@ -235,12 +236,12 @@ def _out_of_bounds(
 
 @lint_rule("GWP9005", "info", "configuration")
 def wide_blast_radius(world: Linted) -> Iterator[Finding]:
-    """A policy affects many routes, so that a change of it wants a second look.
+    """A policy affects many routes, so changes of it deserve a second review.
 
-    From how many routes on is said in the config file (`widest`). Counted are routes for which a setting of the policy
-    is in force, or that are behind the Gateways and listeners at which it takes effect.
+    The config file sets the number of routes (`widest`). The rule counts routes for which a setting of the policy is in
+    force, and routes behind the Gateways and listeners at which the policy takes effect.
 
-    `blast-radius` tells what deleting it would change.
+    `blast-radius` shows what deleting the policy would change.
 
     Source: GEP-713, "How many things does this policy affect?".
     """
@@ -256,11 +257,11 @@ def wide_blast_radius(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP9006", "info", "configuration")
 def cross_team_influence(world: Linted) -> Iterator[Finding]:
-    """A policy of one team changes what routes of other teams do.
+    """A policy of one team affects routes of other teams.
 
-    Owners are told by a label or annotation that the config file names (`owner`), of the objects or of their Namespace.
-    Those of the routes may not know of the policy, and may not be allowed to read it. It is an info: platform teams
-    have such policies for good reasons.
+    A label or annotation of the objects or their Namespace, which the config file names (`owner`), identifies owners.
+    The owners of the routes may not know of the policy, and may not be allowed to read it. The finding is an info,
+    because platform teams have good reasons for such policies.
 
     Source: GEP-713, "Gateway API personas and the discoverability problem".
     """
@@ -284,10 +285,10 @@ def cross_team_influence(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP9007", "info", "closed world", "configuration")
 def owner_label_missing(world: Linted) -> Iterator[Finding]:
-    """A policy says nothing of who owns it, nor does its Namespace.
+    """Neither a policy nor its Namespace names an owner.
 
-    Whoever is on call when it does harm has nobody to ask. The label or annotation is named in the config file
-    (`owner`). Where the Namespace was not read, it may say it.
+    People on call do not know whom to ask if the policy does harm. The config file names the label or annotation
+    (`owner`). If the Namespace was not read, the result is unknown.
 
     Source: GEP-713, "Gateway API personas and the discoverability problem".
     """

@@ -81,12 +81,12 @@ def finding_about(world: Linted, report: ReportedClaim, message: str, *, severit
 
 @lint_rule("GWP3001", "warning", "status")
 def stale_observed_generation(world: Linted) -> Iterator[Finding]:
-    """What a controller reported is about an earlier version of the object.
+    """A controller reported on an earlier version of the object.
 
-    Its status says which generation the controller has seen, and the object has changed since. Whether the change is in
-    force is not known: the controller may be behind, have stopped, or not be able to write the status. An object that
-    was written less than the grace period ago is left out, where it is known what time it is. What such a status says
-    is not held against what is computed by any other rule.
+    The status names the generation that the controller has seen, and the object has changed since. It is unknown
+    whether the change is in force: the controller may be behind, may have stopped, or may be unable to write the
+    status. If the time is known, objects that changed within the grace period are not reported. No other rule compares
+    such a status with the computed one.
 
     Source: PolicyAncestorStatus and metav1.Condition, observedGeneration (Gateway API, apis/v1/policy_types.go);
     envoyproxy/gateway#8926.
@@ -105,13 +105,13 @@ def stale_observed_generation(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP3002", "warning", "status")
 def no_status(world: Linted) -> Iterator[Finding]:
-    """No controller has reported anything on an object of a cluster.
+    """No controller has reported on an object in a cluster.
 
-    Either no controller that knows the kind is running, or none takes the object for its own, so that it has no effect.
-    Manifests have no status before they are applied: only objects are looked at that come from a cluster, as their uid
-    or generation show, or are read together with others that were reported on. What no controller would report on, such
-    as a policy of which no target exists, is not found; nor is what hangs on a Gateway alone that is not accepted, or
-    has no report itself.
+    Either no controller for the kind is running, or no controller acts on the object, so it has no effect. Manifests
+    have no status before they are applied: the rule checks objects from a cluster, which have a uid or a generation,
+    and objects that were read together with objects that have a status. Objects on which no controller would report are
+    not reported, such as a policy without existing targets, and neither are objects that depend on one Gateway that is
+    not accepted or has no status itself.
 
     Source: GEP-713, "The status stanza of policy objects"; kgateway-dev/kgateway#11438.
     """
@@ -163,8 +163,9 @@ def _why(resource: Resource, missing: Iterable[Comparison]) -> str:
 def accepted_false(world: Linted) -> Iterator[Finding]:
     """A controller does not accept a policy.
 
-    The policy has no effect there. The message is the controller's own; where something else is computed, the finding
-    says so. Where the very same is computed, only its cause is found, by a rule about targets or conflicts, say.
+    The policy has no effect there. The message is that of the controller; if the computed result differs, the finding
+    says so. If the computed result is the same, only the rule for the cause reports it, for example a rule about
+    targets or conflicts.
 
     Source: PolicyConditionAccepted with its reasons (Gateway API, apis/v1/policy_types.go).
     """
@@ -183,11 +184,12 @@ def accepted_false(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP3004", "error", "status")
 def programmed_false(world: Linted) -> Iterator[Finding]:
-    """A controller accepts a policy and does not enforce it.
+    """A controller accepts a policy but does not enforce it.
 
-    It says so by a condition such as Programmed, Enforced, Attached or ResolvedRefs. That others override the policy,
-    or that it is still being worked on, is a warning; all else is an error. Where the very same is computed, only its
-    cause is found, such as policies that override it; and of a policy that is not accepted only that.
+    The controller reports this in a condition such as Programmed, Enforced, Attached or ResolvedRefs. A policy that
+    other policies override, or that is still being processed, is a warning; everything else is an error. If the
+    computed result is the same, only the rule for the cause reports it, such as the policies that override it. For a
+    policy that is not accepted, accepted-false reports it instead.
 
     Source: GEP-713, "Status conditions" (Programmed: Reconciling, Overridden); Enforced of Kuadrant, Attached of
     kgateway.
@@ -207,13 +209,13 @@ def programmed_false(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP3005", "warning", "status")
 def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
-    """A controller reports something else than what follows from the manifests.
+    """A controller reports another result than the one computed from the manifests.
 
-    The controller has it otherwise than it is written, or otherwise than what is known of it; `kubectl policy status`
-    shows both in full. That it reports another reason for the same, or leaves out a condition that would say that all
-    is well, is only for information. What it says against an object is found by other rules, and so is a report on an
-    earlier version; for a Gateway that is not accepted, nothing need be reported. What rests on a guess about the kind,
-    or on objects that were not read, is unknown.
+    The controller behaves differently from the manifests, or from what is known of the controller; `kubectl policy
+    status` shows both results. If the controller reports another reason for the same result, or omits a condition
+    without a problem, the finding is an info. Other rules report negative conditions and reports on an earlier version;
+    a controller need not report on objects of a Gateway that is not accepted. Results that depend on a guess about the
+    kind, or on objects that were not read, are unknown.
 
     Source: kgateway-dev/kgateway#14277, Kuadrant/kuadrant-operator#1421.
     """

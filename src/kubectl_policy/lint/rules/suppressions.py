@@ -159,11 +159,12 @@ def _without_date(text: str) -> tuple[str, date | None, str]:
 
 @lint_rule("GWP0007", "info")
 def suppression_unused(world: Linted) -> Iterator[Finding]:
-    """A suppression has nothing to suppress, or has ended.
+    """A suppression has nothing to suppress, or has expired.
 
-    What it was for is put right, or is on another line now. If it stays, it hides the next mistake of that sort. One
-    that has ended (`until=2026-12-31` is over) suppresses nothing any more, nor does one whose date is none. It is not
-    reported for rules that are not checked, nor in manifests for those that need what controllers report.
+    The problem is fixed or has moved to another line. A suppression that stays hides the next such problem. An expired
+    suppression (for example `until=2026-12-31` after that day), or one with an invalid date, suppresses nothing.
+    Suppressions of rules that were not checked are not reported, nor, in manifests, suppressions of rules that need the
+    status of controllers.
 
     Source: ruff's RUF100 and mypy's `unused-ignore`, which report the same of comments in Python.
     """
@@ -178,10 +179,10 @@ def suppression_unused(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP0008", "warning")
 def unknown_rule_id(world: Linted) -> Iterator[Finding]:
-    """A suppression, or the config file, names a rule that does not exist.
+    """A suppression or the config file names a rule that does not exist.
 
-    What is meant is reported all the same or, if it was to be selected, is not checked: then this is an error. It is
-    found whichever rules are selected, as a name that is misspelt selects nothing.
+    The intended rule still reports its findings or, if it should be selected, is not checked: then the finding is an
+    error. The rule applies whichever rules are selected, because a misspelled name selects nothing.
 
     Source: istioctl analyze, which warns of the codes of messages that it does not know.
     """
@@ -203,10 +204,10 @@ def unknown_rule_id(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP0012", "error", "configuration")
 def suppression_without_reason(world: Linted) -> Iterator[Finding]:
-    """A suppression gives no reason, although each has to give one.
+    """A suppression lacks the required reason.
 
-    Nobody can tell whether it is still needed. It is found if the config file says `require-reason: true`, or with
-    `--require-reason`; what is suppressed stays so.
+    Without a reason, nobody can tell whether the suppression is still needed. The rule applies if the config file sets
+    `require-reason: true`, or with `--require-reason`; the suppression stays in effect.
 
     Source: `require-description` of eslint-comments, which asks the same of comments in JavaScript.
     """

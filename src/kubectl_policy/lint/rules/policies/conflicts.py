@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 @lint_rule("GWP2001", "error", "profile")
 def same_target_conflict(world: Linted) -> Iterator[Finding]:
-    """A policy is refused, since its target takes one policy of the kind and has another one.
+    """A policy is refused because its target accepts one policy of the kind and already has another one.
 
-    All that it says has no effect there, and nothing tells so but its status (`Accepted=False` with reason
-    `Conflicted`). The older one counts: whoever creates that again, as when it moves to another repository, turns this
-    around. Where a kind lets several policies share a target as long as they set different fields, it is found where
-    they set the same one. Of a kind without a profile it is not known how many policies a target takes.
+    Nothing that the policy sets has an effect there, and only its status says so (`Accepted=False`, reason
+    `Conflicted`). The older policy wins: recreating it, for example by moving it to another repository, reverses the
+    result. If a kind allows several policies on a target as long as they set different fields, the rule reports
+    policies that set the same field. For a kind without a profile, it is unknown how many policies a target accepts.
 
-    Put both into one policy, or let them have different targets.
+    Combine both in one policy, or use different targets.
 
     Source: GEP-713, "Merge strategies" (None) and "Conflict resolution"; PolicyReasonConflicted (Gateway API,
     apis/v1/policy_types.go).
@@ -127,13 +127,13 @@ def _reference_to(world: Linted, policy: ObjectRef, targets: Collection[NodeRef]
 
 @lint_rule("GWP2002", "warning", "profile")
 def conflict_decided_by_age(world: Linted) -> Iterator[Finding]:
-    """Two policies set the same field of the same target, and nothing but their age decides which of them counts.
+    """Two policies set the same field of the same target, and only their age decides which one wins.
 
-    It holds until one of them is created again, as by a restored backup or a new cluster; then the other one counts.
-    In manifests, which have no creation time, it cannot be told which one that is. Where the two set the same value
-    there is nothing to decide.
+    The result lasts until one of them is recreated, for example by a restored backup or in a new cluster; then the
+    other one wins. Manifests have no creation time, so the winner is unknown. Two policies that set the same value are
+    not reported.
 
-    Set the field in one of them.
+    Set the field in one of the policies.
 
     Source: GEP-713, "Conflict resolution".
     """
@@ -167,14 +167,14 @@ def _by_age(world: Linted, losses: Losses, rival: Resource, target: NodeRef, los
 
 @lint_rule("GWP2003", "warning", "closed world", "profile")
 def fully_overridden(world: Linted) -> Iterator[Finding]:
-    """Nothing that a policy says is in force anywhere, since other policies say something in its place.
+    """Nothing that a policy sets is in force anywhere, because other policies take its place.
 
-    It looks as if it held, and does not. A default on a Gateway comes to that when every route has got a policy of its
-    own. What overrides from above (GWP2007), what another policy on the same target says (GWP2001, GWP2002) and what is
-    in force with the same values (GWP2015) is told by these rules. In an open world there may be routes elsewhere that
-    have no policy of their own.
+    The policy looks enforced but is not. This happens to a default on a Gateway when every route has a policy of its
+    own. Other rules report overrides from above (GWP2007), other policies on the same target (GWP2001, GWP2002), and
+    policies that repeat values that are in force anyway (GWP2015). If the input may be incomplete, there may be routes
+    without a policy of their own elsewhere.
 
-    Delete it, or let what beats it merge with it.
+    Delete the policy, or merge it with the policies that override it.
 
     Source: GEP-713, "Policy status" (Overridden).
     """
@@ -220,9 +220,10 @@ def _knows_all_paths(world: Linted, policy: ObjectRef) -> bool:
 def partially_overridden(world: Linted) -> Iterator[Finding]:
     """Settings of a policy are not in force for some of the objects that it reaches.
 
-    That is what defaults are for. It is worth a look where everybody is thought to have them: the finding says who has
-    not, and by which policy. What an override from above replaces everywhere is told by GWP2007, what another policy on
-    the same target sets by GWP2001 and GWP2002, and what is set to nothing by GWP2006.
+    This is the purpose of defaults. The finding helps if you assume that all objects have the settings: it names the
+    objects that do not, and the policies that override them. Other rules report an override from above that applies
+    everywhere (GWP2007), another policy on the same target (GWP2001, GWP2002), and a policy that sets nothing
+    (GWP2006).
 
     Source: GEP-713, "Policy status" (PartiallyEnforced); PartiallyProgrammed in later texts.
     """
@@ -252,14 +253,14 @@ def partially_overridden(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP2005", "warning", "profile", guards=True)
 def silent_field_drop(world: Linted) -> Iterator[Finding]:
-    """A policy replaces another one further up as a whole, and with that drops settings that protect.
+    """A policy replaces a policy above it as a whole, and thereby drops settings that protect requests.
 
-    It says nothing of what it drops, and no status does: a policy that adds CORS to a route takes the JWT
-    authentication of the whole Gateway away from it. Which settings protect is known from the profile of the kind. One
-    that has other values in the nearer policy is not dropped, and what stands in `defaults` is there to be replaced. A
-    policy that says nothing at all, which is how people opt out, is told by GWP2006.
+    No status reports the dropped settings: a policy that adds CORS to a route removes the JWT authentication of the
+    whole Gateway from it. The profile of the kind says which settings protect requests. A setting that has another
+    value in the nearer policy is not dropped, and settings in `defaults` are meant to be replaced. GWP2006 reports a
+    policy that sets nothing at all, which is how people opt out.
 
-    Repeat what should stay, or let the two merge where the kind can.
+    Repeat the settings that should stay, or merge the two policies if the kind supports it.
 
     Source: envoyproxy/gateway#8781; envoyproxy/ai-gateway#2622.
     """
@@ -308,12 +309,13 @@ def _merges_at(profile: PolicyKindProfile, loss: Loss) -> bool:
 
 @lint_rule("GWP2006", "info", "profile")
 def default_taken_away(world: Linted) -> Iterator[Finding]:
-    """A policy sets nothing, or null, and so takes away what another one sets further up.
+    """A policy sets nothing, or null, and thereby removes settings of a policy above it.
 
-    It is how people opt out of a default, since nothing else lets them: an empty policy on a route switches off what
-    the Gateway's policy says, also what that is given later. Nobody who reads the Gateway's policy sees it.
+    This is how people opt out of a default, because there is no other way: an empty policy on a route disables the
+    policy of the Gateway, including settings that are added to it later. Readers of the Gateway's policy do not see
+    this.
 
-    Where it is meant, say so in the manifest, and ignore the finding there.
+    If it is intended, say so in the manifest and suppress the finding there.
 
     Source: envoyproxy/gateway#4892; envoyproxy/gateway#6625; RFC 7386, for null.
     """
@@ -349,11 +351,11 @@ def _says_nothing(resolution: Resolution, source: Source) -> bool:
 
 @lint_rule("GWP2007", "warning", "profile")
 def override_shadows_lower(world: Linted) -> Iterator[Finding]:
-    """Settings of a policy are dead: a policy further up overrides them on every path.
+    """Settings of a policy have no effect: a policy above overrides them on every path.
 
-    Whatever they are changed to, nothing happens. A policy can be overridden as a whole, or field by field.
+    Changing these settings changes nothing. A policy can be overridden as a whole or field by field.
 
-    Take them out, or ask those who own the policy further up to set defaults instead.
+    Remove the settings, or ask the owners of the policy above to set defaults instead.
 
     Source: GEP-713, "Merge strategies" (Atomic overrides, Patch overrides).
     """

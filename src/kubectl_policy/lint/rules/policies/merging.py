@@ -38,13 +38,13 @@ _STANZAS: Final = {"spec": "settings", "spec.defaults": "defaults", "spec.overri
 
 @lint_rule("GWP2008", "warning", "closed world", "profile")
 def nothing_to_merge_with(world: Linted) -> Iterator[Finding]:
-    """A policy says how it merges with one further up, and there is none.
+    """A policy declares how it merges with a policy above it, but there is none.
 
-    It applies as it stands. What it was meant to add to is not in force either: it was taken for being there, is gone,
-    or is attached somewhere else. On a Gateway, above which there is nothing to merge with, it says nothing, and an API
-    server may refuse it. What another manifest may hold is unknown.
+    The policy applies on its own, and the settings that it should add to are not in force: the policy above was assumed
+    to exist, was deleted, or is attached to another object. On a Gateway, which has nothing above it to merge with, the
+    declaration has no effect, and an API server may reject it. What other manifests may contain is unknown.
 
-    Add the policy further up, or take the field out.
+    Add the policy above, or remove the field.
 
     Source: envoyproxy/gateway#9409; envoyproxy/gateway#5582.
     """
@@ -76,12 +76,12 @@ def _meets_another(world: Linted, enforcement: Enforcement) -> bool:
 
 @lint_rule("GWP2010", "error")
 def multiple_strategies(world: Linted) -> Iterator[Finding]:
-    """A policy has defaults and overrides, or settings beside these.
+    """A policy has both defaults and overrides, or settings next to these.
 
-    One policy has one merge strategy. Which part counts is up to the controller; others are refused by the definition
-    of the kind.
+    A policy has one merge strategy. The controller decides which part counts; definitions of some kinds reject such a
+    policy.
 
-    Write a policy for each.
+    Write a policy for each strategy.
 
     Source: GEP-713, "Merge strategies", by which a policy must not specify several of them.
     """
@@ -103,13 +103,13 @@ def multiple_strategies(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP2012", "info", "profile", guards=True)
 def context_dependent_backend(world: Linted) -> Iterator[Finding]:
-    """A backend is protected by way of one route, and not by way of another.
+    """A backend is protected on the way through one route, but not through another.
 
-    Policies protect ways to a backend, not the backend: a Service that needs a token behind one route takes requests
-    without any behind another one, as behind an old route that was forgotten. Which settings protect is known from the
-    profiles of kinds; what matters is whether there are any, not their values.
+    Policies protect paths to a backend, not the backend: a Service that needs a token behind one route accepts requests
+    without a token behind another, for example an old route that was forgotten. The profiles of kinds say which
+    settings protect requests; the rule checks whether there are any, not their values.
 
-    Where one of the routes is for callers that are trusted, nothing is wrong.
+    If one of the routes is for trusted callers, nothing is wrong.
 
     Source: GEP-713, second end-to-end example, in which a backend has other policies by each way.
     """
@@ -196,12 +196,12 @@ def _parts(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[str]:
 
 @lint_rule("GWP2014", "info")
 def duplicate_spec(world: Linted) -> Iterator[Finding]:
-    """Several policies of a namespace say the same for targets of the same kind.
+    """Several policies in a namespace have the same settings for targets of the same kind.
 
-    Whoever changes one has to change all of them, and the one that is forgotten is hard to see. It is found from three
-    policies on, and for kinds alone that take several targets.
+    Every change has to be made in all of them, and a policy that is forgotten is hard to notice. The rule reports three
+    or more policies, of kinds that accept several targets.
 
-    One policy with several targetRefs, or with a selector, or further up, can say it once.
+    Use one policy with several targetRefs, with a selector, or on an object above.
 
     Source: none; a matter of maintenance.
     """
@@ -242,12 +242,12 @@ def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
 
 @lint_rule("GWP2015", "info", "closed world", "profile")
 def redundant_policy(world: Linted) -> Iterator[Finding]:
-    """A policy sets nothing that is not in force without it.
+    """A policy sets only values that are in force without it.
 
-    Policies further up say the same, so that it can go. Until then it hides what these are changed to: the old value
-    stays in force where it repeats that.
+    Policies above set the same values, so the policy can be deleted. Until then it hides changes of the policies above:
+    the old value stays in force where the policy repeats it.
 
-    Where it is meant to hold the value whatever happens further up, nothing is wrong.
+    If the policy should hold the value whatever happens above, nothing is wrong.
 
     Source: none; a matter of maintenance.
     """

@@ -33,8 +33,8 @@ _MEMBERS: Final = ("group", "kind", "name", "namespace", "sectionName", "matchLa
 def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
     """A policy selects its targets by labels that no object has.
 
-    The policy has no effect. A label that is misspelt, or that a route has lost, is the usual cause; nothing fails, and
-    most controllers report nothing.
+    The policy has no effect. In most cases a label is misspelled or was removed from a route; nothing fails, and most
+    controllers report nothing.
 
     Source: envoyproxy/gateway#8927 and #6887; istioctl IST0127 and kiali KIA0004 are such checks of workloads.
     """
@@ -81,10 +81,10 @@ def _similar_label(world: Linted, failure: Failure) -> Fix | None:
 
 @lint_rule("GWP1007", "warning")
 def selector_matches_all(world: Linted) -> Iterator[Finding]:
-    """A policy selects its targets by labels and asks for none, so that it selects all.
+    """A policy selects its targets by labels but names no label, and so selects all objects.
 
-    What is added later is subject to the policy as well, whoever adds it. Name the targets, or ask for a label. Of a
-    kind for which an empty selector selects nothing, this is not said.
+    Objects that are added later are also affected, whoever adds them. Name the targets, or require a label. Kinds for
+    which an empty selector selects nothing are not reported.
 
     Source: envoyproxy/gateway#6899; LabelSelector (Kubernetes), "An empty label selector matches all objects".
     """
@@ -108,8 +108,9 @@ def selector_matches_all(world: Linted) -> Iterator[Finding]:
 def duplicate_target(world: Linted) -> Iterator[Finding]:
     """A policy names the same target twice.
 
-    The second reference adds nothing, and where a target takes one policy of a kind, it may be in the way of the first.
-    An API server refuses such a BackendTLSPolicy, also one that names a Service as a whole and one of its ports.
+    The second reference adds nothing, and if a target accepts one policy of the kind, it may conflict with the first.
+    An API server rejects a BackendTLSPolicy with duplicate targets, including one that names both a Service and one of
+    its ports.
 
     Source: TargetRefs of BackendTLSPolicySpec, "TargetRefs must be distinct" (Gateway API,
     apis/v1/backendtlspolicy_types.go).
@@ -137,8 +138,9 @@ def duplicate_target(world: Linted) -> Iterator[Finding]:
 def multiple_targetrefs_unsupported(world: Linted) -> Iterator[Finding]:
     """A BackendTLSPolicy has more than one target.
 
-    Gateway API allows it, and advises implementations to support one alone until it says how conflicts are resolved and
-    reported for several: whether the others count depends on the implementation. A policy for each target is safe.
+    Gateway API allows several targets, but advises implementations to support only one until it defines how conflicts
+    between several are resolved and reported. Whether the other targets count depends on the implementation. Use a
+    policy for each target.
 
     Source: TargetRefs of BackendTLSPolicySpec, "Implementations SHOULD NOT support more than one targetRef" (Gateway
     API, apis/v1/backendtlspolicy_types.go).
@@ -152,10 +154,10 @@ def multiple_targetrefs_unsupported(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP1011", "info")
 def deprecated_targetref_singular(world: Linted) -> Iterator[Finding]:
-    """A policy names its target by `targetRef`, where its kind has `targetRefs` by now.
+    """A policy names its target in `targetRef`, although its kind has `targetRefs`.
 
-    The singular is there for what was written before: kinds stop to document it, and then drop it. Whether a kind has
-    both is known from its definition, where that is in the input, or from its profile.
+    The singular field exists for older manifests: kinds first stop documenting it and then drop it. The definition of
+    the kind, if it is in the input, or its profile says whether the kind has both fields.
 
     Source: GEP-713, which asks for targetRefs; istio/istio#54027, about a targetRef that is documented no more.
     """
@@ -183,10 +185,10 @@ def _has_both(world: Linted, profile: PolicyKindProfile) -> bool:
 
 @lint_rule("GWP1020", "error")
 def target_unnamed(world: Linted) -> Iterator[Finding]:
-    """A target reference has no kind, or neither a name nor labels to select by.
+    """A target reference lacks a kind, or has neither a name nor labels.
 
-    It is to nothing, and the policy has no effect by it. Where the definition of the kind requires these, an API server
-    refuses the policy.
+    The reference names nothing, and the policy has no effect through it. If the definition of the kind requires these
+    fields, an API server rejects the policy.
 
     Source: LocalPolicyTargetReference (Gateway API, apis/v1/policy_types.go), where group, kind and name are required.
     """
@@ -196,11 +198,11 @@ def target_unnamed(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP1021", "warning", "profile")
 def target_field_misspelt(world: Linted) -> Iterator[Finding]:
-    """A target reference has a field that no such reference has, but for a letter or two.
+    """A target reference has an unknown field whose name resembles that of a known field.
 
-    An API server drops it or refuses the policy. If it is dropped, the policy applies to more than it should:
-    `sectioName: https` is the whole Gateway. It is said of kinds with a profile; where the definition of a kind is in
-    the input, the policy is checked against that.
+    An API server drops the field or rejects the policy. If the field is dropped, the policy applies to more than
+    intended: `sectioName: https` targets the whole Gateway. The rule checks kinds with a profile. If the definition of
+    a kind is in the input, the policy is validated against the definition instead.
 
     Source: LocalPolicyTargetReferenceWithSectionName (Gateway API, apis/v1/policy_types.go).
     """

@@ -32,9 +32,9 @@ _NOT_FOUND: Final = "TargetNotFound"
 def target_not_found(world: Linted) -> Iterator[Finding]:
     """A policy targets an object that does not exist.
 
-    The policy has no effect, and its controller reports that the target is not found, or nothing at all. A name that is
-    misspelt looks like one that is right: the requests that it should protect are not protected. Of a policy with other
-    targets, which do exist, partial-target-resolution says so instead.
+    The policy has no effect, and its controller reports that the target is not found, or reports nothing. A misspelled
+    name looks like a correct one: the requests that the policy should protect are not protected. If the policy has
+    other targets that exist, partial-target-resolution reports it instead.
 
     Source: PolicyReasonTargetNotFound (Gateway API, apis/v1/policy_types.go); kgateway-dev/kgateway#11160.
     """
@@ -46,8 +46,8 @@ def target_not_found(world: Linted) -> Iterator[Finding]:
 def partial_target_resolution(world: Linted) -> Iterator[Finding]:
     """A policy targets several objects, some of which do not exist.
 
-    It looks healthy, because it is attached to the others: some controllers report a policy as accepted as soon as one
-    of its targets exists. What it should protect beside these is not protected.
+    The policy looks healthy because it is attached to the other targets: some controllers report a policy as accepted
+    as soon as one of its targets exists. The requests to the missing targets are not protected.
 
     Source: kgateway-dev/kgateway#14709; PolicyReasonTargetNotFound (Gateway API, apis/v1/policy_types.go).
     """
@@ -81,10 +81,10 @@ def _missing(world: Linted, failure: Failure, problem: str) -> Finding:
 
 @lint_rule("GWP1002", "error")
 def target_section_not_found(world: Linted) -> Iterator[Finding]:
-    """A policy targets a listener, a rule or a port that its target has not.
+    """A policy targets a listener, rule or port that its target does not have.
 
     Such a policy must not be attached, not even to the rest of the object: it has no effect. Sections are the listeners
-    of a Gateway, the rules of a route that have names, and the ports of a Service, by their names.
+    of a Gateway, the named rules of a route, and the ports of a Service, by name.
 
     Source: SectionName of LocalPolicyTargetReferenceWithSectionName, "the Policy must fail to attach" (Gateway API,
     apis/v1/policy_types.go).
@@ -130,10 +130,10 @@ def _of_listener_set(world: Linted, target: NodeRef) -> Fix | None:
 
 @lint_rule("GWP1003", "error", "profile")
 def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
-    """A policy targets a kind for which policies of its kind are not made.
+    """A policy targets a kind that its own kind does not support.
 
-    Its controller refuses it as invalid, or its definition does when it is applied. Which kinds can be targeted is
-    known from the profile of the policy kind; of a kind without a profile nothing is said.
+    The controller refuses the policy as invalid, or the definition rejects it when it is applied. The profile of the
+    policy kind lists the supported kinds; kinds without a profile are not checked.
 
     Source: the targets of each policy kind in its definition; `kubectl policy explain KIND` lists them.
     """
@@ -152,10 +152,10 @@ def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP1004", "error")
 def target_group_wrong(world: Linted) -> Iterator[Finding]:
-    """A policy names a kind with an API group that has no such kind, or with a version in the group.
+    """A policy names a kind with the wrong API group, or with a version in the group.
 
-    The reference is to nothing, although an object of that kind and name may well exist. A target reference names the
-    group alone, as in `gateway.networking.k8s.io`; the core group, that of Services, is the empty one.
+    The reference names nothing, although an object of that kind and name may exist. A target reference contains only
+    the group, as in `gateway.networking.k8s.io`; the group of Services, the core group, is empty.
 
     Source: Group of LocalPolicyTargetReference (Gateway API, apis/v1/policy_types.go); GEP-713 has a sample with a
     version there itself.
@@ -204,11 +204,11 @@ def _group(name: str) -> str:
 
 @lint_rule("GWP1005", "error", "profile")
 def target_cross_namespace(world: Linted) -> Iterator[Finding]:
-    """A policy targets an object in another namespace, and may not.
+    """A policy targets an object in another namespace without permission.
 
-    Policies of most kinds can target objects of their own namespace alone, so that nobody changes what is another
-    team's. Where a kind can reach further, a ReferenceGrant in the namespace of the target has to let it in. What is
-    selected by labels in namespaces that let nobody in is a warning, and only worth knowing if others do let it in.
+    Policies of most kinds can target only objects in their own namespace, so that nobody changes objects of another
+    team. If a kind can reach further, a ReferenceGrant in the namespace of the target has to permit it. Objects that
+    labels select in namespaces without a grant are a warning, and only if other namespaces permit the reference.
 
     Source: GEP-713, "Cross namespace references"; ReferenceGrant (Gateway API, apis/v1beta1/referencegrant_types.go).
     """

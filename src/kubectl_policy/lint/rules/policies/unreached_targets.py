@@ -45,11 +45,11 @@ def _attached(world: Linted) -> Sequence[_Attached]:
 
 @lint_rule("GWP1012", "warning", "closed world")
 def target_unattached(world: Linted) -> Iterator[Finding]:
-    """A policy targets an object that gets no requests, as it is attached to nothing itself.
+    """A policy targets an object that gets no requests because it is not attached to anything.
 
-    That is a route that no listener takes, a ListenerSet that its Gateway does not let in, or a Gateway without a
-    GatewayClass that exists, so that no controller acts on it. What is wrong there is a finding of its own: this one
-    says which policies have no effect until it is put right.
+    The target is a route that no listener accepts, a ListenerSet that its Gateway does not allow, or a Gateway without
+    an existing GatewayClass, on which no controller acts. Another finding reports the cause; this one names the
+    policies that have no effect until it is fixed.
 
     Source: envoyproxy/gateway#9837, a policy on a route whose parent does not exist.
     """
@@ -120,10 +120,10 @@ def _unserved(world: Linted) -> Mapping[ObjectRef, Problem]:
 
 @lint_rule("GWP1013", "info", "closed world")
 def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
-    """A policy targets a Gateway, a listener or a ListenerSet to which no route is attached.
+    """A policy targets a Gateway, listener or ListenerSet without attached routes.
 
-    There are no requests that it could change. That may be as it should be, before the first route is there; it is not
-    if the routes are attached to another listener. It is said of policies that change what is below their target.
+    There are no requests that the policy could affect. This is expected before the first route is created, but not if
+    the routes are attached to another listener. The rule checks policies that affect objects below their target.
 
     Source: envoyproxy/gateway#9896, a condition with the reason NoAttachedRoutes.
     """
@@ -181,11 +181,11 @@ def _is_without_routes(world: Linted, target: NodeRef) -> bool | None:
 
 @lint_rule("GWP1014", "warning", "closed world", "profile")
 def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
-    """A policy on a backend has no effect, as no route sends requests there.
+    """A policy on a backend has no effect because no route sends requests there.
 
-    A policy for how a Gateway talks to a backend, such as a BackendTLSPolicy, has no other requests to act on. It is
-    not said of policies of a mesh, where clients talk to the backend without any route, nor of a Service that something
-    else refers to: another policy, a mirror, or a ServiceExport for other clusters.
+    A policy for the connection from a Gateway to a backend, such as a BackendTLSPolicy, applies to no other requests.
+    The rule does not report policies of a mesh, where clients reach the backend without a route, nor Services that
+    other objects refer to: another policy, a mirror, or a ServiceExport for other clusters.
 
     Source: istioctl IST0167 (IneffectivePolicy).
     """
@@ -237,11 +237,11 @@ def _filter_backends(world: Linted) -> AbstractSet[ObjectRef]:
 
 @lint_rule("GWP1016", "warning", "profile")
 def foreign_controller(world: Linted) -> Iterator[Finding]:
-    """A policy targets something on which its implementation does not act.
+    """A policy targets an object that belongs to another implementation.
 
-    Every implementation reads policies of its own kinds alone, and acts on Gateways of its own classes alone: a policy
-    of one of them on a Gateway of another one, or on a route there, has no effect, and nobody reports anything. Of a
-    Gateway whose GatewayClass was not read, nothing is said.
+    Each implementation reads only policies of its own kinds, and acts only on Gateways of its own classes. A policy of
+    one implementation on a Gateway or route of another has no effect, and no controller reports it. A Gateway whose
+    GatewayClass was not read is not reported.
 
     Source: envoyproxy/gateway#2520; GatewayClass.spec.controllerName (Gateway API, apis/v1/gatewayclass_types.go).
     """

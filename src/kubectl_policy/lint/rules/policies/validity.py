@@ -41,8 +41,8 @@ _MANY_ANCESTORS: Final = 13
 def no_target(world: Linted) -> Iterator[Finding]:
     """A policy has no target.
 
-    It names nothing, and nothing names it, so that it has no effect; a kind whose policies apply to a whole namespace
-    where they name nothing is no matter of this rule. A field that is misspelt, as `targetref`, is a usual cause.
+    The policy names no target, and no object names the policy, so it has no effect. Kinds whose policies apply to a
+    whole namespace if they name no target are not reported. A misspelled field, such as `targetref`, is a common cause.
 
     Source: GEP-713, where every policy has target references.
     """
@@ -57,10 +57,10 @@ def no_target(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP1023", "warning", "closed world")
 def extension_unused(world: Linted) -> Iterator[Finding]:
-    """A filter, or an object with parameters of Gateways, is named by nothing.
+    """No object names a filter, or an object with parameters of Gateways.
 
-    It has no effect until a rule of a route names it in a filter of type ExtensionRef, or a Gateway or GatewayClass as
-    its parameters.
+    The object has no effect until a rule of a route names it in a filter of type ExtensionRef, or a Gateway or
+    GatewayClass names it as its parameters.
 
     Source: HTTPRouteFilter.ExtensionRef and GatewayInfrastructure.ParametersRef (Gateway API, apis/v1).
     """
@@ -81,11 +81,11 @@ def _without_target(world: Linted, *roles: Role) -> Iterator[Finding]:
 
 @lint_rule("GWP1024", "error", "profile")
 def policy_invalid(world: Linted) -> Iterator[Finding]:
-    """A policy says something that makes it invalid, so that its controller applies it nowhere.
+    """A policy is invalid, so its controller applies it nowhere.
 
-    A setting has no value that counts, is less than one that it must not be less than, or names nothing. What follows
-    depends on the implementation: the policy has no effect, or requests to its targets fail until it is put right. Of
-    what it names and does not exist, policy-side-ref-missing tells.
+    A setting has a value that does not count, is below its minimum, or names nothing. The consequence depends on the
+    implementation: the policy has no effect, or requests to its targets fail until it is fixed. References to objects
+    that do not exist are reported by policy-side-ref-missing.
 
     Source: PolicyReasonInvalid (Gateway API, apis/v1/policy_types.go); what makes a kind invalid is in its profile.
     """
@@ -122,10 +122,9 @@ def _without(message: str, field: str, policy: Resource) -> str:
 
 @lint_rule("GWP1025", "error", "profile")
 def target_invalid(world: Linted) -> Iterator[Finding]:
-    """A policy targets a Gateway that its controllers ignore, as it is not valid.
+    """A policy targets a Gateway that its controllers ignore because the Gateway is invalid.
 
-    Some implementations serve nothing on a Gateway that they do not accept, and apply no policy there. What is wrong
-    with the Gateway has to be put right.
+    Some implementations serve nothing on a Gateway that they do not accept, and apply no policy there. Fix the Gateway.
 
     Source: GatewayConditionAccepted (Gateway API, apis/v1/gateway_types.go); who ignores such Gateways is in profiles.
     """
@@ -134,10 +133,10 @@ def target_invalid(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP1026", "error", "profile")
 def target_not_enabled(world: Linted) -> Iterator[Finding]:
-    """A policy is for a feature that the parameters of its Gateway do not turn on.
+    """A policy is for a feature that the parameters of its Gateway do not enable.
 
-    Its controller refuses it. The field that has to be set, in the object that the Gateway or its GatewayClass names as
-    its parameters, is in the profile of the kind.
+    The controller refuses the policy. The profile of the kind names the field to set in the object that the Gateway or
+    its GatewayClass names as its parameters.
 
     Source: nginx/nginx-gateway-fabric, where such policies have the reason NginxProxyConfigNotSet.
     """
@@ -146,10 +145,10 @@ def target_not_enabled(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP7012", "error", "profile")
 def policy_overlap_same_host_path(world: Linted) -> Iterator[Finding]:
-    """A policy targets a route that shares a Gateway, port, hostname and path with one that it does not target.
+    """A policy targets a route that shares Gateway, port, hostname and path with another route.
 
-    Where an implementation has one place in its configuration for both, it cannot apply the policy to one of them: it
-    refuses the policy on all of its targets. Target both routes, or give them hostnames or paths of their own.
+    If an implementation configures both routes in one place, it cannot apply the policy to only one of them, and
+    refuses the policy on all of its targets. Target both routes, or use different hostnames or paths.
 
     Source: nginx/nginx-gateway-fabric, where such policies have the reason TargetConflict.
     """
@@ -166,10 +165,10 @@ def _refused(world: Linted, concern: Concern) -> Iterator[Finding]:
 
 @lint_rule("GWP1027", "error", "profile")
 def filter_unsupported(world: Linted) -> Iterator[Finding]:
-    """A filter names an object that filters of such a route, or of a backend, cannot name.
+    """A filter names an object that filters of this kind of route, or of a backend, cannot name.
 
-    Its kind is for other routes, or for filters of a rule and not for those of a backend. Requests for which such a
-    filter is there must get an error response: they must not pass as if it were not.
+    The kind of the object is for other routes, or for filters of rules and not of backends. Requests to which such a
+    filter applies must get an error response; they must not pass as if there were no filter.
 
     Source: HTTPRouteFilter.ExtensionRef (Gateway API, apis/v1/httproute_types.go).
     """
@@ -178,11 +177,11 @@ def filter_unsupported(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP1017", "error", "profile")
 def ancestor_limit(world: Linted) -> Iterator[Finding]:
-    """A policy has more ancestors than its status has room for, or nearly so many.
+    """A policy has more ancestors than its status can hold, or nearly as many.
 
-    The status of a policy has an entry for each Gateway, or parent of a route, for which it counts, and 16 at most. An
-    implementation must not apply a policy where it cannot report it, and which ancestors are left out depends on that.
-    From 13 on it is a warning. Divide the targets between several policies.
+    The status of a policy has an entry for each Gateway or parent of a route to which it applies, and at most 16
+    entries. An implementation must not apply a policy where it cannot report it, and decides which ancestors it leaves
+    out. From 13 ancestors on, the finding is a warning. Divide the targets between several policies.
 
     Source: PolicyStatus.Ancestors (Gateway API, apis/v1/policy_types.go); envoyproxy/gateway#5228;
     nginx/nginx-gateway-fabric#1987.
@@ -220,10 +219,10 @@ def _parents_of(world: Linted, route: ObjectRef) -> int:
 
 @lint_rule("GWP1018", "info", "profile")
 def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
-    """A policy sets what a rule of the route that it targets sets itself.
+    """A policy sets a value that a rule of its target route also sets.
 
-    The rule wins, and what the policy says of it has no effect there: a time-out, or CORS, is easily changed in the
-    wrong one of the two. Say it in one place. Which fields of a rule stand for which settings is known from profiles.
+    The rule wins, and the setting of the policy has no effect there; a timeout or CORS is easily changed in the wrong
+    place. Set the value in one place. Profiles say which fields of a rule correspond to which settings.
 
     Source: envoyproxy/gateway internal/xds/translator/route.go, "gateway-api timeout takes precedence"; kgateway, where
     the order is ExtensionRef, section, route.
@@ -255,10 +254,10 @@ def _doubled(world: Linted, losses: Losses, route: ObjectRef, field: str, lost: 
 
 @lint_rule("GWP1028", "error", "profile")
 def target_contended(world: Linted) -> Iterator[Finding]:
-    """Two sections to which a policy applies share what each must have for itself.
+    """Two sections to which a policy applies share an object that each must have for itself.
 
-    A certificate that a policy makes for two listeners is written twice, to one Secret: the one overwrites the other.
-    Of two policies it is the later one that does not hold. Give each listener a Secret of its own.
+    For example, the certificates that a policy creates for two listeners are written to one Secret, and each overwrites
+    the other. Of two policies, the later one is not enforced. Use a separate Secret for each listener.
 
     Source: kuadrant/kuadrant-operator, TLSPolicy; the field that must not be shared is in the profile of the kind.
     """
@@ -285,10 +284,11 @@ def target_contended(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP1029", "warning", "status", "profile")
 def target_status_missing(world: Linted) -> Iterator[Finding]:
-    """A policy waits for something in the status of its target, and that is not there.
+    """A policy waits for a value in the status of its target that is not there.
 
-    Without it, the policy does nothing: a DNS record, for one, needs the address of a Gateway. Look at the conditions
-    of the target, which say why. Where the target was read without a status, as from manifests, it is unknown.
+    Without the value, the policy does nothing: a DNS record, for example, needs the address of a Gateway. The
+    conditions of the target say why the value is missing. If the target was read without a status, as from manifests,
+    the result is unknown.
 
     Source: kuadrant/kuadrant-operator, DNSPolicy; the field that a kind needs is in its profile.
     """

@@ -29,9 +29,9 @@ _BOTH_KINDS: Final = (HTTP_ROUTE, GRPC_ROUTE)
 def hostname_no_intersection(world: Linted) -> Iterator[Finding]:
     """A route and its listener have no hostname in common.
 
-    The route is not attached, and takes no requests. A wildcard stands for one label or more: `*.example.com` covers
-    `shop.example.com` and `eu.shop.example.com`, and not `example.com`. Of several listeners one that has a hostname in
-    common with the route is enough.
+    The route is not attached and gets no requests. A wildcard matches one or more labels: `*.example.com` matches
+    `shop.example.com` and `eu.shop.example.com`, but not `example.com`. One listener with a hostname in common is
+    enough.
 
     Source: HTTPRouteSpec.Hostnames and RouteReasonNoMatchingListenerHostname (Gateway API, apis/v1/httproute_types.go).
     """
@@ -42,9 +42,10 @@ def hostname_no_intersection(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP4007", "warning")
 def hostname_partially_ignored(world: Linted) -> Iterator[Finding]:
-    """A hostname of a route matches none of its listeners, and is ignored.
+    """A hostname of a route matches none of its listeners and is ignored.
 
-    The route is attached for its other hostnames, so that its status is fine; but no request for this one reaches it.
+    The route is attached for its other hostnames, so its status reports no problem, but no request for this hostname
+    reaches it.
 
     Source: HTTPRouteSpec.Hostnames, "any HTTPRoute hostnames that do not match the Listener hostname MUST be ignored"
     (Gateway API, apis/v1/httproute_types.go).
@@ -56,11 +57,11 @@ def hostname_partially_ignored(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP4011", "warning")
 def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
-    """An HTTPRoute and a GRPCRoute are for the same hostname at one listener.
+    """An HTTPRoute and a GRPCRoute have the same hostname at one listener.
 
     Implementations must accept exactly one of the two: the older one, then the first by namespace and name. The other
-    one takes no requests. Some implementations serve both all the same, so that this is no more than a warning; but to
-    give each of the two a hostname or a listener of its own is right with all of them.
+    route gets no requests. Some implementations serve both, so the finding is a warning. Use a hostname or a listener
+    for each route, which works with all implementations.
 
     Source: GRPCRouteSpec.Hostnames, "the implementation MUST accept exactly one of these two routes" (Gateway API,
     apis/v1/grpcroute_types.go).
@@ -81,8 +82,8 @@ def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
 def attaches_everywhere(world: Linted) -> Iterator[Finding]:
     """A route names neither a listener nor hostnames, and so serves every listener of its Gateway.
 
-    It takes requests for every hostname, and over plain HTTP as well as over HTTPS: a cookie or a token may be sent
-    without encryption. If that is meant, there is nothing to do; if not, a `sectionName` or `hostnames` narrow it.
+    The route gets requests for every hostname, over plain HTTP as well as HTTPS: cookies and tokens may be sent without
+    encryption. If this is not intended, add a `sectionName` or `hostnames`.
 
     Source: ParentReference.SectionName, "When unspecified, this will reference the entire resource" (Gateway API,
     apis/v1/shared_types.go).

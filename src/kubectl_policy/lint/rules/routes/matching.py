@@ -25,10 +25,10 @@ _MAX_MATCHES: Final = 512
 
 @lint_rule("GWP7004", "warning")
 def header_name_duplicate(world: Linted) -> Iterator[Finding]:
-    """A match names a header or a query parameter twice, and only the first entry counts.
+    """A match names a header or query parameter twice, and only the first entry counts.
 
-    Names of headers are compared without regard to case. Requests are taken that the ignored entry seems to keep out.
-    Write one entry, if need be with a regular expression.
+    Header names are compared without regard to case. The rule accepts requests that the ignored entry appears to
+    exclude. Write one entry, with a regular expression if necessary.
 
     Source: HTTPHeaderMatch.Name and HTTPQueryParamMatch.Name (Gateway API, apis/v1/httproute_types.go): "Subsequent
     entries with an equivalent header name MUST be ignored".
@@ -56,11 +56,11 @@ def _ignored(match: RouteMatch, noun: str, field: str, counted: int) -> Iterator
 
 @lint_rule("GWP7006", "info")
 def trailing_slash_trap(world: Linted) -> Iterator[Finding]:
-    """A path matches less than it seems to, for a slash or for what follows the last one.
+    """A path matches less than it appears to, because of a slash or of the text after the last slash.
 
-    `Exact` takes just one path: `/cart` is not `/cart/`. `PathPrefix` takes whole elements: `/img-` takes `/img-/a`,
-    and not `/img-a`. Reported are exact paths for which the same route has other rules below them but none with the
-    slash, or that end with a slash themselves, and prefixes that end in the middle of a word.
+    `Exact` matches one path: `/cart` does not match `/cart/`. `PathPrefix` matches whole elements: `/img-` matches
+    `/img-/a`, but not `/img-a`. The rule reports exact paths that end with a slash, exact paths for which the same
+    route has rules below them but none for the path with a slash, and prefixes that end in the middle of a word.
 
     Source: PathMatchExact and PathMatchPathPrefix (Gateway API, apis/v1/httproute_types.go).
     """
@@ -90,10 +90,10 @@ def _other_spelling(match: RouteMatch, matches: Sequence[RouteMatch]) -> str:
 
 @lint_rule("GWP7014", "warning")
 def path_asterisk_literal(world: Linted) -> Iterator[Finding]:
-    """A path has an asterisk, which is matched as it is written.
+    """A path contains an asterisk, which is matched literally.
 
-    `PathPrefix` and `Exact` know no wildcards: `/api/*` takes the path `/api/*` and not `/api/users`, which gets 404 or
-    goes to another rule. A prefix takes all that is below it anyway.
+    `PathPrefix` and `Exact` have no wildcards: `/api/*` matches the path `/api/*`, but not `/api/users`, which gets 404
+    or goes to another rule. A prefix matches everything below it without an asterisk.
 
     Source: PathMatchType (Gateway API, apis/v1/httproute_types.go).
     """
@@ -116,10 +116,11 @@ def _all_matches(world: Linted) -> Iterator[RouteMatch]:
 
 @lint_rule("GWP7011", "info", "closed world")
 def no_rule_for_listener_host(world: Linted) -> Iterator[Finding]:
-    """A listener has no routes, so that every request to it fails.
+    """A listener has no routes, so every request to it fails.
 
-    Requests to listeners for HTTP and HTTPS get 404, and connections to others are closed. It may be on purpose for a
-    while. Not reported are listeners that are not served, or refuse the routes that name them: other rules tell why.
+    Requests to HTTP and HTTPS listeners get 404; connections to other listeners are closed. This may be intended for a
+    while. Listeners that are not served, or that refuse the routes that name them, are not reported: other rules report
+    the cause.
 
     Source: GatewaySpec.Listeners (Gateway API, apis/v1/gateway_types.go); kiali: no matching route found for the
     listener.

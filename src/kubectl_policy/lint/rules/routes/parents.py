@@ -35,10 +35,10 @@ _FOUND_THERE: Final = frozenset(
 
 @lint_rule("GWP4001", "error", "closed world")
 def parent_not_found(world: Linted) -> Iterator[Finding]:
-    """A route or a ListenerSet names a parent that does not exist.
+    """A route or ListenerSet names a parent that does not exist.
 
-    No request reaches the route by that parent, nor the listeners of the ListenerSet. No controller acts on such a
-    reference, so that the status says nothing either: a route without any status is a sign of it.
+    No request reaches the route through that parent, or the listeners of the ListenerSet. No controller acts on such a
+    reference, so the status does not report it: a route without any status is a sign of this problem.
 
     Source: RouteReasonNoMatchingParent (Gateway API, apis/v1/shared_types.go); kubernetes-sigs/gateway-api#4272.
     """
@@ -56,9 +56,9 @@ def parent_not_found(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP4002", "error")
 def parent_section_not_found(world: Linted) -> Iterator[Finding]:
-    """A route names a listener of its parent, or a port of a Service, by a name that there is none of.
+    """A route names a listener of its parent, or a port of a Service, that does not exist.
 
-    The route is not attached, and takes no requests: a reference with a `sectionName` is to that section alone.
+    The route is not attached and gets no requests: a reference with a `sectionName` refers only to that section.
 
     Source: ParentReference.SectionName and RouteReasonNoMatchingParent (Gateway API, apis/v1/shared_types.go).
     """
@@ -73,10 +73,10 @@ def parent_section_not_found(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP4003", "error")
 def parent_port_no_listener(world: Linted) -> Iterator[Finding]:
-    """A route names a port of its parent on which there is no listener, or not the one that it names as well.
+    """A route names a port of its parent without a listener, or with another listener than it names.
 
-    The route is not attached, and takes no requests. Where a `sectionName` and a `port` are both given, both must be
-    those of one listener. To name the listener alone is enough, and goes on to hold if its port changes.
+    The route is not attached and gets no requests. If both `sectionName` and `port` are set, both must match one
+    listener. Naming only the listener is enough, and stays correct if its port changes.
 
     Source: ParentReference.Port (Gateway API, apis/v1/shared_types.go).
     """
@@ -86,11 +86,11 @@ def parent_port_no_listener(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP4004", "error")
 def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
-    """A route is in a namespace from which its listener takes no routes.
+    """A route is in a namespace whose routes its listener does not allow.
 
-    The route is not attached, and takes no requests. Without `allowedRoutes` a listener takes routes of its Gateway's
-    own namespace only. Whoever owns the Gateway has to let the namespace in; or the route belongs on another listener.
-    Of several listeners one that takes the route is enough.
+    The route is not attached and gets no requests. Without `allowedRoutes`, a listener allows only routes of the
+    Gateway's own namespace. The owner of the Gateway has to allow the namespace, or the route has to use another
+    listener. One listener that allows the route is enough.
 
     Source: AllowedRoutes.Namespaces (Gateway API, apis/v1/gateway_types.go); RouteReasonNotAllowedByListeners.
     """
@@ -103,13 +103,13 @@ def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP4005", "error")
 def not_allowed_kind(world: Linted) -> Iterator[Finding]:
-    """A route is of a kind that its listener does not take.
+    """A route has a kind that its listener does not allow.
 
-    The route is not attached, and takes no requests. Which kinds a listener takes follows from its protocol, and may be
-    narrowed by `allowedRoutes.kinds`: HTTP and HTTPS take HTTPRoutes and GRPCRoutes, TLS takes TLSRoutes, and
-    TCPRoutes where it terminates TLS, TCP takes TCPRoutes, UDP takes UDPRoutes. Which ones a protocol of an
-    implementation's own takes is not known here. Of a TLSRoute tlsroute-wrong-listener tells; and of a listener that
-    allows no kind that it can serve, listener-kind-impossible does.
+    The route is not attached and gets no requests. The protocol of a listener determines the kinds, and
+    `allowedRoutes.kinds` can restrict them: HTTP and HTTPS allow HTTPRoutes and GRPCRoutes, TLS allows TLSRoutes, and
+    TCPRoutes if it terminates TLS, TCP allows TCPRoutes, UDP allows UDPRoutes. The kinds for protocols of an
+    implementation are unknown. TLSRoutes are reported by tlsroute-wrong-listener, and listeners that allow no kind that
+    they can serve by listener-kind-impossible.
 
     Source: AllowedRoutes.Kinds and ProtocolType (Gateway API, apis/v1/gateway_types.go).
     """
@@ -120,8 +120,9 @@ def not_allowed_kind(world: Linted) -> Iterator[Finding]:
 def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
     """A TLSRoute names a listener that does not serve TLSRoutes.
 
-    The route is not attached, and takes no connections. It needs a listener of protocol TLS: one of protocol HTTPS
-    reads requests, and so takes HTTPRoutes. Not every implementation has TLSRoutes where TLS is terminated.
+    The route is not attached and gets no connections. It needs a listener with protocol TLS: a listener with protocol
+    HTTPS reads requests, and so serves HTTPRoutes. Not every implementation supports TLSRoutes on listeners that
+    terminate TLS.
 
     Source: TLSRouteSpec, "A TLSRoute MUST be attached to a Listener of protocol TLS" (Gateway API,
     apis/v1/tlsroute_types.go).
@@ -131,10 +132,10 @@ def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP4008", "error")
 def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
-    """A route names the same parent twice, and not as different sections of it.
+    """A route names the same parent twice without naming different sections.
 
-    An API server refuses the route. Where several parentRefs name one parent, each must have a `sectionName` (or each a
-    `port`) of its own: one without either is for all listeners, and so for those of the others as well.
+    An API server rejects the route. If several parentRefs name one parent, each must have its own `sectionName` (or its
+    own `port`): a parentRef without either refers to all listeners, including those of the other parentRefs.
 
     Source: CommonRouteSpec.ParentRefs, "ParentRefs must be distinct" (Gateway API, apis/v1/shared_types.go).
     """
@@ -158,10 +159,10 @@ def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP4017", "info")
 def mesh_consumer_route(world: Linted) -> Iterator[Finding]:
-    """A route names a Service of another namespace as its parent, and so is for clients of its own namespace alone.
+    """A route names a Service in another namespace as its parent, and so applies only to clients in its own namespace.
 
-    It is a consumer route: in the mesh, it changes requests from its own namespace to that Service, and no other ones.
-    A route for all clients of a Service, a producer route, must be in the namespace of the Service. Not every mesh has
+    The route is a consumer route: in the mesh, it affects requests from its own namespace to that Service. A route for
+    all clients of a Service (a producer route) must be in the namespace of the Service. Not every mesh supports
     consumer routes.
 
     Source: ParentReference.Namespace (Gateway API, apis/v1/shared_types.go); GEP-1294, "Consumer routes".
@@ -226,11 +227,11 @@ def _other_section(world: Linted, parent: ParentRef) -> Fix | None:
 
 @lint_rule("GWP4013", "error", "closed world")
 def attached_nowhere(world: Linted) -> Iterator[Finding]:
-    """A route is attached to nothing, so that no request reaches it.
+    """A route is not attached to anything, so no request reaches it.
 
-    It names no parent and no other route delegates to it, or what it names does not take it for a reason that is not of
-    its own making. Where one of its references is wrong by itself, the rule about that says so, and this one nothing;
-    nor where the cause is found at an object that is linted as well, such as a route that would delegate to it.
+    The route names no parent and no route delegates to it, or its parents do not accept it for a reason outside the
+    route. If a reference of the route itself is wrong, the rule for that reference reports it instead; the same holds
+    if the cause is an object that is also linted, such as a route that should delegate to this one.
 
     Source: ParentReference.SectionName, "the Route MUST be considered detached" (Gateway API,
     apis/v1/shared_types.go).
@@ -244,10 +245,10 @@ def attached_nowhere(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP4018", "error")
 def route_cycle(world: Linted) -> Iterator[Finding]:
-    """Routes delegate to each other in a circle.
+    """Routes delegate to each other in a cycle.
 
-    A request would go round for ever, so that controllers do not follow the reference that closes the circle: requests
-    that would go that way get an error response.
+    Requests would never reach a backend, so controllers do not follow the reference that closes the cycle; requests
+    that would take it get an error response.
 
     Source: the delegation of kgateway, which refuses cycles (kgateway-dev/kgateway,
     pkg/kgateway/translator/httproute/delegation.go).
@@ -341,10 +342,10 @@ def _has_unknown_delegation(world: Linted) -> bool:
 
 @lint_rule("GWP4015", "info")
 def default_gateway_implicit(world: Linted) -> Iterator[Finding]:
-    """A route attaches to default Gateways, without naming them.
+    """A route attaches to default Gateways without naming them.
 
-    Which Gateways these are may change without any change of the route, so that one that is protected by policies of
-    its Gateway should name that instead. Attachments of this kind, which are experimental, are not looked at here.
+    The default Gateways can change without a change of the route. A route that policies of its Gateway protect should
+    name the Gateway. This tool does not compute such attachments, which are experimental.
 
     Source: CommonRouteSpec.UseDefaultGateways and GatewaySpec.DefaultScope (Gateway API, apis/v1/shared_types.go and
     gateway_types.go); GEP-3793.

@@ -62,11 +62,11 @@ def _filters(world: Linted) -> Sequence[_Filter]:
 
 @lint_rule("GWP7008", "error")
 def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
-    """A filter replaces the prefix of a path in a rule that does not match by one prefix alone.
+    """A filter replaces a path prefix in a rule that does not have exactly one prefix match.
 
-    What is to be replaced is the prefix that was matched, so that the rule needs exactly one match, of type
-    `PathPrefix`. An API server refuses anything else; where it does not, the route is not accepted, or paths come out
-    wrong. Split the rule, or use `ReplaceFullPath`.
+    The filter replaces the matched prefix, so the rule needs exactly one match, of type `PathPrefix`. An API server
+    rejects other rules; if it does not, the route is not accepted, or paths are wrong. Split the rule, or use
+    `ReplaceFullPath`.
 
     Source: HTTPRouteRule (Gateway API, apis/v1/httproute_types.go): "exactly one PathPrefix match must be specified";
     RouteReasonIncompatibleFilters.
@@ -91,11 +91,10 @@ def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP7009", "error")
 def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
-    """A rule redirects requests and rewrites them, too.
+    """A rule both redirects and rewrites requests.
 
-    A request that is answered with a redirect is not sent on, so that there is nothing to rewrite. An API server
-    refuses such a rule; where it does not, the route, or the rule, is not accepted. Put the path and the hostname that
-    are meant into the redirect.
+    A redirected request is not forwarded, so there is nothing to rewrite. An API server rejects such a rule; if it does
+    not, the route or the rule is not accepted. Set the path and the hostname in the redirect.
 
     Source: HTTPRouteRule.Filters (Gateway API, apis/v1/httproute_types.go); RouteReasonIncompatibleFilters.
     """
@@ -112,10 +111,10 @@ def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
 def redirect_loop(world: Linted) -> Iterator[Finding]:
     """A redirect leads to the rule that it comes from.
 
-    Clients give up after some rounds ("too many redirects"). Most often, a route that redirects to HTTPS is attached to
-    the listeners for HTTP and for HTTPS; then let it name the former alone as `sectionName`, and another route the
-    latter. Or a redirect leads to a path that the same rule takes; then add a rule for that path. Some implementations
-    break the loop by answering 404 at the second time.
+    Clients give up after some redirects ("too many redirects"). In most cases, a route that redirects to HTTPS is
+    attached to both the HTTP and the HTTPS listeners: use `sectionName` to attach it only to the HTTP listener, and
+    attach another route to the HTTPS listener. Or a redirect leads to a path that the same rule matches: add a rule for
+    that path. Some implementations break the loop by answering 404 the second time.
 
     Source: HTTPRequestRedirectFilter (Gateway API, apis/v1/httproute_types.go); kubernetes-sigs/gateway-api#1185;
     cilium/cilium#28796; istio/istio#47881.
@@ -210,12 +209,12 @@ def _may_take(  # noqa: PLR0913, PLR0917 (a request, and who would have it)
 
 @lint_rule("GWP6008", "info", "closed world")
 def http_without_redirect(world: Linted) -> Iterator[Finding]:
-    """A hostname is served on plain HTTP without a redirect, although it is served on HTTPS as well.
+    """A hostname is served on plain HTTP without a redirect, although it is also served on HTTPS.
 
-    Whoever follows a link without `https://` sends cookies and tokens in the clear. It is often not meant so: a route
-    without `sectionName` is attached to all listeners. Name the HTTPS listener, and let another route redirect the
-    requests at the HTTP listener. Not reported where a rule for the hostname redirects some requests, or has a filter
-    of an implementation, which may redirect.
+    Clients that follow a link without `https://` send cookies and tokens unencrypted. Often this is not intended: a
+    route without `sectionName` is attached to all listeners. Name the HTTPS listener, and redirect requests at the HTTP
+    listener with another route. Hostnames with a rule that redirects some requests, or that has a filter of an
+    implementation, which may redirect, are not reported.
 
     Source: HTTP redirects and rewrites (Gateway API, user guides); kubernetes-sigs/gateway-api#3356.
     """

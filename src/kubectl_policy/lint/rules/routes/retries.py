@@ -49,13 +49,14 @@ class _RetryingRule(Struct, frozen=True, gc=False):
 
 @lint_rule("GWP9003", "warning")
 def retry_amplification(world: Linted) -> Iterator[Finding]:
-    """Requests are retried at one Gateway, and each of these tries is retried again at the next one.
+    """A Gateway retries requests that the next Gateway retries again.
 
-    A backend that fails gets the product of both: with 3 retries before 4 others it gets 20 requests for one, when it
-    can bear that least. What counts is what is in force, by routes and by policies. The next Gateway is known by the
-    label of its Service (`gateway.networking.k8s.io/gateway-name`). Retries of meshes and of applications are not seen.
+    A failing backend gets the product of both: 3 retries before 4 retries result in 20 requests for one, at the time
+    when the backend can handle them least. The rule checks the retries in force, from routes and policies. The label
+    `gateway.networking.k8s.io/gateway-name` of a Service identifies the next Gateway. Retries of meshes and
+    applications are unknown to this tool.
 
-    Retry in one place, best next to the backend.
+    Retry in one place, preferably next to the backend.
 
     Source: GEP-1731, for retries; GEP-1762, for the label; the parable of GEP-713, in which nobody sees a RetryPolicy.
     """
@@ -150,13 +151,13 @@ def _overlap(conditions: Sequence[Conditions], other_conditions: Sequence[Condit
 
 @lint_rule("GWP9004", "warning")
 def timeout_inversion(world: Linted) -> Iterator[Finding]:
-    """The time that a rule gives to tries is longer than the time that requests have.
+    """The timeout of a rule for single attempts is longer than the timeout for the whole request.
 
-    A request ends when its own timeout does: a timeout for single tries that is longer than that never comes, and of
-    several tries the last ones are cut off. The timeout of requests may come from a policy, on the Gateway as well,
-    where the rule has none. If all tries together may take longer, that is told as an info.
+    A request ends with its own timeout: a longer timeout for single attempts never expires, and of several attempts the
+    last ones are cut off. If the rule sets no request timeout, that of a policy counts, including policies of the
+    Gateway. If only all attempts together may take longer, the finding is an info.
 
-    Make the timeout of requests longer, or that of tries shorter.
+    Increase the request timeout, or decrease the timeout of attempts.
 
     Source: HTTPRouteTimeouts (Gateway API, apis/v1/httproute_types.go), by which a backend request must not be given
     longer than the request; GEP-1731, by which all retries are within the timeout of the request.

@@ -32,13 +32,13 @@ _MAX_MATCHES: Final = 16
 
 @lint_rule("GWP7001", "warning")
 def rule_unreachable(world: Linted) -> Iterator[Finding]:
-    """No request reaches a rule, as others come first for all that it matches.
+    """No request reaches a rule because other rules match all of its requests first.
 
-    A rule with several matches is reported once, here, if each of them is repeated from an earlier rule, or is that of
-    an older route on the same listeners; GWP7002 and GWP7003 report single matches. A route is reported if the requests
-    for its hostnames go to a more specific listener on the same port, to which it is not attached, and so is a rule
-    whose matches lie outside those of the rules that delegate to its route. Remove what is never reached, or make it
-    more specific than what comes first.
+    A rule with several matches is reported here once if each match repeats a match of an earlier rule, or of an older
+    route on the same listeners; GWP7002 and GWP7003 report single matches. A route is reported if the requests for its
+    hostnames go to a more specific listener on the same port to which it is not attached. A rule is also reported if
+    its matches are outside those of the rules that delegate to its route. Remove the rule, or make it more specific
+    than the rules before it.
 
     Source: HTTPRouteRule.Matches and GatewaySpec.Listeners, "Listener Isolation" (Gateway API, apis/v1); istio IST0130;
     envoyproxy/gateway#9135.
@@ -107,11 +107,11 @@ def _is_isolated(world: Linted, isolated: IsolatedHostname) -> bool:
 
 @lint_rule("GWP7002", "warning")
 def match_duplicate(world: Linted) -> Iterator[Finding]:
-    """Two routes on one listener match the same requests, so that only one of them has these.
+    """Two routes on one listener match the same requests, and only one of them gets these requests.
 
-    Their hostname, path, method, headers and query parameters are the same there. The older route has the requests,
-    then the first one by namespace and name; which one that is cannot be told without `metadata.creationTimestamp`,
-    and changes where routes are created anew. Merge the rules, or make one of them more specific.
+    Hostname, path, method, headers and query parameters are the same. The older route wins, then the first by namespace
+    and name. Without `metadata.creationTimestamp` the winner is unknown, and it changes when routes are recreated.
+    Merge the rules, or make one of them more specific.
 
     Source: HTTPRouteRule.Matches (Gateway API, apis/v1/httproute_types.go); kubernetes-sigs/gateway-api#3767 and #4303;
     istio IST0131; RouteRulesOverlap of Envoy Gateway.
@@ -172,9 +172,9 @@ def _section(world: Linted, match: RouteMatch) -> str:
 def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
     """A route has the same match twice, and only the first one counts.
 
-    Requests go to the first rule that has it, whatever stands in the other one. Paths that differ in a slash at the end
-    of a prefix are the same, and so are names of headers in upper and lower case. Remove one of them, or make it more
-    specific.
+    The first rule with the match gets the requests, whatever the other rule contains. Prefixes that differ only in a
+    trailing slash are the same, and so are header names that differ only in case. Remove one of the matches, or make it
+    more specific.
 
     Source: HTTPRouteRule.Matches (Gateway API, apis/v1/httproute_types.go): "precedence MUST be granted to the FIRST
     matching rule (in list order)".
@@ -202,11 +202,11 @@ def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
 
 @lint_rule("GWP7005", "info")
 def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
-    """Whether a regular expression or a prefix comes first is up to the implementation.
+    """The implementation decides whether a regular expression or a prefix comes first.
 
-    Both match the same requests and lead to different rules. Some implementations look at expressions first (Envoy
-    Gateway, Contour, kgateway), others at prefixes (Istio, HAProxy), where a rule for every path takes all requests.
-    Use `Exact` and `PathPrefix` if you can; otherwise look up what your implementation does.
+    Both match the same requests and lead to different rules. Some implementations evaluate regular expressions first
+    (Envoy Gateway, Contour, kgateway), others prefixes (Istio, HAProxy), so that a rule for every path gets all
+    requests. Use `Exact` and `PathPrefix` if possible; otherwise consult the documentation of your implementation.
 
     Source: HTTPRouteRule.Matches (Gateway API, apis/v1/httproute_types.go): "The precedence of RegularExpression path
     matches are implementation-specific"; kubernetes-sigs/gateway-api#1770; istio/istio#60696.
@@ -272,11 +272,11 @@ def _undecided(world: Linted, match: RouteMatch, rival: RouteMatch, intake: Inta
 
 @lint_rule("GWP7007", "info")
 def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
-    """A hostname has routes for some paths alone, while another route takes every path for more hosts.
+    """A hostname has routes only for some paths, while another route accepts every path for more hostnames.
 
-    By the API, requests for other paths may go on to the route for more hosts. Implementations that choose by hostname
-    first, such as those built on Envoy and on NGINX, answer them with 404. Add a rule for `/` to a route with the
-    hostname if that is not what you want.
+    By the API, requests for other paths may go to the route for more hostnames. Implementations that select by hostname
+    first, such as those based on Envoy and NGINX, answer such requests with 404. If this is not intended, add a rule
+    for `/` to a route with the hostname.
 
     Source: envoyproxy/gateway#5500; HTTPRouteSpec.Hostnames (Gateway API, apis/v1/httproute_types.go).
     """
