@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.rule import Need, Rule
 
 _NEEDS: Final[dict[Need, str]] = {
-    "closed world": "certain only if all is in the input (`--complete`), else unknown",
-    "status": "by what controllers reported",
-    "profile": "by what is known of the kind",
-    "configuration": "asked for in the config file",
-    "base": "with `--diff-base`",
+    "closed world": "certain only if the input is complete (`--complete`), else unknown",
+    "status": "needs the status that controllers reported",
+    "profile": "needs a profile of the policy kind",
+    "configuration": "needs an entry in the config file",
+    "base": "needs `--diff-base`",
 }
 _GROUPS: Final = {
-    "0": "What was read",
+    "0": "Input",
     "1": "Policies and their targets",
     "2": "Policies that conflict or have no effect",
     "3": "What controllers reported",
@@ -30,17 +30,17 @@ _GROUPS: Final = {
     "6": "Listeners and certificates",
     "7": "Matches",
     "8": "Definitions of policy kinds",
-    "9": "Rules of your own, and what a change makes worse",
+    "9": "Requirements of your own, and changes for the worse",
 }
 _INTRODUCTION: Final = """\
 # Rules of `kubectl policy lint`
 
-Each rule has an id, which is never given to another one, and a name; both can be used in `--select`, `--ignore`,
-`--severity`, and where a finding is suppressed ([Linting](linting.md) tells how). A finding is certain, or it is
-*unknown*: what decides it was not read. Unknown ones are counted, and let nothing fail.
+Each rule has an id and a name. Use either of them in `--select`, `--ignore` and `--severity`, and to suppress a finding
+(see [Linting](linting.md)). Ids are never reused. A finding is certain, or it is *unknown* if the objects that decide it
+were not read. Unknown findings are counted, but no run fails because of them.
 
-This page is made from the rules themselves (`python -m tests.test_docs`): what is shown below each is a world of the
-tests, and what the rule finds there.
+This page is generated from the rules (`python -m tests.test_docs`). Each rule has an example from the tests, followed by
+the findings of the rule.
 """
 
 
