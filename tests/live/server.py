@@ -238,4 +238,4 @@ def _ready(server: Server) -> bool:
 def _free_ports(count: int) -> list[int]:
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [found.getsockname()[1] for found in sockets]
+        return [listener.getsockname()[1] for listener in sockets]

@@ -44,13 +44,13 @@ def namespace(server: Server) -> str:
 
 def test_what_is_served_is_what_kubectl_shows(server: Server, tmp_path: Path) -> None:
     """All that can be got and listed, by the names that kubectl has for it."""
-    found = discover(connected(server), server.url, str(tmp_path))
+    discovery = discover(connected(server), server.url, str(tmp_path))
     shown = server.kubectl("api-resources", "--verbs=get,list", "--no-headers", "-o", "name").split()
-    names = {f"{each.plural}.{each.group}" if each.group else each.plural for each in found.kinds.values()}
+    names = {f"{world.plural}.{world.group}" if world.group else world.plural for world in discovery.kinds.values()}
     assert names == set(shown)
-    assert not found.gaps
+    assert not discovery.gaps
     again = discover(connected(server), server.url, str(tmp_path))
-    assert again.kinds == found.kinds
+    assert again.kinds == discovery.kinds
     assert again.is_remembered
 
 
@@ -70,7 +70,7 @@ def test_pages_are_one_list(server: Server, namespace: str) -> None:
     """With a state of the cluster that can be watched from."""
     assert namespace
     whole, pages = connected(server).list(MAPS), connected(server).list(MAPS, {"resourceVersion": "0"}, chunk_size=2)
-    assert [text_at(each, "metadata.name") for each in pages.items] == [f"m{number}" for number in range(5)]
+    assert [text_at(item, "metadata.name") for item in pages.items] == [f"m{number}" for number in range(5)]
     assert [*pages.items] == [*whole.items]
 
 

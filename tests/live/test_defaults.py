@@ -47,7 +47,7 @@ def test_the_reader_fills_in_what_the_server_does(server: Server, path: Path) ->
     server.apply(path)
     index = Index(load_manifests([path]))
     returned = json.loads(server.kubectl("get", "-f", str(path), "-o", "json"))["items"]
-    theirs = {_ref(each): each for each in returned if each["kind"] != CRD.kind}
+    theirs = {_ref(raw): raw for raw in returned if raw["kind"] != CRD.kind}
     assert {resource.ref for resource in index.snapshot.resources if resource.ref.group_kind != CRD} == {*theirs}
     for ref, each in theirs.items():
         left_out = OF_THE_CLUSTER.get(ref.group_kind, ())

@@ -24,12 +24,14 @@ def test_what_kubectl_asks_for_is_written_down(server: Server) -> None:
         assert "Forbidden" in server.kubectl(config, "get", "retrypolicies", "-n", "baker", fails=True)
         routes = server.kubectl(config, "get", "httproutes", "-n", "baker", "-o", "json", "--chunk-size=2")
     assert len(json.loads(routes)["items"]) == 5
-    refused, *lists = [found for found in proxy.exchanges if "namespaces" in found.path or "httproutes" in found.path]
+    refused, *lists = [
+        exchange for exchange in proxy.exchanges if "namespaces" in exchange.path or "httproutes" in exchange.path
+    ]
     assert (refused.path, refused.status) == ("/apis/example.io/v1alpha1/namespaces/baker/retrypolicies", 403)
     assert "as=Table" in refused.accept
-    assert [found.query["limit"] for found in lists] == [["2"]] * 3
-    assert {(found.method, found.content_type) for found in lists} == {("GET", "application/json")}
-    assert all(found.agent.startswith("kubectl") for found in proxy.exchanges)
+    assert [listed.query["limit"] for listed in lists] == [["2"]] * 3
+    assert {(listed.method, listed.content_type) for listed in lists} == {("GET", "application/json")}
+    assert all(exchange.agent.startswith("kubectl") for exchange in proxy.exchanges)
 
 
 def test_metadata_alone_can_be_told_from_whole_objects(server: Server) -> None:
@@ -48,9 +50,9 @@ def test_metadata_alone_can_be_told_from_whole_objects(server: Server) -> None:
             request = Request(f"{proxy.url}/api/v1/namespaces/hidden/secrets", headers=headers)  # noqa: S310 (our own proxy)
             with urlopen(request, timeout=10, context=server.trust) as answer:  # noqa: S310 (our own proxy)
                 answer.read()
-    secrets = [found for found in proxy.exchanges if "secrets" in found.path]
-    assert [found.kind for found in secrets] == ["SecretList", "Secret", "PartialObjectMetadataList", "SecretList"]
-    assert [found.encoding for found in secrets] == ["gzip", "gzip", "", "gzip"]
+    secrets = [exchange for exchange in proxy.exchanges if "secrets" in exchange.path]
+    assert [secret.kind for secret in secrets] == ["SecretList", "Secret", "PartialObjectMetadataList", "SecretList"]
+    assert [secret.encoding for secret in secrets] == ["gzip", "gzip", "", "gzip"]
 
 
 def test_a_watch_goes_through_as_it_comes(server: Server) -> None:
@@ -71,11 +73,11 @@ def test_a_watch_goes_through_as_it_comes(server: Server) -> None:
                     pass
             finally:
                 watching.kill()
-    assert ["true"] in [found.query.get("watch") for found in proxy.exchanges]
+    assert ["true"] in [exchange.query.get("watch") for exchange in proxy.exchanges]
 
 
 def test_without_tls_nobody_is_known(server: Server) -> None:
     """A client without a token gets what the server says to it."""
     with recording(server, tls=False) as proxy, pytest.raises(HTTPError, match="403"):
         urlopen(f"{proxy.url}/api/v1/namespaces", timeout=10)  # noqa: S310 (our own proxy)
-    assert [found.status for found in proxy.exchanges] == [403]
+    assert [exchange.status for exchange in proxy.exchanges] == [403]

@@ -85,9 +85,9 @@ def test_commands_only_read(guarded: Server, user: str, monkeypatch: pytest.Monk
     assert len(done) > 10
     assert {verb for verb, _ in done} <= {"get", "list", "watch"}
     assert len(proxy.exchanges) >= len(requests)
-    secrets = [found for found in proxy.exchanges if "secrets" in found.path.split("/")]
-    answered = [found for found in secrets if found.status == 200]
-    assert {found.method for found in secrets} <= {"GET"}
+    secrets = [exchange for exchange in proxy.exchanges if "secrets" in exchange.path.split("/")]
+    answered = [secret for secret in secrets if secret.status == 200]
+    assert {secret.method for secret in secrets} <= {"GET"}
     assert bool(answered) == (user == ADMIN)
     assert {found.kind for found in answered} <= {"PartialObjectMetadata", "PartialObjectMetadataList"}
-    assert not any(HIDDEN.encode() in found.plain for found in proxy.exchanges)
+    assert not any(HIDDEN.encode() in exchange.plain for exchange in proxy.exchanges)

@@ -78,7 +78,9 @@ def test_describing_a_route_asks_for_no_other_routes(
             proxy.exchanges.clear()
             assert cli.run([*DESCRIBE, *options]) == 0
             assert "p7" in capsys.readouterr().out
-            return sorted(each.path for each in proxy.exchanges), sum(len(each.plain) for each in proxy.exchanges)
+            return sorted(exchange.path for exchange in proxy.exchanges), sum(
+                len(exchange.plain) for exchange in proxy.exchanges
+            )
 
         # What is served is remembered from then on.
         traffic()

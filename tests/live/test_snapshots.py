@@ -82,7 +82,7 @@ def _without_places(found: Any, file: str, user: str) -> Any:  # noqa: ANN401 (a
 
 def _hidden(document: Any) -> set[str]:  # noqa: ANN401 (any document)
     """What could not be read; that somewhere some was, the file may know of more kinds."""
-    return {each["what"].partition(" not in ")[0] for each in document["unseen"]} if document else set()
+    return {blind_spot["what"].partition(" not in ")[0] for blind_spot in document["unseen"]} if document else set()
 
 
 def _but_hidden(document: Any) -> Any:  # noqa: ANN401 (any document)

@@ -124,7 +124,7 @@ def batch(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     (folder / "kinds.json").write_text(json.dumps(listed(list(map(definition, KINDS)))))
     server.apply(folder / "kinds.json")
     found = [_placed(world, f"w{number}", folder) for number, world in enumerate(generated())]
-    every = [each for world in found for each in world.objects]
+    every = [obj for world in found for obj in world.objects]
     server.kubectl("apply", "--server-side", "-f", "-", data=listed(every))
     live = ["--kubeconfig", str(server.kubeconfig(ADMIN)), "--cache-dir", str(folder)]
     yield Batch(found, str(dumped(server, folder)), live)
@@ -150,7 +150,7 @@ def _placed(world: World, name: str, folder: Path) -> Placed:
     for profile in profiles_of(world):
         text = json.dumps(profile_file(replace(profile, evidence=("https://example.com",))))
         (profiles / f"{profile.group_kind.kind}.yaml").write_text(text)
-    return Placed([placed(each.raw, name) for each in snapshot_of(world).resources], profiles)
+    return Placed([placed(resource.raw, name) for resource in snapshot_of(world).resources], profiles)
 
 
 def listed(objects: Sequence[Json]) -> Json:
@@ -207,11 +207,11 @@ def _mended(found: dict[str, Any], world: str) -> dict[str, Any]:
         named["name"] = f"{world}-{named['name']}"
         named.pop("labels", None)
     if "backendRefs" in found:
-        found["backendRefs"] = [{"port": 80, **each} for each in found["backendRefs"]]
+        found["backendRefs"] = [{"port": 80, **ref} for ref in found["backendRefs"]]
     if "parentRefs" in found:
-        found["parentRefs"] = [*{(each["namespace"], each["name"]): each for each in found["parentRefs"]}.values()]
+        found["parentRefs"] = [*{(ref["namespace"], ref["name"]): ref for ref in found["parentRefs"]}.values()]
     if "ports" in found:
-        found["ports"] = [{"name": "web", **each} for each in found["ports"]]
+        found["ports"] = [{"name": "web", **port} for port in found["ports"]]
     return found
 
 
@@ -219,7 +219,7 @@ def questions(objects: Sequence[Any], number: int) -> Iterator[list[str]]:
     """What is asked of the world with a number: about other sorts of objects from one to the next."""
 
     def one(*kinds: str) -> list[str]:
-        those = [each for each in objects if each["kind"] in kinds]
+        those = [obj for obj in objects if obj["kind"] in kinds]
         found = those[number % len(those)]
         metadata, group = found["metadata"], found["apiVersion"].rpartition("/")[0]
         name = f"{found['kind'].lower()}.{group}".removesuffix(".")

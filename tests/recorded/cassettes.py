@@ -83,8 +83,8 @@ class Format:
     def deserialize(text: str) -> dict[str, Any]:
         """What vcrpy takes a cassette for: there, a body is text."""
         cassette: dict[str, Any] = json.loads(text)
-        for each in cassette["interactions"]:
-            each["response"]["body"] = {"string": json.dumps(each["response"]["body"])}
+        for interaction in cassette["interactions"]:
+            interaction["response"]["body"] = {"string": json.dumps(interaction["response"]["body"])}
         return cassette
 
 

@@ -64,14 +64,14 @@ def test_what_is_hidden_is_said_with_what_would_show_it(played: Played) -> None:
     """Everything else is as it was: the timeouts of the route, and what does not apply to it."""
     found = document(played("describe httproute/baker -n baker -o json"))
     assert not found["complete"]
-    assert {each["name"] for each in found["policies"]} == {"slow", "strict"}
+    assert {policy["name"] for policy in found["policies"]} == {"slow", "strict"}
     settings = [
         (each["scope"], setting["field"], setting["value"]) for each in found["inForce"] for setting in each["settings"]
     ]
     assert settings == [("listener http only", "request", "30s"), ("listener https only", "request", "10s")]
-    assert [each["reason"] for each in found["notApplying"]] == ["NoMatchingListenerHostname"]
-    hidden = [each for each in found["unseen"] if "RetryPolic" in each["what"]]
-    assert [each["reason"] for each in hidden] == ["forbidden"]
+    assert [policy["reason"] for policy in found["notApplying"]] == ["NoMatchingListenerHostname"]
+    hidden = [blind_spot for blind_spot in found["unseen"] if "RetryPolic" in blind_spot["what"]]
+    assert [name["reason"] for name in hidden] == ["forbidden"]
     assert "list retrypolicies.example.io in namespace baker" in hidden[0]["needs"]
 
 
@@ -90,10 +90,10 @@ def test_people_read_what_is_hidden(played: Played) -> None:
 def test_lists_have_all_but_what_is_hidden(played: Played) -> None:
     """And say so."""
     found = document(played("get policies -A -o json"))
-    kinds = {each["policy"]["kind"] for each in found["items"]}
+    kinds = {item["policy"]["kind"] for item in found["items"]}
     assert kinds == {"TimeoutPolicy", "CircuitBreakerPolicy", "SecurityPolicy", "BackendTLSPolicy"}
     assert not found["complete"]
-    assert any("RetryPolic" in each["what"] for each in found["unseen"])
+    assert any("RetryPolic" in blind_spot["what"] for blind_spot in found["unseen"])
 
 
 @as_baker
@@ -132,8 +132,8 @@ def test_there_is_one_for_each_user() -> None:
 
 def test_requests_are_kept_without_who_asked(interactions: list[dict[str, Any]]) -> None:
     """Neither credentials nor the address of any machine, and nothing that writes."""
-    for each in interactions:
-        asked, answer = each["request"], each["response"]
+    for interaction in interactions:
+        asked, answer = interaction["request"], interaction["response"]
         assert asked["method"] == "GET"
         assert asked["uri"].startswith(f"{SERVER}/api")
         assert [*asked["headers"]] == ["Accept"]
@@ -144,8 +144,8 @@ def test_requests_are_kept_without_who_asked(interactions: list[dict[str, Any]])
 
 def test_nothing_is_kept_that_changes_for_nothing(interactions: list[dict[str, Any]]) -> None:
     """A new recording of the same answers is the same file."""
-    for each in interactions:
-        body = each["response"]["body"]
+    for interaction in interactions:
+        body = interaction["response"]["body"]
         assert scrubbed(body) == body
     assert "managedFields" not in json.dumps(interactions)
 
@@ -180,10 +180,10 @@ def test_what_is_made_up_anew_is_scrubbed() -> None:
 
 def test_secrets_are_names_alone(interactions: list[dict[str, Any]]) -> None:
     """Whoever may read them."""
-    for each in interactions:
-        if "/secrets" in each["request"]["uri"]:
-            assert not {"data", "stringData"} & each["response"]["body"].keys()
-            assert "PartialObjectMetadata" in each["request"]["headers"]["Accept"][0]
+    for interaction in interactions:
+        if "/secrets" in interaction["request"]["uri"]:
+            assert not {"data", "stringData"} & interaction["response"]["body"].keys()
+            assert "PartialObjectMetadata" in interaction["request"]["headers"]["Accept"][0]
 
 
 @pytest.mark.vcr

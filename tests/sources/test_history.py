@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def names(state: State) -> list[str] | None:
     """The objects of a state; None if there was nothing."""
-    return [each.ref.name for each in state.snapshot.resources] if state.snapshot else None
+    return [resource.ref.name for resource in state.snapshot.resources] if state.snapshot else None
 
 
 def test_the_commits_that_changed_manifests(empty_repository: Repository) -> None:
@@ -32,18 +32,18 @@ def test_the_commits_that_changed_manifests(empty_repository: Repository) -> Non
     empty_repository.write("in/b.yaml", CM % "b")
     second = empty_repository.commit()
     empty_repository.write("in/c.yaml", CM % "c")
-    found = list(states(["in"]))
-    assert [(each.commit and each.commit.id, names(each)) for each in found] == [
+    states_found = list(states(["in"]))
+    assert [(each.commit and each.commit.id, names(each)) for each in states_found] == [
         (None, ["a", "b", "c"]),
         (second, ["a", "b"]),
         (first, ["a"]),
     ]
-    assert [(each.is_first, each.is_cut, each.total) for each in found] == [
+    assert [(each.is_first, each.is_cut, each.total) for each in states_found] == [
         (False, False, 3),
         (False, False, 3),
         (True, False, 3),
     ]
-    assert [each.ref.name for each in next(states(["."])).snapshot.resources] == ["a", "b", "c", "other"]  # type: ignore[union-attr]
+    assert [resource.ref.name for resource in next(states(["."])).snapshot.resources] == ["a", "b", "c", "other"]  # type: ignore[union-attr]
 
 
 def test_what_differs_in_no_manifest_is_read_once(empty_repository: Repository) -> None:
@@ -64,8 +64,8 @@ def test_nothing_was_there(empty_repository: Repository) -> None:
     empty_repository.commit()
     empty_repository.write("in/a.yaml", CM % "a")
     empty_repository.commit()
-    assert [names(each) for each in states(["in/a.yaml"])] == [["a"], ["a"], None]
-    assert [names(each) for each in states(["in"])] == [["a"], ["a"], None, None]
+    assert [names(state) for state in states(["in/a.yaml"])] == [["a"], ["a"], None]
+    assert [names(state) for state in states(["in"])] == [["a"], ["a"], None, None]
 
 
 def test_a_merge_counts_when_it_was_merged(empty_repository: Repository) -> None:
@@ -98,7 +98,7 @@ def test_a_shallow_clone(tmp_path: Path, empty_repository: Repository, monkeypat
         empty_repository.commit()
     Repository(tmp_path / "host").git("clone", "--quiet", "--depth=1", f"file://{empty_repository.folder}", "clone")
     monkeypatch.chdir(tmp_path / "host/clone")
-    assert [(each.is_first, each.is_cut) for each in states(["."])] == [(False, False), (False, True)]
+    assert [(state.is_first, state.is_cut) for state in states(["."])] == [(False, False), (False, True)]
 
 
 @pytest.mark.usefixtures("empty_repository")

@@ -90,11 +90,11 @@ def test_what_reading_told(tmp_path: Path) -> None:
     """Whoever reads with them asks for no file again."""
     lines = Lines()
     (tmp_path / "a.yaml").write_text(TEXT)
-    found = load_manifests(tmp_path, lines=lines)
+    snapshot = load_manifests(tmp_path, lines=lines)
     (tmp_path / "a.yaml").unlink()
     name = FieldPath.parse("metadata.name")
-    assert [lines.locate(resource.origin, name, resource.ref.name) for resource in found.resources] == [4, 21, 25]
-    assert lines.locate(found.resources[0].origin, name, "other") is None
+    assert [lines.locate(resource.origin, name, resource.ref.name) for resource in snapshot.resources] == [4, 21, 25]
+    assert lines.locate(snapshot.resources[0].origin, name, "other") is None
 
 
 def test_behind_what_cannot_be_read(tmp_path: Path) -> None:
@@ -132,9 +132,9 @@ def test_comments_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(COMMENTED)
     lines = Lines()
-    assert [each.says for each in lines.comments(str(file))] == ["ignore GWP1001"]
+    assert [comment.says for comment in lines.comments(str(file))] == ["ignore GWP1001"]
     file.unlink()
-    assert [each.line for each in lines.comments(str(file))] == [2]
+    assert [comment.line for comment in lines.comments(str(file))] == [2]
 
 
 def test_comments_in_what_is_no_file(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_comments_in_what_cannot_be_read_again() -> None:
     """Whoever has the text may tell it."""
     lines = Lines()
     lines.keep("<stdin>", COMMENTED)
-    assert [each.line for each in lines.comments("<stdin>")] == [2]
+    assert [comment.line for comment in lines.comments("<stdin>")] == [2]
 
 
 def test_comments_in_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +157,7 @@ def test_comments_in_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     repository.write("a.yaml", COMMENTED)
     repository.commit()
     monkeypatch.chdir(repository.folder)
-    assert [each.line for each in Lines().comments("HEAD:a.yaml")] == [2]
+    assert [comment.line for comment in Lines().comments("HEAD:a.yaml")] == [2]
     assert Lines().comments("HEAD:b.yaml") == ()
 
 

@@ -35,7 +35,10 @@ def _names(snapshot: Snapshot) -> list[str]:
 
 
 def _rules(snapshot: Snapshot) -> list[tuple[str, str, int]]:
-    return [(found.rule, found.severity, found.origin.line if found.origin else 0) for found in snapshot.diagnostics]
+    return [
+        (diagnostic.rule, diagnostic.severity, diagnostic.origin.line if diagnostic.origin else 0)
+        for diagnostic in snapshot.diagnostics
+    ]
 
 
 CRD = """\
@@ -94,11 +97,15 @@ def test_a_key_that_is_given_twice(*, listed: bool, as_json: bool) -> None:
     if listed:
         text = f'{{"apiVersion": "v1", "kind": "List", "items": [{text}]}}'
     snapshot = _load(text if as_json else f"# YAML\n{text}")
-    (found,) = snapshot.diagnostics
+    (diagnostic,) = snapshot.diagnostics
     line = 4 if as_json else 5
-    assert (found.rule, found.severity, found.origin) == ("repeated-key", "error", Origin("<stdin>", line))
+    assert (diagnostic.rule, diagnostic.severity, diagnostic.origin) == (
+        "repeated-key",
+        "error",
+        Origin("<stdin>", line),
+    )
     field = "items[0].metadata.labels.x" if listed and not as_json else "metadata.labels.x"
-    assert found.message == (
+    assert diagnostic.message == (
         f"{field} is given twice: it is on line {line - 2} as well, and kubectl refuses that: remove one of the two; "
         "here, the last one counts"
     )
@@ -235,9 +242,9 @@ def test_a_definition_that_an_api_server_refuses(kind: str, group: str, message:
     scope = "Namespaced" if kind == "Namespace" else "Cluster"
     text = DEFINITION.format(kind=kind, group=group, plural="xs", label="direct", scope=scope)
     snapshot = _load(f"{text}---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: a}}\n")
-    (found,) = snapshot.diagnostics
-    assert (found.rule, found.severity) == ("definition-refused", "warning")
-    assert found.message.startswith(f"CustomResourceDefinition xs.{group}: {message}")
+    (diagnostic,) = snapshot.diagnostics
+    assert (diagnostic.rule, diagnostic.severity) == ("definition-refused", "warning")
+    assert diagnostic.message.startswith(f"CustomResourceDefinition xs.{group}: {message}")
     assert _names(snapshot) == [f"CustomResourceDefinition xs.{group}", "Namespace a"]
 
 
@@ -251,9 +258,9 @@ def test_a_definition_that_an_api_server_refuses(kind: str, group: str, message:
 def test_a_label_that_makes_a_route_a_policy_kind(kind: str, group: str, plural: str) -> None:
     """Gateway API's own kinds are what policies target; the definition counts, and the label does not."""
     text = DEFINITION.format(kind=kind, group=group, plural=plural, label="inherited", scope="Namespaced")
-    (found,) = _load(text).diagnostics
-    assert (found.rule, found.severity) == ("policy-label", "warning")
-    assert found.message == (
+    (diagnostic,) = _load(text).diagnostics
+    assert (diagnostic.rule, diagnostic.severity) == ("policy-label", "warning")
+    assert diagnostic.message == (
         f"CustomResourceDefinition {plural}.{group}: {kind}.{group} is a kind that policies target, so the label"
         " gateway.networking.k8s.io/policy, which makes it a policy kind, is ignored"
     )
@@ -362,7 +369,7 @@ def test_text_in_another_encoding(tmp_path: Path) -> None:
     (tmp_path / "route.yaml").write_bytes(f"{route}# grüße\n".encode("latin-1"))
     (tmp_path / "secret.yaml").write_bytes(b"\x85\x01\x0c\x03\xf2")
     snapshot = load_manifests([tmp_path])
-    assert [found.rule for found in snapshot.diagnostics] == ["not-text", "not-text"]
+    assert [diagnostic.rule for diagnostic in snapshot.diagnostics] == ["not-text", "not-text"]
     assert [(gap.kind, gap.namespace, gap.name) for gap in snapshot.gaps] == [("HTTPRoute", "apps", "r"), ("", "", "")]
     assert snapshot.ignored == 1
     with pytest.raises(SourceError, match="not UTF-8 text"):
@@ -458,9 +465,13 @@ def test_a_part_of_an_object_never_counts_instead_of_it(*, last: bool) -> None:
     snapshot = _load(f"{whole}---\n{part}" if last else f"{part}---\n{whole}")
     (resource,) = snapshot.resources
     assert "spec" in resource.raw
-    (found,) = snapshot.diagnostics
-    assert (found.rule, found.severity, found.origin) == ("duplicate-object", "warning", Origin("<stdin>", 6))
-    assert f"what is {'there' if last else 'here'} counts" in found.message
+    (diagnostic,) = snapshot.diagnostics
+    assert (diagnostic.rule, diagnostic.severity, diagnostic.origin) == (
+        "duplicate-object",
+        "warning",
+        Origin("<stdin>", 6),
+    )
+    assert f"what is {'there' if last else 'here'} counts" in diagnostic.message
 
 
 def test_namespaces_are_resolved() -> None:
@@ -525,7 +536,7 @@ metadata: {name: m}
 items: {}
 """
     snapshot = _load(text)
-    assert [(str(found.ref), found.origin.line) for found in snapshot.resources] == [
+    assert [(str(resource.ref), resource.origin.line) for resource in snapshot.resources] == [
         ("ConfigMap default/a", 4),
         ("HTTPRoute default/r", 10),
         ("AllowList default/l", 13),

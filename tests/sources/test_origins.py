@@ -68,7 +68,7 @@ def _read(text: str, *path_map: tuple[str, str], asked: bool = True, lines: Line
 
 def _origins(snapshot: Snapshot) -> dict[str, str]:
     """Where the objects are, by their names."""
-    return {each.ref.name: str(each.origin) for each in snapshot.resources}
+    return {resource.ref.name: str(resource.origin) for resource in snapshot.resources}
 
 
 class TestNothingSaid:
@@ -104,8 +104,8 @@ class TestNothingSaid:
     def test_or_nothing_that_counts(self, tmp_path: Path, text: str) -> None:
         """Comments of people, what is no path, what is in another repository."""
         write(tmp_path, {"a.yaml": SERVICE % "web", "web.yaml": SERVICE % "web"})
-        (found,) = _read(text).resources
-        assert found.origin.source == "<stdin>"
+        (resource,) = _read(text).resources
+        assert resource.origin.source == "<stdin>"
 
 
 class TestStrangers:
@@ -134,24 +134,24 @@ class TestStrangers:
         os.mkfifo(here / "pipe.yaml")
         monkeypatch.chdir(here)
         lines = Lines()
-        (found,) = _read(_annotated("policy.kubectl.dev/source", path), lines=lines).resources
-        assert str(found.origin) == shown
-        if found.origin.source != "<stdin>":
-            assert lines.locate(found.origin, FieldPath.parse("metadata.name")) is None
+        (resource,) = _read(_annotated("policy.kubectl.dev/source", path), lines=lines).resources
+        assert str(resource.origin) == shown
+        if resource.origin.source != "<stdin>":
+            assert lines.locate(resource.origin, FieldPath.parse("metadata.name")) is None
 
     def test_absolute_ones(self, tmp_path: Path) -> None:
         """Are shown as if they started here."""
         (tmp_path / "web.yaml").write_text(SERVICE % "web")
-        (found,) = _read(_annotated("policy.kubectl.dev/source", f"{tmp_path}/web.yaml")).resources
-        assert str(found.origin) == f"{str(tmp_path)[1:]}/web.yaml:1"
+        (resource,) = _read(_annotated("policy.kubectl.dev/source", f"{tmp_path}/web.yaml")).resources
+        assert str(resource.origin) == f"{str(tmp_path)[1:]}/web.yaml:1"
 
     def test_what_cannot_be_read(self, tmp_path: Path) -> None:
         """Is where it is said to be, on its first line."""
         (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\xff")
         (tmp_path / "b.yaml").write_text("a: [\n")
         for name in "ab":
-            (found,) = _read(_annotated("policy.kubectl.dev/source", f"{name}.yaml")).resources
-            assert str(found.origin) == f"{name}.yaml:1"
+            (resource,) = _read(_annotated("policy.kubectl.dev/source", f"{name}.yaml")).resources
+            assert str(resource.origin) == f"{name}.yaml:1"
 
 
 class TestHelm:
@@ -162,8 +162,8 @@ class TestHelm:
         """Wherever it is; its templates tell objects of one kind apart by what they write of the names."""
         write(tmp_path / folder, CHART)
         start = f"{folder}/" if folder else ""
-        found = _origins(_read(_helm("shop/templates/web.yaml", "r-admin", "r-web", "else")))
-        assert found == {
+        origin_of = _origins(_read(_helm("shop/templates/web.yaml", "r-admin", "r-web", "else")))
+        assert origin_of == {
             "r-admin": f"{start}templates/web.yaml:11",
             "r-web": f"{start}templates/web.yaml:2",
             "else": f"{start}templates/web.yaml:1",
@@ -183,8 +183,8 @@ class TestHelm:
     def test_charts_in_charts(self, tmp_path: Path) -> None:
         """Are in a folder of the outer one, and called by that."""
         write(tmp_path, {**CHART, "charts/db/Chart.yaml": "name: db\n", "charts/db/templates/a.yaml": TEMPLATE})
-        found = _origins(_read(_helm("shop/charts/db/templates/a.yaml", "r-web")))
-        assert found == {"r-web": "charts/db/templates/a.yaml:2"}
+        origin_of = _origins(_read(_helm("shop/charts/db/templates/a.yaml", "r-web")))
+        assert origin_of == {"r-web": "charts/db/templates/a.yaml:2"}
 
     def test_only_what_follows(self, tmp_path: Path) -> None:
         """The next document has its own, or none; lines may end as on Windows."""
@@ -196,9 +196,9 @@ class TestHelm:
         """Also where documents are alike and not read one by one."""
         write(tmp_path, CHART)
         text = _helm("shop/templates/web.yaml", *(f"n{number}-web" for number in range(400)))
-        found = _origins(_read(text))
-        assert len(found) == 400
-        assert set(found.values()) == {"templates/web.yaml:2"}
+        origin_of = _origins(_read(text))
+        assert len(origin_of) == 400
+        assert set(origin_of.values()) == {"templates/web.yaml:2"}
 
 
 class TestKustomize:
@@ -217,8 +217,8 @@ class TestKustomize:
     def test_a_base(self, tmp_path: Path) -> None:
         """Where every folder that may have been built leads to one file, it is that."""
         write(tmp_path, self.FILES)
-        found = _origins(_read(_annotated(ORIGIN, "path: ../base/web.yaml\n", "p-web")))
-        assert found == {"p-web": "base/web.yaml:9"}
+        origin_of = _origins(_read(_annotated(ORIGIN, "path: ../base/web.yaml\n", "p-web")))
+        assert origin_of == {"p-web": "base/web.yaml:9"}
 
     def test_several_files(self, tmp_path: Path) -> None:
         """Nobody knows which one it is; one that is there from here is taken."""
@@ -234,8 +234,8 @@ class TestKustomize:
         monkeypatch.setattr(origins, "_MAX_ENTRIES", 9)
         write(tmp_path, self.FILES)
         text = "---\n".join(_annotated(ORIGIN, f"path: ../base/{name}.yaml", name) for name in ("a", "web", "b"))
-        found = _origins(_read(text))
-        assert {name: origin.rpartition(":")[0] for name, origin in found.items()} == {
+        origin_of = _origins(_read(text))
+        assert {name: origin.rpartition(":")[0] for name, origin in origin_of.items()} == {
             name: f"base/{name}.yaml" for name in ("a", "web", "b")
         }
 
@@ -289,7 +289,7 @@ class TestProblems:
             + _helm("shop/templates/again.yaml", "r-web")
         )
         snapshot = _read(text)
-        assert {(each.rule, str(each.origin)) for each in snapshot.diagnostics} == {
+        assert {(diagnostic.rule, str(diagnostic.origin)) for diagnostic in snapshot.diagnostics} == {
             ("repeated-key", "templates/web.yaml:2"),
             ("syntax-error", "shop/templates/broken.yaml:1"),
             ("duplicate-object", "shop/templates/again.yaml:1"),
@@ -310,8 +310,8 @@ class TestPathMap:
         """Gets another beginning before anything is looked up; the first one that fits counts."""
         write(tmp_path / "deploy", CHART)
         text = _helm("shop/templates/web.yaml", "r-web") + "---\n" + _annotated(ORIGIN, "path: ../x/a.yaml", "a")
-        found = _origins(_read(text, ("shop/", "deploy/"), ("../", "apps/"), ("shop/", "none/")))
-        assert found == {"r-web": "deploy/templates/web.yaml:2", "a": "apps/x/a.yaml:1"}
+        origin_of = _origins(_read(text, ("shop/", "deploy/"), ("../", "apps/"), ("shop/", "none/")))
+        assert origin_of == {"r-web": "deploy/templates/web.yaml:2", "a": "apps/x/a.yaml:1"}
 
     def test_what_was_read(self, tmp_path: Path) -> None:
         """Also where nobody asks for anything else; the lines are those of the other file, if it is there."""
@@ -324,15 +324,15 @@ class TestPathMap:
         options = InputOptions(path_map=(("out/", "src/"),))
         snapshot = load_manifests(["out", "./c.yaml"], options=options, lines=lines)
         assert _origins(snapshot) == {"a": "src/a.yaml:3", "b": "src/b.yaml:1", "c": "./c.yaml:1"}
-        assert [str(each.origin) for each in snapshot.diagnostics] == ["src/b.yaml:1"]
+        assert [str(diagnostic.origin) for diagnostic in snapshot.diagnostics] == ["src/b.yaml:1"]
         assert lines.locate(Origin("src/a.yaml", 3), FieldPath.parse("spec.clusterIP")) == 8
         assert lines.locate(Origin("src/b.yaml", 1), FieldPath.parse("spec.clusterIP")) is None
 
     def test_what_leads_out(self, tmp_path: Path) -> None:
         """Is not looked up even then."""
         (tmp_path.parent / "web.yaml").write_text(SERVICE % "web")
-        found = _origins(_read(_helm("shop/templates/web.yaml", "web"), ("shop/templates/", "../")))
-        assert found == {"web": "web.yaml:1"}
+        origin_of = _origins(_read(_helm("shop/templates/web.yaml", "web"), ("shop/templates/", "../")))
+        assert origin_of == {"web": "web.yaml:1"}
 
 
 class TestLines:
@@ -343,18 +343,18 @@ class TestLines:
         write(tmp_path, {"web.yaml": "# Mine.\n" + SERVICE % "web"})
         lines = Lines()
         text = _annotated("policy.kubectl.dev/source", "web.yaml") + "spec: {clusterIP: None, type: ClusterIP}\n"
-        (found,) = _read(text, lines=lines).resources
-        assert lines.locate(found.origin, FieldPath.parse("spec.clusterIP")) == 7
-        assert lines.locate(found.origin, FieldPath.parse("spec.clusterIP"), "1.2.3.4") is None
-        assert lines.locate(found.origin, FieldPath.parse("spec.type")) is None
+        (resource,) = _read(text, lines=lines).resources
+        assert lines.locate(resource.origin, FieldPath.parse("spec.clusterIP")) == 7
+        assert lines.locate(resource.origin, FieldPath.parse("spec.clusterIP"), "1.2.3.4") is None
+        assert lines.locate(resource.origin, FieldPath.parse("spec.type")) is None
 
     def test_in_a_template(self, tmp_path: Path) -> None:
         """It is YAML but for what is filled in, which may be fields; the line of the object does for these."""
         write(tmp_path, CHART)
         lines = Lines()
-        (found,) = _read(_helm("shop/templates/web.yaml", "r-web"), lines=lines).resources
+        (resource,) = _read(_helm("shop/templates/web.yaml", "r-web"), lines=lines).resources
         fields = ("kind", "metadata.labels", "metadata.name", "spec.type", "spec.clusterIP")
-        assert [lines.locate(found.origin, FieldPath.parse(field)) for field in fields] == [3, 5, 6, 8, None]
+        assert [lines.locate(resource.origin, FieldPath.parse(field)) for field in fields] == [3, 5, 6, 8, None]
 
 
 class TestFolders:

@@ -149,7 +149,7 @@ def test_an_object_is_written_in_the_namespace_where_it_is() -> None:
     here = replace(resource("a"), raw={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
     nowhere = replace(resource("n"), ref=ObjectRef(GroupKind("", "ConfigMap"), "", "n"))
     read = read_snapshot(file_of(Snapshot((here, nowhere))), "s")
-    assert [each.ref for each in read.resources] == [nowhere.ref, here.ref]
+    assert [resource.ref for resource in read.resources] == [nowhere.ref, here.ref]
 
 
 def test_with_a_complete_snapshot_what_is_in_no_gap_is_missing(tmp_path: Path) -> None:
@@ -204,8 +204,10 @@ def test_a_snapshot_in_a_folder_is_not_meant(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(OBJECT, "utf-8")
     write(str(tmp_path / "s.json"), pack(Snapshot((resource("b"),)), HEADER))
     read = load_manifests(tmp_path)
-    assert [each.ref.name for each in read.resources] == ["a"]
-    assert [(each.rule, "snapshots are read" in each.message) for each in read.diagnostics] == [("not-text", True)]
+    assert [resource.ref.name for resource in read.resources] == ["a"]
+    assert [(diagnostic.rule, "snapshots are read" in diagnostic.message) for diagnostic in read.diagnostics] == [
+        ("not-text", True)
+    ]
     assert len(read.gaps) == 1
 
 
@@ -222,7 +224,7 @@ def test_other_compressed_files_are_no_snapshots(tmp_path: Path) -> None:
 def test_a_snapshot_can_come_through_a_pipe() -> None:
     """As standard input."""
     read = load_manifests("-", stdin=io.BytesIO(file_of(Snapshot((resource("a"),)))))
-    assert [str(each.origin) for each in read.resources] == ["<stdin>:2"]
+    assert [str(resource.origin) for resource in read.resources] == ["<stdin>:2"]
 
 
 def test_a_snapshot_can_be_in_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,7 +234,7 @@ def test_a_snapshot_can_be_in_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     settings = ("-c", "user.name=n", "-c", "user.email=e@example.com")
     for command in (["init", "-q"], ["add", "."], [*settings, "commit", "-q", "-m", "m"]):
         subprocess.run(["git", *command], check=True)  # noqa: S603, S607 (our own words)
-    assert [each.ref.name for each in load_state("HEAD:s.gz").resources] == ["a"]
+    assert [resource.ref.name for resource in load_state("HEAD:s.gz").resources] == ["a"]
 
 
 @pytest.mark.parametrize("version", ["v2", "v1alpha1", ""])
@@ -288,15 +290,15 @@ def test_what_has_no_header_is_refused(line: bytes) -> None:
 def test_a_line_that_is_none_is_a_gap(line: str | bytes, message: str) -> None:
     """And costs no other one."""
     read = read_snapshot(made_of(OBJECT, line, OBJECT.replace('"a"', '"b"')), "s.gz")
-    assert [each.ref.name for each in read.resources] == ["a", "b"]
-    assert [(str(each.origin), each.message) for each in read.diagnostics] == [("s.gz:3", message)]
+    assert [resource.ref.name for resource in read.resources] == ["a", "b"]
+    assert [(str(diagnostic.origin), diagnostic.message) for diagnostic in read.diagnostics] == [("s.gz:3", message)]
     assert [(gap.kind, gap.reason) for gap in read.gaps] == [("", message)]
 
 
 def test_an_object_that_nothing_can_refer_to_is_a_problem() -> None:
     """As in a manifest."""
     read = read_snapshot(made_of('{"apiVersion":"v1","kind":"Pod","metadata":{}}', '{"metadata":{"name":"a"}}'), "s")
-    assert [each.rule for each in read.diagnostics] == ["no-name"]
+    assert [diagnostic.rule for diagnostic in read.diagnostics] == ["no-name"]
     assert (read.resources, read.ignored) == ((), 1)
 
 
@@ -310,8 +312,8 @@ def test_of_two_objects_of_one_name_the_last_one_counts() -> None:
     """And a problem says so."""
     other = OBJECT.replace("}}", '},"data":{}}')
     read = read_snapshot(made_of(OBJECT, other), "s")
-    assert [each.origin.line for each in read.resources] == [3]
-    assert [each.rule for each in read.diagnostics] == ["duplicate-object"]
+    assert [resource.origin.line for resource in read.resources] == [3]
+    assert [diagnostic.rule for diagnostic in read.diagnostics] == ["duplicate-object"]
 
 
 def test_objects_that_are_missing_are_a_gap() -> None:

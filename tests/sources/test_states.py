@@ -20,31 +20,31 @@ def test_a_live_cluster(repository: Repository) -> None:
     assert load_state("live").resources[0].ref.name == "live"
 
 
-@pytest.mark.parametrize("word", ["main", "HEAD", "@", "HEAD^{tree}", "HEAD^{/x}"])
+@pytest.mark.parametrize("operand", ["main", "HEAD", "@", "HEAD^{tree}", "HEAD^{/x}"])
 @pytest.mark.usefixtures("repository")
-def test_a_revision_without_a_path(word: str) -> None:
+def test_a_revision_without_a_path(operand: str) -> None:
     """The hint shows how to write one."""
     with pytest.raises(SourceError) as caught:
-        load_state(word)
-    assert caught.value.message == f"{word}: there is no such file or folder"
-    assert caught.value.hint == f"write {word}:PATH for the files in a git revision"
+        load_state(operand)
+    assert caught.value.message == f"{operand}: there is no such file or folder"
+    assert caught.value.hint == f"write {operand}:PATH for the files in a git revision"
 
 
-@pytest.mark.parametrize("word", ["gone", "gone/a.yaml", "--help", "", "gone*.yaml", "nul\0", "x" * 300, "\ud800"])
+@pytest.mark.parametrize("operand", ["gone", "gone/a.yaml", "--help", "", "gone*.yaml", "nul\0", "x" * 300, "\ud800"])
 @pytest.mark.usefixtures("repository")
-def test_neither_a_file_nor_a_revision(word: str) -> None:
+def test_neither_a_file_nor_a_revision(operand: str) -> None:
     """It is told in the words of files."""
     with pytest.raises(SourceError) as caught:
-        load_state(word)
+        load_state(operand)
     assert "revision" not in caught.value.message + caught.value.hint
 
 
-@pytest.mark.parametrize("word", ["C:/gone", "C:\\gone"])
+@pytest.mark.parametrize("operand", ["C:/gone", "C:\\gone"])
 @pytest.mark.usefixtures("repository")
-def test_a_drive_is_no_revision(word: str) -> None:
+def test_a_drive_is_no_revision(operand: str) -> None:
     """It is told in the words of files."""
     with pytest.raises(SourceError, match="there is no such file or folder") as caught:
-        load_state(word)
+        load_state(operand)
     assert "revision" not in caught.value.hint
 
 
@@ -59,20 +59,20 @@ def test_a_file_counts_before_a_revision(repository: Repository) -> None:
 @pytest.mark.usefixtures("repository")
 def test_files() -> None:
     """A file, a folder, a pattern and standard input are what they are to `load_manifests`."""
-    for word in ("a.yaml", ".", "*.yaml"):
-        assert load_state(word) == load_manifests([word]) or [
-            (found.ref, found.origin) for found in load_state(word).resources
-        ] == [(found.ref, found.origin) for found in load_manifests([word]).resources]
+    for operand in ("a.yaml", ".", "*.yaml"):
+        assert load_state(operand) == load_manifests([operand]) or [
+            (resource.ref, resource.origin) for resource in load_state(operand).resources
+        ] == [(resource.ref, resource.origin) for resource in load_manifests([operand]).resources]
     assert load_state("-", stdin=io.StringIO(CM % "b")).resources[0].origin.source == "<stdin>"
 
 
-@pytest.mark.parametrize("word", ["a.yaml", "main:a.yaml", "-", "*.yaml"])
+@pytest.mark.parametrize("operand", ["a.yaml", "main:a.yaml", "-", "*.yaml"])
 @pytest.mark.usefixtures("repository")
-def test_options_hold_for_every_state(word: str) -> None:
+def test_options_hold_for_every_state(operand: str) -> None:
     """The namespace of what names none, and whether the world is closed."""
-    snapshot = load_state(word, options=InputOptions(namespace="apps", complete=True), stdin=io.StringIO(CM % "a"))
+    snapshot = load_state(operand, options=InputOptions(namespace="apps", complete=True), stdin=io.StringIO(CM % "a"))
     assert (snapshot.complete, snapshot.resources[0].ref.namespace) == (True, "apps")
-    assert not load_state(word, stdin=io.StringIO(CM % "a")).complete
+    assert not load_state(operand, stdin=io.StringIO(CM % "a")).complete
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "apiVersion: v1\nkind: List\nitems: []\n"])
@@ -80,7 +80,7 @@ def test_an_empty_change(repository: Repository, text: str) -> None:
     """It is no change, and a mistake, wherever it is read from."""
     repository.write("empty.yaml", text)
     repository.commit()
-    for word in ("empty.yaml", "main:empty.yaml"):
+    for operand in ("empty.yaml", "main:empty.yaml"):
         with pytest.raises(SourceError, match="no Kubernetes object in 1 file") as caught:
-            load_state(word)
+            load_state(operand)
         assert caught.value.hint

@@ -37,7 +37,7 @@ FLEET = {
 
 def _all_of(snapshot: Snapshot) -> object:
     """Everything that was read, of which values can be compared."""
-    objects = sorted((str(each.ref), str(each.origin), str(each.raw)) for each in snapshot.resources)
+    objects = sorted((str(resource.ref), str(resource.origin), str(resource.raw)) for resource in snapshot.resources)
     return objects, snapshot.gaps, snapshot.diagnostics, snapshot.left_out, snapshot.ignored, snapshot.listed
 
 
@@ -99,7 +99,7 @@ class TestClusters:
         worlds = worlds_in(tmp_path, FLEET)
         assert refs_in(worlds) == {"east": ["net/a", "net/p"], "west": ["net/a", "net/more", "net/p"]}
         for name, found in worlds.items():
-            (a,) = (each for each in found.resources if each.ref.name == "a")
+            (a,) = (resource for resource in found.resources if resource.ref.name == "a")
             assert a.raw["spec"] == {"where": name}
             assert _all_of(found) == _all_of(load_manifests(tmp_path, options=InputOptions(cluster=name)))
 
@@ -140,7 +140,7 @@ class TestClusters:
             "dev": ["net/a", "net/b", "net/s"],
             "home": ["net/a", "net/b", "net/c", "net/s", "net/u"],
         }
-        assert not any("nothing says" in gap.reason for found in worlds.values() for gap in found.gaps)
+        assert not any("nothing says" in gap.reason for world in worlds.values() for gap in world.gaps)
 
 
 class TestRendering:
@@ -151,7 +151,7 @@ class TestRendering:
         """Patches are applied, and nothing is in doubt."""
         worlds = worlds_in(tmp_path, OVERLAYS, render="auto")
         specs = {
-            name: [each.raw["spec"] for each in found.resources if each.ref.name == "a"]
+            name: [resource.raw["spec"] for resource in found.resources if resource.ref.name == "a"]
             for name, found in worlds.items()
         }
         assert {name: [spec["x"] for spec in each if isinstance(spec, dict)] for name, each in specs.items()} == {
@@ -165,21 +165,21 @@ class TestRendering:
         """Is rendered as well: somebody may apply it by hand."""
         files = {**OVERLAYS, "apps.yaml": argo("shop", "shop", "shop"), "shop/shop.yaml": service("shop")}
         worlds = worlds_in(tmp_path, files, render="auto")
-        (a,) = (each for each in worlds["dev"].resources if each.ref.name == "a")
+        (a,) = (resource for resource in worlds["dev"].resources if resource.ref.name == "a")
         assert a.raw["spec"] == {"ports": [{"port": 80}], "x": "dev"}
 
     def test_without_any_program(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """They are read as they are, and what is not known of them is said; who insists gets no answer."""
         monkeypatch.setenv("PATH", str(tmp_path))
-        found = worlds_in(tmp_path / "tree", OVERLAYS, render="auto")
-        for each in found.values():
-            (lacking,) = each.diagnostics
+        worlds = worlds_in(tmp_path / "tree", OVERLAYS, render="auto")
+        for world in worlds.values():
+            (lacking,) = world.diagnostics
             assert lacking.rule == "not-rendered"
             assert lacking.message.endswith("is not installed, so that nothing was rendered: install it")
-        assert {name: _all_of(replace(each, diagnostics=())) for name, each in found.items()} == {
+        assert {name: _all_of(replace(each, diagnostics=())) for name, each in worlds.items()} == {
             name: _all_of(each) for name, each in worlds_in(tmp_path / "tree", {}).items()
         }
-        assert [gap.remedy for gap in found["dev"].gaps] == ["--render"]
+        assert [gap.remedy for gap in worlds["dev"].gaps] == ["--render"]
         with pytest.raises(SourceError, match="is not installed, and --render needs it here"):
             worlds_in(tmp_path / "tree", {}, render=True)
 
@@ -196,7 +196,7 @@ class TestRendering:
         }
         (snapshot,) = worlds_in(tmp_path / "tree", files, render="auto").values()
         assert "net/made" in refs(snapshot)
-        (said,) = [each for each in snapshot.diagnostics if each.rule == "not-rendered"]
+        (said,) = [diagnostic for diagnostic in snapshot.diagnostics if diagnostic.rule == "not-rendered"]
         assert said.message == f"{tmp_path}/tree/chart could not be rendered: helm is not installed"
 
     def test_what_rendering_would_not_change(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,7 @@ class TestRendering:
         files = {"over/kustomization.yaml": "namespace: net\nnamePrefix: p-\nresources: [../base]"}
         # Here one is, and it fails.
         (snapshot,) = worlds_in(tmp_path / "tree", files, render="auto").values()
-        assert [each.rule for each in snapshot.diagnostics] == ["not-rendered"]
+        assert [diagnostic.rule for diagnostic in snapshot.diagnostics] == ["not-rendered"]
 
     def test_a_chart(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without Helm its templates are left out, and that is said."""
@@ -221,7 +221,7 @@ class TestRendering:
         }
         (snapshot,) = worlds_in(tmp_path / "tree", files, render="auto").values()
         assert refs(snapshot) == ["default/b"]
-        assert [each.what for each in snapshot.left_out] == ["Helm template"]
+        assert [left_out.what for left_out in snapshot.left_out] == ["Helm template"]
         (gap,) = snapshot.gaps
         assert gap.reason == f"the Helm chart {tmp_path}/tree/chart (not rendered) may create objects"
         # It is in the input, which is said to be complete.
@@ -242,9 +242,9 @@ class TestRendering:
             ),
         }
         (snapshot,) = worlds_in(tmp_path, files, render="auto").values()
-        (found,) = snapshot.resources
-        assert (str(found.ref), found.raw["spec"]) == ("Service default/shop", {"ports": [{"port": 80}]})
-        assert str(found.origin) == f"{tmp_path}/chart/templates/a.yaml:3"
+        (resource,) = snapshot.resources
+        assert (str(resource.ref), resource.raw["spec"]) == ("Service default/shop", {"ports": [{"port": 80}]})
+        assert str(resource.origin) == f"{tmp_path}/chart/templates/a.yaml:3"
 
 
 class TestRevisions:
@@ -258,8 +258,8 @@ class TestRevisions:
         repository.commit()
         monkeypatch.chdir(repository.folder)
         repository.write("overlays/prod/kustomization.yaml", "resources: []")
-        found = load_worlds("HEAD:", may_be_revision=True)
-        assert refs_in(found) == {
+        worlds = load_worlds("HEAD:", may_be_revision=True)
+        assert refs_in(worlds) == {
             "dev": ["net/a", "net/b", "net/s"],
             "prod": ["net/a", "net/b", "net/c", "net/s", "net/u"],
         }
@@ -278,7 +278,7 @@ class TestRevisions:
         monkeypatch.chdir(repository.folder)
         repository.write("overlays/dev/kustomization.yaml", "resources: []")
         dev, _ = load_worlds("HEAD:", options=InputOptions(render="auto"), may_be_revision=True).values()
-        (a,) = (each for each in dev.resources if each.ref.name == "a")
+        (a,) = (resource for resource in dev.resources if resource.ref.name == "a")
         assert (a.raw["spec"], str(a.origin)) == ({"ports": [{"port": 80}], "x": "dev"}, "HEAD:base/a.yaml:1")
 
     def test_what_is_none(self) -> None:

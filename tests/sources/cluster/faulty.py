@@ -90,10 +90,10 @@ class FaultyServer:
         self._add_kinds()
 
     def _add_kinds(self) -> None:
-        known = {(each.group, each.version, each.kind) for each in self.kinds}
-        for each in self.objects:
-            if each["kind"] == "CustomResourceDefinition":
-                spec, names = each["spec"], each["spec"]["names"]
+        known = {(kind.group, kind.version, kind.kind) for kind in self.kinds}
+        for obj in self.objects:
+            if obj["kind"] == "CustomResourceDefinition":
+                spec, names = obj["spec"], obj["spec"]["names"]
                 for version in spec["versions"]:
                     if version["served"] and (spec["group"], version["name"], names["kind"]) not in known:
                         known.add((spec["group"], version["name"], names["kind"]))
@@ -101,25 +101,25 @@ class FaultyServer:
                         namespaced = spec["scope"] == "Namespaced"
                         names_of_kind = (spec["group"], version["name"], names["kind"], names["plural"])
                         self.kinds.append(Kind(*names_of_kind, namespaced, short_names))
-        for each in self.objects:
-            group, version = group_and_version(each)
-            if (group, version, each["kind"]) not in known:
-                known.add((group, version, each["kind"]))
-                namespaced = "namespace" in each["metadata"]
-                self.kinds.append(Kind(group, version, each["kind"], plural(each["kind"].lower()), namespaced))
+        for obj in self.objects:
+            group, version = group_and_version(obj)
+            if (group, version, obj["kind"]) not in known:
+                known.add((group, version, obj["kind"]))
+                namespaced = "namespace" in obj["metadata"]
+                self.kinds.append(Kind(group, version, obj["kind"], plural(obj["kind"].lower()), namespaced))
 
     def change(self, sort: str, thing: Thing) -> None:
         """Let an object be `ADDED`, `MODIFIED` or `DELETED`, which watches are told."""
         version = str(1_001 + len(self.changes))
         thing = {**thing, "metadata": {**thing["metadata"], "resourceVersion": version}}
-        others = [each for each in self.objects if self.path_of(each) != self.path_of(thing)]
+        others = [obj for obj in self.objects if self.path_of(obj) != self.path_of(thing)]
         self.objects = others if sort == "DELETED" else [*others, thing]
         self.changes.append({"type": sort, "object": thing})
 
     def path_of(self, thing: Thing) -> str:
         """Where an object is."""
         group, version = group_and_version(thing)
-        known = next(each for each in self.kinds if (each.group, each.kind) == (group, thing["kind"]))
+        known = next(kind for kind in self.kinds if (kind.group, kind.kind) == (group, thing["kind"]))
         root = f"/apis/{group}/{version}" if group else f"/api/{version}"
         inside = f"/namespaces/{thing['metadata']['namespace']}" if known.namespaced else ""
         return f"{root}{inside}/{known.plural}/{thing['metadata']['name']}"
@@ -140,7 +140,7 @@ class FaultyServer:
 
     def paths(self) -> list[str]:
         """The paths of all requests that came in, in their order."""
-        return [each.path for each in self.requests]
+        return [request.path for request in self.requests]
 
     def count(self, path: str) -> int:
         """How many requests to a path came in."""
@@ -331,9 +331,9 @@ def _answered(server: FaultyServer, request: Request, accept: str) -> Thing | No
 def _versions(server: FaultyServer, *, core: bool) -> dict[str, dict[str, list[Kind]]]:
     """The kinds by group and version, of the core or of all others."""
     groups: dict[str, dict[str, list[Kind]]] = defaultdict(lambda: defaultdict(list))
-    for each in server.kinds:
-        if (each.group == "") == core:
-            groups[each.group][each.version].append(each)
+    for kind in server.kinds:
+        if (kind.group == "") == core:
+            groups[kind.group][kind.version].append(kind)
     return groups
 
 
@@ -345,7 +345,7 @@ def _aggregated(server: FaultyServer, *, core: bool) -> Thing:
                 {
                     "version": version,
                     "freshness": "Stale" if group in server.stale else "Current",
-                    "resources": [] if group in server.stale else [_aggregated_kind(each) for each in kinds],
+                    "resources": [] if group in server.stale else [_aggregated_kind(kind) for kind in kinds],
                 }
                 for version, kinds in versions.items()
             ],
@@ -382,13 +382,13 @@ def _groups(server: FaultyServer, *, core: bool) -> Thing:
 
 def _resources(server: FaultyServer, group: str, version: str) -> Thing | None:
     resources: list[Thing] = []
-    for each in server.kinds:
-        if (each.group, each.version) == (group, version):
-            named = {"name": each.plural, "singularName": each.kind.lower(), "kind": each.kind}
-            more = {"namespaced": each.namespaced, "verbs": [*each.verbs], "shortNames": [*each.short_names]}
-            resources.append({**named, **more, "categories": [*each.categories]})
+    for kind in server.kinds:
+        if (kind.group, kind.version) == (group, version):
+            named = {"name": kind.plural, "singularName": kind.kind.lower(), "kind": kind.kind}
+            more = {"namespaced": kind.namespaced, "verbs": [*kind.verbs], "shortNames": [*kind.short_names]}
+            resources.append({**named, **more, "categories": [*kind.categories]})
             resources.append(
-                {**named, "name": f"{each.plural}/status", "namespaced": each.namespaced, "verbs": ["get"]}
+                {**named, "name": f"{kind.plural}/status", "namespaced": kind.namespaced, "verbs": ["get"]}
             )
     group_version = f"{group}/{version}" if group else version
     listed = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources}
@@ -401,19 +401,19 @@ def _objects(server: FaultyServer, request: Request, served: tuple[str, str], st
     # Otherwise it is a Namespace that is asked for.
     if len(steps) > 2 and steps[0] == "namespaces":
         namespace, steps = steps[1], steps[2:]
-    known = [each for each in server.kinds if (each.group, each.version, each.plural) == (*served, steps[0])]
+    known = [kind for kind in server.kinds if (kind.group, kind.version, kind.plural) == (*served, steps[0])]
     if not known:
         return None
     kind, name = known[0], steps[1] if len(steps) > 1 else ""
     # An API server converts between the versions of a kind.
     version = f"{kind.group}/{kind.version}" if kind.group else kind.version
     found = [
-        {**each, "apiVersion": version}
-        for each in server.objects
-        if (group_and_version(each)[0], each["kind"]) == (kind.group, kind.kind)
-        and (not namespace or each["metadata"].get("namespace") == namespace)
-        and (not name or each["metadata"]["name"] == name)
-        and _is_selected(each, request.query)
+        {**obj, "apiVersion": version}
+        for obj in server.objects
+        if (group_and_version(obj)[0], obj["kind"]) == (kind.group, kind.kind)
+        and (not namespace or obj["metadata"].get("namespace") == namespace)
+        and (not name or obj["metadata"]["name"] == name)
+        and _is_selected(obj, request.query)
     ]
     accept = request.headers.get("Accept", "")
     is_metadata = "PartialObjectMetadata" in accept and not server.old

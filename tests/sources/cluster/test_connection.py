@@ -380,10 +380,10 @@ def test_a_secret_that_comes_all_the_same_is_not_kept(accept: str) -> None:
 def test_a_list_is_one_request(server: FaultyServer, connection: Connection) -> None:
     """Unless one wants it in pages, whose objects are put together."""
     whole = connection.list(ALL_ROUTES)
-    assert ([each["kind"] for each in whole.items], whole.resource_version) == (["HTTPRoute"] * 5, "1000")
+    assert ([item["kind"] for item in whole.items], whole.resource_version) == (["HTTPRoute"] * 5, "1000")
     assert server.count(ALL_ROUTES) == 1
     assert connection.list(ALL_ROUTES, {"resourceVersion": "0"}, JSON, 2) == whole
-    pages = [each.query for each in server.requests[1:]]
+    pages = [request.query for request in server.requests[1:]]
     assert pages == [
         {"resourceVersion": "0", "limit": "2"},
         {"limit": "2", "continue": "2"},
@@ -398,7 +398,7 @@ def test_a_list_that_is_too_large_is_asked_for_in_pages(
     """That is the only time that they are, without being asked for."""
     server.fault(ALL_ROUTES, faults.status(code), times=1)
     assert len(connection.list(ALL_ROUTES).items) == 5
-    assert [each.query for each in server.requests] == [{}, {"limit": "500"}]
+    assert [request.query for request in server.requests] == [{}, {"limit": "500"}]
 
 
 def test_a_list_that_changed_too_much_starts_over(server: FaultyServer, connection: Connection) -> None:
@@ -411,7 +411,7 @@ def test_a_list_that_changed_too_much_starts_over(server: FaultyServer, connecti
 
     server.fault(ALL_ROUTES, answer)
     assert len(connection.list(ALL_ROUTES, chunk_size=2).items) == 5
-    assert [each.query for each in server.requests] == [{"limit": "2"}, {"limit": "2", "continue": "2"}, {}]
+    assert [request.query for request in server.requests] == [{"limit": "2"}, {"limit": "2", "continue": "2"}, {}]
 
 
 def test_a_list_that_never_ends_does(server: FaultyServer, connection: Connection) -> None:
@@ -494,15 +494,15 @@ def test_a_server_that_takes_no_connection() -> None:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
         waiting = [socket.socket() for _ in range(4)]
-        for each in waiting:
-            each.settimeout(0)
-            each.connect_ex(full.getsockname())
+        for client in waiting:
+            client.settimeout(0)
+            client.connect_ex(full.getsockname())
         start = time.monotonic()
         hurried = Connection(access_of(f"http://127.0.0.1:{full.getsockname()[1]}"), timeout=0.3)
         assert refused(lambda: hurried.get("/api")).reason == "no answer within --request-timeout 0.3s"
         assert time.monotonic() - start < 0.3 + MUCH_LESS_THAN_A_SECOND
-        for each in waiting:
-            each.close()
+        for client in waiting:
+            client.close()
 
 
 def test_a_resolver_of_names_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:

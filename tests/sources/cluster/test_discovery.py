@@ -76,7 +76,7 @@ def served(name: str = "gateways", kind: str = "Gateway") -> Served:
 def test_kinds_are_in_their_preferred_version(server: FaultyServer, tmp_path: Path) -> None:
     """Or in the first one that has them; without what cannot be got and listed, and without subresources."""
     discovery = found(server, tmp_path)
-    assert [f"{each.plural}.{each.version}.{each.group}" for each in discovery.kinds.values()] == [
+    assert [f"{world.plural}.{world.version}.{world.group}" for world in discovery.kinds.values()] == [
         "namespaces.v1.",
         "services.v1.",
         f"gateways.v1.{GATEWAYS}",
@@ -165,9 +165,9 @@ def test_what_no_server_can_serve_is_left_out(new: FaultyServer, tmp_path: Path)
         Kind("example.io", "v1/..", "Other", "others"),
         Kind("../x", "v1", "Third", "thirds"),
     ]
-    assert [each.kind for each in found(new, tmp_path).kinds.values() if each.group.startswith(("example", ".."))] == [
-        "Gatewaylike"
-    ]
+    assert [
+        world.kind for world in found(new, tmp_path).kinds.values() if world.group.startswith(("example", ".."))
+    ] == ["Gatewaylike"]
 
 
 def test_the_file_is_for_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +176,7 @@ def test_the_file_is_for_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyP
     write_cache(Discovery([served()]), SERVER)
     place = tmp_path / "cache" / "kubectl-policy" / "10.0.0.1_6443" / "discovery.json"
     assert cache_path(SERVER) == place
-    assert [each.name for each in place.parent.iterdir()] == ["discovery.json"]
+    assert [path.name for path in place.parent.iterdir()] == ["discovery.json"]
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == 0o700

@@ -92,7 +92,7 @@ def test_an_archive_that_changed_is_read_again(folder: Path) -> None:
     """Each is kept only as long as it is the same file."""
     for name in ("a", "bb"):
         (folder / "t.tar").write_bytes(of_files({"x.yaml": CM % name}))
-        assert [each.ref.name for each in load_manifests(["t.tar"]).resources] == [name]
+        assert [resource.ref.name for resource in load_manifests(["t.tar"]).resources] == [name]
 
 
 def test_what_is_not_there(folder: Path) -> None:
@@ -154,11 +154,11 @@ def test_links(folder: Path) -> None:
         )
     )
     snapshot = load_manifests(["t.tar"])
-    assert [each.ref.name for each in snapshot.resources] == ["a"]
+    assert [resource.ref.name for resource in snapshot.resources] == ["a"]
     reasons = {str(gap.origin): gap.reason for gap in snapshot.gaps}
     assert reasons.keys() == {"t.tar:out.yaml", "t.tar:root", "t.tar:loop"}
     assert reasons["t.tar:root"] == reasons["t.tar:out.yaml"] == "cannot be read: a link that leads out of the archive"
-    assert [each.rule for each in snapshot.diagnostics].count("duplicate-object") == 2
+    assert [diagnostic.rule for diagnostic in snapshot.diagnostics].count("duplicate-object") == 2
 
 
 @pytest.mark.parametrize(
@@ -263,5 +263,5 @@ def test_rendering(folder: Path) -> None:
     }
     (folder / "t.tar").write_bytes(of_files(files))
     snapshot = load_manifests(["t.tar"], options=InputOptions(render=True))
-    assert [each.ref.name for each in snapshot.resources] == ["prod-a"]
+    assert [resource.ref.name for resource in snapshot.resources] == ["prod-a"]
     assert str(snapshot.resources[0].origin) == "t.tar:repository/base/a.yaml:1"

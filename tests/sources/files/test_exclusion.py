@@ -143,7 +143,7 @@ def test_what_is_left_out_is_told(repository: Repository) -> None:
         "apps/prod/values.yaml": "excluded file",
     }
     snapshot = load_manifests(["."], options=InputOptions(exclude=("dev/", "values.yaml")))
-    assert [str(found.origin) for found in snapshot.left_out] == [
+    assert [str(left_out.origin) for left_out in snapshot.left_out] == [
         "apps/dev",
         "apps/prod/values.yaml",
         "b.yaml",
@@ -234,7 +234,7 @@ def test_revisions(repository: Repository) -> None:
     options = InputOptions(exclude=("values.yaml",))
     for operand in ("main:", "main:."):
         snapshot = load_state(operand, options=options)
-        assert [found.origin.source for found in snapshot.resources] == [
+        assert [resource.origin.source for resource in snapshot.resources] == [
             "main:a.yaml",
             "main:apps/a.yaml",
             "main:apps/prod/a.yaml",

@@ -42,9 +42,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _names(folder: Path, *paths: str) -> list[str]:
-    found = find_files([str(folder / path) for path in paths])
-    assert not any(file.problem for file in found)
-    return [Path(file.path).relative_to(folder).as_posix() for file in found]
+    files = find_files([str(folder / path) for path in paths])
+    assert not any(file.problem for file in files)
+    return [Path(file.path).relative_to(folder).as_posix() for file in files]
 
 
 def _deny(monkeypatch: pytest.MonkeyPatch, denied: Path) -> None:
@@ -136,9 +136,9 @@ def test_the_place_of_a_file_below_what_was_searched(
 ) -> None:
     """Of a pattern, it is the folder above the first part that is one; a file that is named itself has none."""
     monkeypatch.chdir(folder)
-    found = find_files([path])
-    assert {file.root for file in found} == {root}
-    assert [file.path_in_root for file in found] == places
+    files = find_files([path])
+    assert {file.root for file in files} == {root}
+    assert [file.path_in_root for file in files] == places
 
 
 def test_the_place_of_a_file_below_an_absolute_path(folder: Path) -> None:
@@ -282,8 +282,8 @@ def test_texts_of_any_size(tmp_path: Path, size: int) -> None:
 
 def test_files_below_the_top_of_the_disk(folder: Path) -> None:
     """Where patterns start with a slash, so does every path."""
-    found = find_files([f"{folder}/*/d.yaml"])
-    assert [(file.path, file.root) for file in found] == [(str(folder / "sub" / "d.yaml"), str(folder))]
+    files = find_files([f"{folder}/*/d.yaml"])
+    assert [(file.path, file.root) for file in files] == [(str(folder / "sub" / "d.yaml"), str(folder))]
 
 
 @pytest.mark.parametrize(

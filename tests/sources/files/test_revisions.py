@@ -44,20 +44,20 @@ def repository(empty_repository: Repository) -> Repository:
     return empty_repository
 
 
-def _sources(word: str) -> list[str]:
-    snapshot = load_state(word)
+def _sources(operand: str) -> list[str]:
+    snapshot = load_state(operand)
     assert snapshot.diagnostics == ()
     return [resource.origin.source for resource in snapshot.resources]
 
 
 def _unread(snapshot: Snapshot) -> dict[str, str]:
     """What could not be read, each with the reason; each is a gap, and so unknown."""
-    assert [gap.reason for gap in snapshot.gaps] == [found.message for found in snapshot.diagnostics]
+    assert [gap.reason for gap in snapshot.gaps] == [diagnostic.message for diagnostic in snapshot.diagnostics]
     return {str(gap.origin): gap.reason for gap in snapshot.gaps}
 
 
 @pytest.mark.parametrize(
-    ("word", "parts"),
+    ("operand", "parts"),
     [
         ("main", None),
         ("", None),
@@ -75,9 +75,9 @@ def _unread(snapshot: Snapshot) -> dict[str, str]:
         ("}a:b{:c", ("}a", "b{:c")),
     ],
 )
-def test_where_a_revision_ends(word: str, parts: tuple[str, str] | None) -> None:
+def test_where_a_revision_ends(operand: str, parts: tuple[str, str] | None) -> None:
     """Where git says so."""
-    assert revision_and_path(word) == parts
+    assert revision_and_path(operand) == parts
 
 
 class TestWhatIsMeant:
@@ -157,9 +157,9 @@ class TestWhatIsMeant:
         repository.git("clone", "--quiet", "--bare", ".", "../bare")
         monkeypatch.chdir(repository.folder.parent / "bare")
         assert _sources("main:./sub") == ["main:sub/d.yaml", "main:sub/deep/f.yaml"]
-        for word in ("main:gone", ":", ":sub"):
+        for operand in ("main:gone", ":", ":sub"):
             with pytest.raises(SourceError):
-                load_state(word)
+                load_state(operand)
 
     def test_other_hashes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Longer ids."""
@@ -185,7 +185,7 @@ class TestWhatIsMeant:
         repository.write("new/new.yaml", CM % "new")
         repository.git("add", "a.yml", "new")
         repository.write("a.yml", CM % "again")
-        assert [found.ref.name for found in load_state(":").resources][:3] == ["changed", "b.yaml", "c.json"]
+        assert [resource.ref.name for resource in load_state(":").resources][:3] == ["changed", "b.yaml", "c.json"]
         assert _sources(":new") == [":new/new.yaml"]
         assert load_state(":a.yml").resources[0].ref.name == "changed"
         assert load_state("main:a.yml").resources[0].ref.name == "a.yml"
@@ -209,9 +209,9 @@ class TestWhatIsMeant:
 class TestUnknownRevisions:
     """With a hint at what may be meant."""
 
-    def _hint(self, word: str) -> str:
+    def _hint(self, operand: str) -> str:
         with pytest.raises(SourceError, match="there is no such revision in this git repository") as caught:
-            load_state(word)
+            load_state(operand)
         return caught.value.hint
 
     def test_none_like_it(self, repository: Repository) -> None:
@@ -249,8 +249,8 @@ class TestWhatCannotBeRead:
         monkeypatch.setattr(trees, "MAX_FILE_SIZE", 500)
         monkeypatch.setattr(decoding, "MAX_FILE_SIZE", 500)
         snapshot = load_state("main:x")
-        assert [found.ref.name for found in snapshot.resources] == ["u"]
-        assert [(found.rule, str(found.origin)) for found in snapshot.diagnostics] == [
+        assert [resource.ref.name for resource in snapshot.resources] == ["u"]
+        assert [(diagnostic.rule, str(diagnostic.origin)) for diagnostic in snapshot.diagnostics] == [
             ("not-text", "main:x/binary.yaml:1"),
             ("syntax-error", "main:x/broken.yaml:5"),
             ("too-large", "main:x/large.yaml:1"),
@@ -297,7 +297,7 @@ class TestWhatCannotBeRead:
         good = ("100644", repository.blob((CM % "a").encode()), b"a.yaml")
         tree = repository.tree(good, *entries)
         snapshot = load_state(f"{tree}:")
-        assert [found.ref.name for found in snapshot.resources] == ["a"]
+        assert [resource.ref.name for resource in snapshot.resources] == ["a"]
         assert {name.rpartition(":")[2]: reason for name, reason in _unread(snapshot).items()} == {
             "file.yaml": "cannot be read: its content is not in this clone of the repository",
             "folder": "cannot be read: git cannot list it: it is not in this clone, or damaged: see `git fsck`",
@@ -314,7 +314,7 @@ class TestWhatCannotBeRead:
             ("40000", text, b"folder"),
         )
         snapshot = load_state(f"{tree}:")
-        assert [found.ref.name for found in snapshot.resources] == ["a"]
+        assert [resource.ref.name for resource in snapshot.resources] == ["a"]
         assert {name.removeprefix(f"{tree}:"): reason for name, reason in _unread(snapshot).items()} == {
             "file.yaml:1": "a binary file: leave it out",
             "folder": "cannot be read: git cannot list it: it is not in this clone, or damaged: see `git fsck`",
@@ -397,11 +397,11 @@ class TestLinks:
         repository.commit()
         on_disk = load_manifests([repository.folder])
         snapshot = load_state(f"{revision}:")
-        assert [found.ref for found in snapshot.resources] == [found.ref for found in on_disk.resources]
-        assert [found.origin.source for found in snapshot.resources] == [
-            f"{revision}:{os.path.relpath(found.origin.source, repository.folder)}" for found in on_disk.resources
+        assert [resource.ref for resource in snapshot.resources] == [resource.ref for resource in on_disk.resources]
+        assert [resource.origin.source for resource in snapshot.resources] == [
+            f"{revision}:{os.path.relpath(resource.origin.source, repository.folder)}" for resource in on_disk.resources
         ]
-        assert [found.rule for found in snapshot.diagnostics] == ["duplicate-object"]
+        assert [diagnostic.rule for diagnostic in snapshot.diagnostics] == ["duplicate-object"]
         assert _sources(f"{revision}:z/deep") == [f"{revision}:z/deep/f.yaml"]
         assert _sources(f"{revision}:l.yaml") == [f"{revision}:l.yaml"]
 

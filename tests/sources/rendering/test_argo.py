@@ -141,7 +141,7 @@ def test_charts(tmp_path: Path, source: str, service: str, port: int) -> None:
     write(tmp_path, {**CHART, "chart/more.yaml": "port: 2\n", "values/v.yaml": "port: 7\n"})
     write(tmp_path, {"app.yaml": APPLICATION % source})
     snapshot = rendered(tmp_path)
-    (found,) = [each for each in snapshot.resources if each.ref.group_kind.kind == "Service"]
+    (found,) = [resource for resource in snapshot.resources if resource.ref.group_kind.kind == "Service"]
     assert found.ref.qualified_name == service
     assert found.raw["spec"] == {"ports": [{"port": port}]}
     assert snapshot.gaps == ()
@@ -186,7 +186,7 @@ def test_options_of_kustomize(tmp_path: Path) -> None:
             ),
         },
     )
-    (found,) = [each for each in rendered(tmp_path).resources if each.ref.group_kind.kind == "Service"]
+    (found,) = [resource for resource in rendered(tmp_path).resources if resource.ref.group_kind.kind == "Service"]
     assert found.ref.qualified_name == "ns/p-a-s"
     assert found.raw["spec"] == {"ports": [{"port": 80}]}
 

@@ -123,7 +123,7 @@ spec: {path: %s, sourceRef: {kind: GitRepository, name: r}, targetNamespace: x%s
 
 
 def _complaints(folder: Path) -> list[str]:
-    return [found.message for found in rendered(folder).diagnostics if found.rule == "not-rendered"]
+    return [diagnostic.message for diagnostic in rendered(folder).diagnostics if diagnostic.rule == "not-rendered"]
 
 
 def test_too_much_to_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ def test_output_that_is_no_yaml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     write(tmp_path, {"t/kustomization.yaml": "namespace: x"})
     snapshot = rendered(tmp_path / "t")
     assert [resource.ref.name for resource in snapshot.resources] == ["a"]
-    assert len([found for found in snapshot.diagnostics if found.rule == "not-rendered"]) == 1
+    assert len([diagnostic for diagnostic in snapshot.diagnostics if diagnostic.rule == "not-rendered"]) == 1
 
 
 def test_roots_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ class TestKustomize:
         write(tmp_path, {"app/kustomization.yaml": "resources: [a.yaml, b.yaml]", "app/a.yaml": SERVICE % "a"})
         snapshot = rendered(tmp_path)
         assert [resource.ref.name for resource in snapshot.resources] == ["a"]
-        (found,) = [found for found in snapshot.diagnostics if found.rule == "not-rendered"]
+        (found,) = [diagnostic for diagnostic in snapshot.diagnostics if diagnostic.rule == "not-rendered"]
         assert found.message.startswith(f"{tmp_path}/app could not be rendered: accumulating resources")
         assert "no such file or directory" in found.message
         assert "kubectl-policy-" not in found.message
@@ -309,7 +309,7 @@ class TestReleases:
         write(tmp_path / "chart", CHART)
         snapshot = rendered(tmp_path)
         services = [ref for ref in refs(snapshot) if ref.startswith("Service")]
-        assert [each for each in services if not each.endswith("/c")] == [
+        assert [service for service in services if not service.endswith("/c")] == [
             "Service c/r",
             "Service o/k-d",
             "Service p/a",
@@ -380,7 +380,7 @@ class TestClusters:
     def test_one_of_them(self, tree: Path, cluster: str, port: int) -> None:
         """Is rendered alone."""
         snapshot = rendered(tree, cluster=cluster)
-        (service,) = [each for each in snapshot.resources if each.ref.group_kind.kind == "Service"]
+        (service,) = [resource for resource in snapshot.resources if resource.ref.group_kind.kind == "Service"]
         assert service.raw["spec"] == {"ports": [{"port": port}]}
         assert snapshot.gaps == ()
 

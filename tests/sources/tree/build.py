@@ -77,7 +77,7 @@ def refs_in(worlds: Mapping[str, Snapshot]) -> dict[str, list[str]]:
 
 def refs(snapshot: Snapshot, kind: str = "Service") -> list[str]:
     """The objects of a kind, by their full names."""
-    return sorted(each.ref.qualified_name for each in snapshot.resources if each.ref.kind == kind)
+    return sorted(resource.ref.qualified_name for resource in snapshot.resources if resource.ref.kind == kind)
 
 
 def doubts(snapshot: Snapshot, folder: Path) -> list[str]:

@@ -40,7 +40,7 @@ def _of(folder: Path, cluster: str = "") -> Snapshot:
 
 
 def _spec(snapshot: Snapshot, name: str = "s") -> object:
-    return next(each.raw["spec"] for each in snapshot.resources if each.ref.name == name)
+    return next(resource.raw["spec"] for resource in snapshot.resources if resource.ref.name == name)
 
 
 def test_all_of_them(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_in_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         repository.write(path, text)
     repository.commit()
     snapshot = load_state("HEAD:clusters", options=InputOptions(cluster="east"))
-    assert "Kustomization flux-system/shared" in {str(each.ref) for each in snapshot.resources}
+    assert "Kustomization flux-system/shared" in {str(resource.ref) for resource in snapshot.resources}
     snapshot = load_state("HEAD:apps/west")
     assert refs(snapshot) == ["apps/b"]
     assert snapshot.resources[0].origin.source == "HEAD:apps/base/b.yaml"

@@ -51,7 +51,7 @@ def test_patched_objects(tmp_path: Path) -> None:
         "Service o/p-e: over/r.yaml patches it",
     ]
     assert {gap.remedy for gap in snapshot.gaps} == {"--render"}
-    assert sorted(found.what for found in snapshot.left_out) == ["patch"] * 4 + ["replacement"] * 2
+    assert sorted(left_out.what for left_out in snapshot.left_out) == ["patch"] * 4 + ["replacement"] * 2
 
 
 def test_a_patch_that_cannot_be_read_may_change_anything(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_releases(tmp_path: Path) -> None:
     remedies = {gap.reason.split()[1]: gap.remedy for gap in snapshot.gaps if gap.reason.startswith("HelmRelease")}
     assert remedies["apps/near"] == "--render"
     assert remedies["apps/far"] == "add the output of `helm template`"
-    assert sorted(found.what for found in snapshot.left_out) == [
+    assert sorted(left_out.what for left_out in snapshot.left_out) == [
         "Helm template",
         "Helm values",
         "Helm values",
@@ -199,12 +199,14 @@ def test_alternatives(tmp_path: Path) -> None:
         "c/x.yaml": service("x", spec="{ports: [{port: 81}]}"),
     }
     snapshot = read(tmp_path, files)
-    shown = next(each for each in snapshot.resources if each.ref.name == "x")
+    shown = next(resource for resource in snapshot.resources if resource.ref.name == "x")
     assert shown.origin.source == str(tmp_path / "b" / "x.yaml")
     (gap,) = snapshot.gaps
     assert doubts(snapshot, tmp_path) == ["Service default/x: it is different in a/x.yaml:1, c/x.yaml:1"]
     assert gap.remedy == " or ".join(f"--offline {tmp_path / name}" for name in "bac")
-    assert [(each.rule, each.severity) for each in snapshot.diagnostics] == [("duplicate-object", "info")]
+    assert [(diagnostic.rule, diagnostic.severity) for diagnostic in snapshot.diagnostics] == [
+        ("duplicate-object", "info")
+    ]
 
 
 def test_many_alternatives(tmp_path: Path) -> None:
@@ -246,7 +248,7 @@ class TestWords:
     def data(folder: Path, files: dict[str, str]) -> list[Json]:
         """What the ConfigMaps of a tree hold."""
         snapshot = read(folder, files)
-        return [each.raw["data"] for each in snapshot.resources if each.ref.kind == "ConfigMap"]
+        return [resource.raw["data"] for resource in snapshot.resources if resource.ref.kind == "ConfigMap"]
 
     def test_in_a_kustomization(self, tmp_path: Path) -> None:
         """They are text; also where Flux makes one for a folder."""

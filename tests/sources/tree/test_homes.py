@@ -71,10 +71,10 @@ def test_each_overlay_makes_objects_of_its_own(tmp_path: Path) -> None:
     )
     assert refs(snapshot) == ["dev/d-a-x", "prod/a-x"]
     assert refs(snapshot, "Namespace") == ["dev", "prod"]
-    dev = next(each for each in snapshot.resources if each.ref.name == "d-a-x")
+    dev = next(resource for resource in snapshot.resources if resource.ref.name == "d-a-x")
     assert dev.raw["metadata"] == {"name": "d-a-x", "labels": {"app": "a", "env": "dev"}}
     assert dev.raw["spec"] == {"selector": {"own": "x", "app": "a"}}
-    prod = next(each for each in snapshot.resources if each.ref.name == "a-x")
+    prod = next(resource for resource in snapshot.resources if resource.ref.name == "a-x")
     assert prod.raw["metadata"] == {"name": "a-x", "labels": {"app": "a"}, "annotations": {"note": "x"}}
     assert not snapshot.gaps
 
@@ -96,7 +96,7 @@ def test_labels_reach_templates_and_selectors_that_are_there(tmp_path: Path) -> 
             "a.yaml": deployment + broken + policy,
         },
     )
-    specs = {each.ref.name: each.raw["spec"] for each in snapshot.resources}
+    specs = {resource.ref.name: resource.raw["spec"] for resource in snapshot.resources}
     assert specs["d"] == {
         "selector": {"matchLabels": {"a": "b", "c": "d"}},
         "template": {"metadata": {"labels": {"c": "d"}}},
@@ -125,7 +125,7 @@ def test_components_change_what_includes_them(tmp_path: Path) -> None:
         },
     )
     assert refs(snapshot) == ["part/i-a", "part/i-c", "two/i-b", "two/i-c"]
-    assert [found.what for found in snapshot.left_out] == ["object of a component that nothing includes"]
+    assert [left_out.what for left_out in snapshot.left_out] == ["object of a component that nothing includes"]
 
 
 def test_flux_says_it_for_a_folder(tmp_path: Path) -> None:
