@@ -42,16 +42,6 @@ def test_paths_run_through_the_routes_of_the_teams(analysis: Analysis) -> None:
     }
 
 
-@pytest.mark.parametrize(("name", "retry", "buffer"), [("cart", "cart", "house"), ("posts", "house", "house")])
-def test_policies_of_the_route_above_reach_those_below(analysis: Analysis, name: str, retry: str, buffer: str) -> None:
-    """The shop's own retries beat those of the house; the rest is the house's."""
-    (path,) = describe(analysis, NodeRef(http_route(name))).paths
-    rule = next(place for place, node in enumerate(path) if node.section and node.object == http_route(name))
-    (effective,) = analysis.effective_on(path[: rule + 1])
-    sources = {fate.field: fate.source.object.name for fate in effective.resolution.fates if fate.state == "effective"}
-    assert {field.partition(".")[0]: source for field, source in sources.items()} == {"retry": retry, "buffer": buffer}
-
-
 @pytest.mark.parametrize(
     ("name", "reason", "message"),
     [
@@ -80,12 +70,3 @@ def test_a_rule_that_is_not_reached_says_so(analysis: Analysis) -> None:
         assert (found.policy, found.target) == (None, NodeRef(http_route("site"), "shop"))
         assert found.message == "no request gets from there to orders, whose matches lie outside"
     assert describe(analysis, NodeRef(http_route("cart"), "items")).not_applying == ()
-
-
-def test_what_the_policies_come_to(analysis: Analysis) -> None:
-    """The house's is beaten in the cart alone."""
-    found = {policy.ref.name: analysis.enforcement(policy.ref) for policy in analysis.policies}
-    assert {name: (one.state, [by.name for by in one.by]) for name, one in found.items()} == {
-        "house": ("PartiallyEnforced", ["cart"]),
-        "cart": ("Enforced", []),
-    }

@@ -1,4 +1,4 @@
-"""Worlds of implementations: what is in force where, what becomes of every policy, and what would be reported on it."""
+"""Settings in force, states and reported conditions of all policies in the fixture worlds of implementations."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import analyze, leaves
+from kubectl_policy import leaves
 from kubectl_policy.resolution import field_name
 from tests import fast_yaml
-from tests.implementations import manifests, reported, states, words
+from tests.implementations import reported, states, words
+from tests.worlds.test_fixtures import load
 
 if TYPE_CHECKING:
     from tests.implementations import Condition
@@ -31,7 +32,7 @@ def written(condition: Condition) -> str:
 @pytest.mark.parametrize("world", EXPECTED)
 def test_what_becomes_of_every_policy(world: str) -> None:
     """Where nothing is listed but the state, nothing is reported."""
-    analysis = analyze(manifests(world))
+    analysis = load(world)
     found: dict[str, dict[str, object]] = {}
     for policy, (state, by) in states(analysis).items():
         found[policy] = {"state": f"{state} by {', '.join(by)}" if by else state}
@@ -43,7 +44,7 @@ def test_what_becomes_of_every_policy(world: str) -> None:
 @pytest.mark.parametrize("world", EXPECTED)
 def test_what_is_in_force(world: str) -> None:
     """At every end of a path at which a policy takes effect, and nothing at any other one."""
-    analysis = analyze(manifests(world))
+    analysis = load(world)
     found: dict[str, dict[str, dict[str, list[object]]]] = {}
     for policy in analysis.attachments:
         for effective in analysis.enforcement(policy).outcomes:

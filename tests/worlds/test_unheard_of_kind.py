@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from msgspec.structs import replace
 
-from kubectl_policy import GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests, load_profiles, plain
+from kubectl_policy import GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests, load_profiles
 from kubectl_policy.cli import run
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain import explain
-from kubectl_policy.questions.predicted_conditions import policy_status, target_conditions
+from kubectl_policy.questions.predicted_conditions import target_conditions
 from tests.build import listed
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ WORLD: Final = Path(__file__).parents[2] / "fixtures" / "unheard-of-kind"
 KIND: Final = GroupKind("larder.example.dev", "AllowancePolicy")
 ROUTE: Final = ObjectRef(GroupKind("gateway.networking.k8s.io", "HTTPRoute"), "diner", "menu")
 GATEWAY: Final = ObjectRef(GroupKind("gateway.networking.k8s.io", "Gateway"), "diner", "front")
-
-GUESTS: Final = ("rules.guests", {"limit": 40, "burst": 5}, "menu")
-STAFF: Final = ("rules.staff", {"limit": 1000}, "house")
 
 
 def load(*profiles: Path) -> Analysis:
@@ -55,29 +51,6 @@ def test_without_the_profile_it_is_no_policy() -> None:
     """It has neither a label nor target references that anybody knows of: all that follows comes from the profile."""
     assert load().registry.profile_of(KIND) is None
     assert load().affected_by(NodeRef(ROUTE, "rule[0]")) == ()
-
-
-@pytest.mark.parametrize(
-    ("rule", "birthdays"),
-    [
-        ("rule[0]", ("rules.birthdays", {"limit": 2}, "first-course")),
-        ("orders", ("rules.birthdays", {"limit": 10}, "menu")),
-    ],
-)
-def test_rules_are_merged_by_name(analysis: Analysis, rule: str, birthdays: tuple[str, object, str]) -> None:
-    """On each path to a rule of the route; a rule that is named again is replaced whole, its window goes with it."""
-    found = analysis.effective(NodeRef(ROUTE, rule), KIND)
-    assert len(found) == 2
-    for effective in found:
-        named = [
-            (".".join(field), leaf.value, leaf.source.object.name) for field, leaf in leaves(effective.resolution.spec)
-        ]
-        assert sorted(named) == sorted([GUESTS, STAFF, birthdays])
-        assert plain(effective.resolution.spec)["rules"] == {
-            "guests": GUESTS[1],
-            "staff": STAFF[1],
-            "birthdays": birthdays[1],
-        }
 
 
 def test_each_rule_has_its_source(analysis: Analysis) -> None:
@@ -105,24 +78,6 @@ def test_what_was_beaten_is_known(analysis: Analysis) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "state", "by"),
-    [
-        ("house", "PartiallyEnforced", ["menu"]),
-        ("door", "Overridden", ["menu"]),
-        ("menu", "PartiallyEnforced", ["first-course"]),
-        ("first-course", "Enforced", []),
-        ("third-course", "TargetNotFound", []),
-        ("takeaway", "TargetNotFound", []),
-        ("kitchen", "Invalid", []),
-    ],
-)
-def test_enforcement(analysis: Analysis, name: str, state: str, by: list[str]) -> None:
-    """What became of each policy over all its paths."""
-    found = analysis.enforcement(policy(name))
-    assert (found.state, [ref.name for ref in found.by]) == (state, by)
-
-
 def test_the_route_is_described(analysis: Analysis) -> None:
     """Which policies affect it, and which does not although it names it."""
     found = describe(analysis, NodeRef(ROUTE))
@@ -146,26 +101,6 @@ def test_a_policy_is_described(analysis: Analysis) -> None:
     ]
     assert [beater.by.object.name for field in found.fields for beater in field.superseded] == ["first-course"]
     assert found.affected == (NodeRef(ROUTE, "orders"), NodeRef(ROUTE, "rule[0]"))
-
-
-@pytest.mark.parametrize(
-    ("name", "where", "conditions"),
-    [
-        ("house", NodeRef(GATEWAY), [("Seated", "True", "TableReady"), ("Served", "True", "SomeOfIt")]),
-        ("door", NodeRef(GATEWAY, "door"), [("Seated", "True", "TableReady"), ("Served", "False", "EatenByOthers")]),
-        ("menu", NodeRef(ROUTE), [("Seated", "True", "TableReady"), ("Served", "True", "SomeOfIt")]),
-        ("first-course", NodeRef(ROUTE, "rule[0]"), [("Seated", "True", "TableReady"), ("Served", "True", "AllOfIt")]),
-        ("third-course", NodeRef(ROUTE, "route-rule-3"), [("Seated", "False", "NoSuchChair")]),
-        ("takeaway", NodeRef(replace(ROUTE, name="takeaway")), [("Seated", "False", "NoSuchTable")]),
-    ],
-)
-def test_conditions_are_its_own(
-    analysis: Analysis, name: str, where: NodeRef, conditions: list[tuple[str, str, str]]
-) -> None:
-    """One entry for each target, in the words of its controller."""
-    (found,) = policy_status(analysis, policy(name))
-    assert found.ancestor == where
-    assert [(condition.type, condition.status, condition.reason) for condition in found.conditions] == conditions
 
 
 def test_the_objects_that_it_affects_say_so(analysis: Analysis) -> None:
