@@ -19,7 +19,7 @@ ENVOY: Final = "gateway.envoyproxy.io"
 def redacted(*resources: Resource) -> list[Mapping[str, Json]]:
     """Objects of one world as they may be shown."""
     redaction = Redaction(analyze(snapshot(*resources)).registry)
-    return [redaction.redacted(each) for each in resources]
+    return [redaction.redact(each) for each in resources]
 
 
 def test_texts_go_and_numbers_keys_and_names_stay() -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.states import cascade, changed, in_scope, laid_over, paired, same_object
+from kubectl_policy.states import apply_changes, cascade, in_scope, overlay, pair_states, same_object
 from tests import build
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ class TestPaired:
 
     def test_nothing_differs(self) -> None:
         """Then neither knows of anything beside it."""
-        assert paired(build.snapshot(ONE), build.snapshot(ONE)) == (build.snapshot(ONE), build.snapshot(ONE))
+        assert pair_states(build.snapshot(ONE), build.snapshot(ONE)) == (build.snapshot(ONE), build.snapshot(ONE))
 
     def test_what_vanished_is_missing(self) -> None:
         """Although nothing is known of others of its kind."""
-        before, after = paired(build.snapshot(ONE), build.snapshot())
+        before, after = pair_states(build.snapshot(ONE), build.snapshot())
         assert (before.other_state, before.gone) == ((), frozenset())
         assert after.other_state == (ONE,)
         assert after.gone == {ONE.ref}
@@ -84,46 +84,46 @@ class TestPaired:
         """Nobody knows what a placeholder stands for, nor where an object lives of which nothing says it."""
         for name, namespace in (("${NAME}", ONE.ref.namespace), (ONE.ref.name, unknown_namespace("apps"))):
             other = replace(ONE, ref=replace(ONE.ref, name=name, namespace=namespace))
-            _, after = paired(build.snapshot(ONE), build.snapshot(other))
+            _, after = pair_states(build.snapshot(ONE), build.snapshot(other))
             assert after.gone == frozenset()
             assert presence(after, ONE.ref) == "unknown"
 
     def test_what_was_created_was_missing(self) -> None:
         """The other way round."""
-        before, after = paired(build.snapshot(), build.snapshot(ONE))
+        before, after = pair_states(build.snapshot(), build.snapshot(ONE))
         assert before.other_state == (ONE,)
         assert before.gone == {ONE.ref}
         assert (after.other_state, after.gone) == ((), frozenset())
 
     def test_what_a_gap_covers_is_unknown(self) -> None:
         """It may be there."""
-        _, after = paired(build.snapshot(ONE), build.snapshot(gaps=[FORBIDDEN]))
+        _, after = pair_states(build.snapshot(ONE), build.snapshot(gaps=[FORBIDDEN]))
         assert (after.other_state, after.gone) == ((ONE,), frozenset())
         assert presence(after, ONE.ref) == "unknown"
 
     def test_what_both_have_otherwise(self) -> None:
         """Each has the other's beside it, and neither is gone."""
-        before, after = paired(build.snapshot(policy("red")), build.snapshot(policy("blue")))
+        before, after = pair_states(build.snapshot(policy("red")), build.snapshot(policy("blue")))
         assert said(*before.other_state) == said(policy("blue"))
         assert said(*after.other_state) == said(policy("red"))
         assert before.gone == after.gone == frozenset()
 
     def test_a_namespace_in_which_something_lives_is_there(self) -> None:
         """Also if its own object was read in the other state alone."""
-        _, after = paired(build.snapshot(build.namespace("default"), ONE), build.snapshot(ONE))
+        _, after = pair_states(build.snapshot(build.namespace("default"), ONE), build.snapshot(ONE))
         assert after.gone == frozenset()
         assert presence(after, build.ref("Namespace", "default", group="")) == "present"
 
     def test_a_namespace_that_vanished_with_all_that_lived_there(self) -> None:
         """It is gone."""
         space = build.namespace("default")
-        _, after = paired(build.snapshot(space, ONE), build.snapshot())
+        _, after = pair_states(build.snapshot(space, ONE), build.snapshot())
         assert after.gone == {space.ref, ONE.ref}
         assert presence(after, space.ref) == "missing"
 
     def test_of_two_objects_of_one_name_the_later_counts(self) -> None:
         """As for `kubectl apply`."""
-        _, after = paired(build.snapshot(policy("red"), policy("blue")), build.snapshot(policy("blue")))
+        _, after = pair_states(build.snapshot(policy("red"), policy("blue")), build.snapshot(policy("blue")))
         assert after.other_state == ()
 
 
@@ -132,7 +132,7 @@ class TestChanged:
 
     def test_what_is_deleted_is_gone_whatever_a_gap_covers(self) -> None:
         """Somebody says that it is."""
-        before, after = changed(build.snapshot(ONE, gaps=[FORBIDDEN]), deleted={ONE.ref, TWO.ref})
+        before, after = apply_changes(build.snapshot(ONE, gaps=[FORBIDDEN]), deleted={ONE.ref, TWO.ref})
         assert before.other_state == ()
         assert (tuple(after.resources), after.other_state) == ((), (ONE,))
         assert after.gone == {ONE.ref, TWO.ref}
@@ -142,13 +142,13 @@ class TestChanged:
     def test_an_inhabited_namespace_that_is_deleted_is_gone(self) -> None:
         """Only this object is deleted."""
         space = build.namespace("default")
-        _, after = changed(build.snapshot(space, ONE), deleted={space.ref})
+        _, after = apply_changes(build.snapshot(space, ONE), deleted={space.ref})
         assert after.gone == {space.ref}
         assert presence(after, space.ref) == "missing"
 
     def test_what_is_deleted_and_applied_is_there(self) -> None:
         """It is what it was."""
-        before, after = changed(build.snapshot(policy(age=1)), [policy()], {policy().ref})
+        before, after = apply_changes(build.snapshot(policy(age=1)), [policy()], {policy().ref})
         assert (before.other_state, after.other_state, after.gone) == ((), (), frozenset())
         assert said(*after.resources) == said(policy(age=1))
 
@@ -156,7 +156,7 @@ class TestChanged:
         """Its age, its identity and its status; all else is as it is applied."""
         known = policy("red", age=1, status={"ancestors": []}, priority=1)
         known = build.with_metadata(known, uid="1-2", resourceVersion="7", labels={"a": "b"})
-        _, after = changed(build.snapshot(known), [policy("blue")])
+        _, after = apply_changes(build.snapshot(known), [policy("blue")])
         (applied,) = after.resources
         assert applied.created == known.created
         assert applied.raw == {
@@ -172,20 +172,20 @@ class TestChanged:
 
     def test_what_is_applied_may_state_them(self) -> None:
         """Then this counts."""
-        _, after = changed(build.snapshot(policy(age=1, status={"a": 1})), [policy(age=2, status={"b": 1})])
+        _, after = apply_changes(build.snapshot(policy(age=1, status={"a": 1})), [policy(age=2, status={"b": 1})])
         assert said(*after.resources) == said(policy(age=2, status={"b": 1}))
 
     def test_what_kubectl_writes_for_a_dry_run_states_nothing(self) -> None:
         """An empty time of creation and an empty status."""
         dry = build.with_metadata(policy(status={}), creationTimestamp=None)
         known = policy(age=1, status={"a": 1})
-        _, after = changed(build.snapshot(known), [dry])
+        _, after = apply_changes(build.snapshot(known), [dry])
         assert said(*after.resources) == said(known)
         assert after.other_state == ()
 
     def test_what_is_new_is_as_it_is_applied(self) -> None:
         """There is nothing to keep; before, it was missing."""
-        before, after = changed(build.snapshot(ONE), [policy()])
+        before, after = apply_changes(build.snapshot(ONE), [policy()])
         assert said(*after.resources) == said(ONE, policy())
         assert said(*before.other_state) == said(policy())
         assert before.gone == {policy().ref}
@@ -195,7 +195,7 @@ class TestChanged:
         old, new = Diagnostic("yaml", "error", "old"), Diagnostic("yaml", "error", "new")
         snapshot = replace(build.snapshot(ONE), diagnostics=(old,))
         unread = replace(build.snapshot(gaps=[FORBIDDEN]), diagnostics=(new,))
-        before, after = changed(snapshot, unread=unread)
+        before, after = apply_changes(snapshot, unread=unread)
         assert (before.gaps, before.diagnostics) == ((), (old,))
         assert (after.gaps, after.diagnostics) == ((FORBIDDEN,), (old, new))
 
@@ -206,38 +206,38 @@ class TestLaidOver:
     def test_where_both_have_an_object_its_own_counts(self) -> None:
         """All else is of either; nothing is gone for that, and there is no other state."""
         around, own = build.snapshot(ONE, policy("red")), build.snapshot(policy("blue"), TWO)
-        both = laid_over(around, own)
+        both = overlay(around, own)
         assert said(*both.resources) == said(ONE, policy("blue"), TWO)
         assert (both.other_state, both.gone) == ((), frozenset())
 
     def test_what_could_not_be_read_of_either(self) -> None:
         """It may be there, whichever of them it was to be read for."""
         gap = Gap("Service", "default", "broken")
-        both = laid_over(build.snapshot(gaps=[FORBIDDEN]), build.snapshot(gaps=[gap]))
+        both = overlay(build.snapshot(gaps=[FORBIDDEN]), build.snapshot(gaps=[gap]))
         assert both.gaps == (FORBIDDEN, gap)
         assert presence(both, ONE.ref) == "unknown"
 
     @pytest.mark.parametrize(("around", "own"), [*product((False, True), repeat=2)])
     def test_what_is_all_there_is(self, *, around: bool, own: bool) -> None:
         """If one of them is complete, both are together; of what was listed in a namespace alone it is so there."""
-        both = laid_over(build.snapshot(ONE, complete=around), build.snapshot(TWO, complete=own))
+        both = overlay(build.snapshot(ONE, complete=around), build.snapshot(TWO, complete=own))
         assert both.complete == (around or own)
         services = build.service().ref.group_kind
         parts = [build.listed(build.snapshot(ONE)), replace(build.snapshot(), listed=frozenset({(services, "far")}))]
-        assert laid_over(*parts).listed == parts[0].listed | parts[1].listed
-        assert presence(laid_over(*parts), build.ref("Gateway", "three")) == "missing"
+        assert overlay(*parts).listed == parts[0].listed | parts[1].listed
+        assert presence(overlay(*parts), build.ref("Gateway", "three")) == "missing"
 
     def test_what_is_said_of_its_reading_is_its_own(self) -> None:
         """Where it was read, and what it was told; what is around it was read for it alone."""
         around = replace(build.snapshot(ONE), source="the cluster", ignored=7)
-        both = laid_over(around, replace(build.snapshot(), ignored=1))
+        both = overlay(around, replace(build.snapshot(), ignored=1))
         assert (both.source, both.ignored) == ("the input", 1)
 
     def test_the_definition_of_a_kind_may_be_around(self) -> None:
         """What is cluster-scoped by it is so in the state as well, so that both have one object."""
         definition = build.crd("ColorPolicy", cluster_scoped=True)
         there = replace(policy("red"), ref=replace(policy().ref, namespace=""))
-        both = laid_over(build.snapshot(definition, there), build.snapshot(policy("blue")))
+        both = overlay(build.snapshot(definition, there), build.snapshot(policy("blue")))
         assert [(resource.ref, resource.raw) for resource in both.resources][1:] == [(there.ref, policy("blue").raw)]
 
 

@@ -15,7 +15,7 @@ from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import NodeRef, ObjectRef
 from kubectl_policy.resolution import paths_by_way_of
-from kubectl_policy.states import STANDARD, Surroundings, changed, paired, same_object, surroundings
+from kubectl_policy.states import STANDARD, Surroundings, apply_changes, pair_states, same_object, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -35,7 +35,7 @@ def compare(
     implementation: Implementation | None = None,
 ) -> StateComparison:
     """Compare two states that were read separately; for the arguments see `analyze`."""
-    old, new = paired(before, after)
+    old, new = pair_states(before, after)
     first = analyze(old, profiles=profiles, implementation=implementation)
     return StateComparison(first, first.of_state(new))
 
@@ -52,7 +52,7 @@ def what_if(
     Only these objects are deleted; `cascade` finds their dependents. `unread` has the gaps and diagnostics of the
     applied manifests.
     """
-    before, after = changed(analysis.snapshot, applied, deleted, unread)
+    before, after = apply_changes(analysis.snapshot, applied, deleted, unread)
     is_unchanged = not (before.other_state or analysis.snapshot.other_state)
     return StateComparison(analysis if is_unchanged else analysis.of_state(before), analysis.of_state(after))
 

@@ -63,7 +63,7 @@ class Redaction:
         profiles = registry.policy_kinds
         self._annotations = {profile.weight_annotation for profile in profiles} - {""}
 
-    def redacted(self, resource: Resource) -> Mapping[str, Json]:
+    def redact(self, resource: Resource) -> Mapping[str, Json]:
         """Return an object without its texts."""
         kind = resource.ref.group_kind
         is_standard = kind in _WHOLE or kind in ROUTES

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _KEPT_METADATA = ("creationTimestamp", "uid")
 
 
-def paired(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
+def pair_states(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
     """Return two states that were read separately, each with the objects that the other one has or that differ there.
 
     An object that only one state has is known to be gone in the other, unless a gap covers it there, or a placeholder
@@ -36,10 +36,10 @@ def paired(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
     """
     old, new = world_of(before.resources), world_of(after.resources)
     old_refs, new_refs = ([resource.ref for resource in world] for world in (old, new))
-    return _earlier(before, old, new, new_refs), _knowing_of(after, new, old, old_refs)
+    return _earlier_state(before, old, new, new_refs), _with_differences(after, new, old, old_refs)
 
 
-def changed(
+def apply_changes(
     snapshot: Snapshot,
     applied: Iterable[Resource] = (),
     deleted: Collection[ObjectRef] = (),
@@ -54,7 +54,7 @@ def changed(
     changes: dict[ObjectRef, Resource | None] = dict.fromkeys(deleted)
     for resource in applied:
         existing = old.get(resource.ref)
-        changes[resource.ref] = _applied_to(existing, resource) if existing else resource
+        changes[resource.ref] = _apply_to(existing, resource) if existing else resource
     new = Overlay(old, changes)
     gone = {ref for ref in deleted if changes[ref] is None}
     diagnostics = tuple(problem for problem in snapshot.diagnostics if problem.subject not in gone)
@@ -63,17 +63,17 @@ def changed(
     if unread:
         diagnostics = (*diagnostics, *unread.diagnostics)
         after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
-    later = _knowing_of(after, new, old, changes)
-    return _earlier(snapshot, old, new, changes), replace(later, gone=later.gone | gone)
+    later = _with_differences(after, new, old, changes)
+    return _earlier_state(snapshot, old, new, changes), replace(later, gone=later.gone | gone)
 
 
-def laid_over(around: Snapshot, inner: Snapshot) -> Snapshot:
+def overlay(around: Snapshot, inner: Snapshot) -> Snapshot:
     """Lay a state over the one around it: of an object in both, that of the inner state counts.
 
     The result has the gaps of both, and is complete if either state is.
     """
     scopes = Index(around)
-    _, both = changed(around, (in_scope(resource, scopes) for resource in inner.resources), unread=inner)
+    _, both = apply_changes(around, (in_scope(resource, scopes) for resource in inner.resources), unread=inner)
     return replace(
         both,
         complete=inner.complete or around.complete,
@@ -100,9 +100,9 @@ def same_object(first: Resource, second: Resource) -> bool:
     return first is second or (first.created == second.created and same_json(first.raw, second.raw))
 
 
-def _earlier(snapshot: Snapshot, world: World, later: World, refs: Iterable[ObjectRef]) -> Snapshot:
+def _earlier_state(snapshot: Snapshot, world: World, later: World, refs: Iterable[ObjectRef]) -> Snapshot:
     """Return the earlier of two states, in which rules of routes have their names in the later state."""
-    earlier = _knowing_of(snapshot, world, later, refs)
+    earlier = _with_differences(snapshot, world, later, refs)
     rules: dict[ObjectRef, tuple[str, ...]] = {}
     for theirs in earlier.other_state:
         ours = world.get(theirs.ref)
@@ -112,7 +112,7 @@ def _earlier(snapshot: Snapshot, world: World, later: World, refs: Iterable[Obje
     return replace(earlier, rules=rules)
 
 
-def _knowing_of(snapshot: Snapshot, world: World, other_world: World, refs: Iterable[ObjectRef]) -> Snapshot:
+def _with_differences(snapshot: Snapshot, world: World, other_world: World, refs: Iterable[ObjectRef]) -> Snapshot:
     """Return a state with those of some objects that the other state has, and that are absent or differ in it."""
     theirs = filter(None, map(other_world.get, refs))
     other_state = tuple(
@@ -130,7 +130,7 @@ def _knowing_of(snapshot: Snapshot, world: World, other_world: World, refs: Iter
     return replace(snapshot, other_state=other_state, gone=gone, rules={})
 
 
-def _applied_to(existing: Resource, resource: Resource) -> Resource:
+def _apply_to(existing: Resource, resource: Resource) -> Resource:
     kept = {key: value for key, value in mapping_at(existing.raw, "metadata").items() if key in _KEPT_METADATA}
     stated = {key: value for key, value in mapping_at(resource.raw, "metadata").items() if value is not None}
     raw: dict[str, Json] = {**resource.raw, "metadata": {**kept, **stated}}

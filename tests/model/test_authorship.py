@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.model import FieldPath
-from kubectl_policy.model.authorship import Authorship, managed_by
+from kubectl_policy.model.authorship import Authorship, field_owner
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -72,7 +72,7 @@ RAW: Json = {"metadata": {"managedFields": [entry("kubectl", EARLY, {"f:spec": O
 def test_who_owns_a_field(path: str, owned: bool) -> None:  # noqa: FBT001 (a table)
     """The field itself, or something that it is in as a whole; items are known by their keys, values or places."""
     expected = Authorship(who="kubectl", when=EARLY) if owned else None
-    assert managed_by(RAW, FieldPath.parse(path).steps) == expected
+    assert field_owner(RAW, FieldPath.parse(path).steps) == expected
 
 
 def test_the_last_of_several_owners_counts() -> None:
@@ -80,10 +80,10 @@ def test_the_last_of_several_owners_counts() -> None:
     fields: Json = {"f:spec": {"f:time": {}}}
     managers: Json = [entry("late", LATE, fields), entry("early", EARLY, fields)]
     raw: Json = {"metadata": {"managedFields": managers}, "spec": SPEC}
-    assert managed_by(raw, ("spec", "time")) == Authorship(who="late", when=LATE)
+    assert field_owner(raw, ("spec", "time")) == Authorship(who="late", when=LATE)
 
 
 def test_nobody_is_recorded() -> None:
     """Manifests as they are written have no managers; and what has another shape is none."""
-    assert managed_by({"spec": SPEC}, ("spec", "time")) is None
-    assert managed_by({"metadata": {"managedFields": [{"fieldsV1": 1}, 2]}}, ("spec", "time")) is None
+    assert field_owner({"spec": SPEC}, ("spec", "time")) is None
+    assert field_owner({"metadata": {"managedFields": [{"fieldsV1": 1}, 2]}}, ("spec", "time")) is None

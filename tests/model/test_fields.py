@@ -260,7 +260,7 @@ def test_get(path: str, value: Json) -> None:
 )
 def test_each(pattern: str, found: dict[str, Json]) -> None:
     """With its own path."""
-    assert {str(path): value for path, value in at(pattern).each(ROUTE)} == found
+    assert {str(path): value for path, value in at(pattern).matches(ROUTE)} == found
 
 
 @pytest.mark.parametrize(

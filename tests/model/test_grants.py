@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import Gap, GroupKind, Resource
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.states import changed
+from kubectl_policy.states import apply_changes
 from tests.build import grant, index, listed, ref, resource, snapshot
 
 ROUTE = GroupKind(GATEWAY_API, "HTTPRoute")
@@ -71,7 +71,7 @@ def test_in_an_open_world_a_grant_may_be_somewhere_else() -> None:
 def test_what_only_the_other_state_permits_is_not_permitted() -> None:
     """Whoever deletes a grant means to take the permission away."""
     given = grant(namespace="kitchen", sources=[(GATEWAY_API, "HTTPRoute", "baker")])
-    before, after = changed(snapshot(given), deleted=[given.ref])
+    before, after = apply_changes(snapshot(given), deleted=[given.ref])
     assert [Index(state).grants.permit(ROUTE, "baker", OVEN) for state in (before, after)] == [True, False]
     assert Index(after).grants.permit(ROUTE, "butcher", OVEN) is None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from msgspec.structs import replace
 
@@ -11,6 +13,7 @@ from kubectl_policy.model.kinds import (
     BUILT_IN,
     POLICY_LABEL,
     KindNames,
+    counting_definitions,
     known_kinds,
     names,
     names_in_crd,
@@ -55,6 +58,12 @@ def test_what_of_a_definition_does_not_count(kind: str, group: str, reason: str,
 def test_a_definition_that_counts() -> None:
     """Of a kind of somebody's own."""
     assert problem_of_definition(crd("Widget")) is None
+
+
+def test_the_oldest_of_several_definitions_counts() -> None:
+    """An API server refuses the later ones, as the kind is taken."""
+    older, newer = (replace(crd("Widget"), created=datetime(year, 1, 1, tzinfo=UTC)) for year in (2025, 2026))
+    assert counting_definitions([newer, older]) == {WIDGET: older}
 
 
 def test_a_definition_without_a_plural_is_given_one() -> None:

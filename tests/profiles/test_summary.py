@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.load import built_in_profiles
-from kubectl_policy.profiles.summary import SummaryPart, summarized
+from kubectl_policy.profiles.summary import SummaryPart, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def phrases(spec: Mapping[str, Any], *parts: SummaryPart) -> tuple[str, ...]:
     """The phrases for settings."""
-    return summarized(parts, spec)
+    return summarize(parts, spec)
 
 
 def part(field: str, words: str, **more: Any) -> SummaryPart:  # noqa: ANN401 (as the value has them)

@@ -239,7 +239,7 @@ def test_what_is_attached_to_what_is_the_same_without_values(folder: Path) -> No
         return
     analysis = analyze(taken)
     redaction = Redaction(analysis.registry)
-    resources = tuple(replace(resource, raw=redaction.redacted(resource)) for resource in taken.resources)
+    resources = tuple(replace(resource, raw=redaction.redact(resource)) for resource in taken.resources)
     shown = analyze(replace(taken, resources=resources))
     every = (each for policy in analysis.policies for each in analysis.attachments.get(policy.ref, ()))
     invalid = {each.policy for each in every if each.state == "policy invalid"}

@@ -302,7 +302,7 @@ class FollowedReference(Struct, frozen=True):
         if permitted:
             return None
         if permitted is None:
-            message = f"whether {kind.kind} of {home} may target {ref} is unknown: {index.grants.unsaid}"
+            message = f"whether {kind.kind} of {home} may target {ref} is unknown: {index.grants.unknown_reason}"
             return NotAttached("target unknown", message)
         message = f"no ReferenceGrant in namespace {ref.namespace} lets {kind.kind} of {home} target {ref}"
         return NotAttached("not permitted", message)

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from kubectl_policy.cli import terminal
 from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, ClusterFlags, OutputOption, SharedOptions
 from kubectl_policy.cli.remarks import (
-    mention_the_rest,
+    mention_assumed,
+    mention_remaining_problems,
+    mention_unapplied,
     mention_waiting,
-    mention_what_was_assumed,
-    mention_what_was_not_applied,
 )
 from kubectl_policy.cli.syntax import CLUSTER
 from kubectl_policy.errors import UsageError
@@ -207,9 +207,9 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
         is_whole = format_of(self.output).tells == "everything"
         for state in states:
-            mention_the_rest(state, problems if is_whole else (), unseen if is_whole else ())
-            mention_what_was_not_applied(state, rendered=self.render)
-            mention_what_was_assumed(state)
+            mention_remaining_problems(state, problems if is_whole else (), unseen if is_whole else ())
+            mention_unapplied(state, rendered=self.render)
+            mention_assumed(state)
 
     def _repeated(self) -> list[str]:
         """Return the options with which a suggested command reads the same input."""

@@ -34,7 +34,7 @@ def mention_waiting() -> None:
         complain("reading manifests from the keyboard; Ctrl-D ends them")
 
 
-def mention_the_rest(
+def mention_remaining_problems(
     analysis: "Analysis", shown: "Collection[Diagnostic]" = (), unseen: "Collection[BlindSpot]" = ()
 ) -> None:
     """Mention problems with reading the input that the answer does not show.
@@ -83,7 +83,7 @@ def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> Non
         complain(f"{several}{first.ref} is in namespace {first.ref.namespace} by {origin}")
 
 
-def mention_what_was_not_applied(*states: "Analysis", rendered: bool) -> None:
+def mention_unapplied(*states: "Analysis", rendered: bool) -> None:
     """Mention patches, templates and the like, which change or generate objects."""
     # Several states may have left out the same patch; one state may have left out several at the same origin.
     left_out = Counter["LeftOut"]()
@@ -97,7 +97,7 @@ def mention_what_was_not_applied(*states: "Analysis", rendered: bool) -> None:
         complain(f"{listed(phrases)} {were} not applied{'' if rendered else ': --render'}")
 
 
-def mention_what_was_assumed(analysis: "Analysis") -> None:
+def mention_assumed(analysis: "Analysis") -> None:
     """Mention objects that are assumed to exist by `--assume-exists`."""
     assumed = analysis.index.assumed_refs
     if assumed:

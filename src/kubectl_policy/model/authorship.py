@@ -38,7 +38,7 @@ class Commit(Struct, frozen=True, kw_only=True):
 NOT_COMMITTED = Authorship(who="", when="")
 
 
-def managed_by(raw: Json, steps: Sequence[Step]) -> Authorship | None:
+def field_owner(raw: Json, steps: Sequence[Step]) -> Authorship | None:
     """Return the owner of a field by `managedFields`, the latest one of several; None where nobody owns it."""
     entries = mappings_at(raw, "metadata.managedFields")
     owners = [entry for entry in entries if steps and _owns(entry.get("fieldsV1"), raw, steps)]

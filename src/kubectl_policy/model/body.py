@@ -156,7 +156,7 @@ def _encode(value: Mapping[str, Json]) -> bytes:
 
 
 @lru_cache(maxsize=1_000)
-def as_written(string: str) -> bytes:
+def encoded(string: str) -> bytes:
     """Return a string as it is written in `text_of`."""
     return string.encode() if string.isascii() and string.isidentifier() else _encode({"": string})[5:-2]
 

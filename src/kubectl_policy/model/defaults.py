@@ -42,7 +42,7 @@ class Filler(Struct, frozen=True, kw_only=True, dict=True):
         return bool(self.properties or self.additional or self.items)
 
 
-def filler_of(schema: Mapping[str, Json]) -> Filler:
+def compile_defaults(schema: Mapping[str, Json]) -> Filler:
     """Compile the defaults of a schema: `Default` in apiextensions-apiserver, pkg/apiserver/schema/defaulting."""
     properties = mapping_at(schema, "properties")
     filler = Filler(
@@ -51,16 +51,16 @@ def filler_of(schema: Mapping[str, Json]) -> Filler:
         additional=_or_none(schema.get("additionalProperties")),
         items=_or_none(schema.get("items")),
     )
-    default = filled(schema.get("default"), filler)
+    default = fill(schema.get("default"), filler)
     return filler if default is None else replace(filler, default=default)
 
 
 def _or_none(schema: Json) -> Filler | None:
-    filler = filler_of(schema) if isinstance(schema, Mapping) else None
+    filler = compile_defaults(schema) if isinstance(schema, Mapping) else None
     return filler if filler and (filler.default is not None or filler.goes_on) else None
 
 
-def filled(value: Json, filler: Filler) -> Json:
+def fill(value: Json, filler: Filler) -> Json:
     """Return a value with its defaults; the very same value if there is nothing to fill in.
 
     A null that the schema does not allow counts as absent.
@@ -70,28 +70,28 @@ def filled(value: Json, filler: Filler) -> Json:
     if not filler.goes_on:
         return value
     if not isinstance(value, list):
-        return filled_mapping(value, filler) if isinstance(value, (dict, Mapping)) else value
+        return fill_mapping(value, filler) if isinstance(value, (dict, Mapping)) else value
     items, changed = filler.items, None
     for position, old in enumerate(value) if items else ():
-        new = filled(old, items) if items else old
+        new = fill(old, items) if items else old
         if new is not old:
             changed = changed or [*value]
             changed[position] = new
     return changed or value
 
 
-def filled_mapping(value: Mapping[str, Json], filler: Filler) -> Mapping[str, Json]:
+def fill_mapping(value: Mapping[str, Json], filler: Filler) -> Mapping[str, Json]:
     """Return a mapping with its defaults; the very same mapping if there is nothing to fill in."""
     changed: dict[str, Json] = {}
     for key, inner in filler.properties:
         if key in value:
-            new = filled(value[key], inner)
+            new = fill(value[key], inner)
             if new is not value[key]:
                 changed[key] = new
         elif inner.default is not None:
             changed[key] = inner.default
     for key, old in value.items() if filler.additional else ():
-        new = filled(old, filler.additional) if filler.additional else old
+        new = fill(old, filler.additional) if filler.additional else old
         if new is not old:
             changed[key] = new
     return {**value, **changed} if changed else value
@@ -125,7 +125,7 @@ class Defaults:
         """Return an object with its defaults; the very same mapping if there is nothing to fill in."""
         filler = self._filler((resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2]))
         content = resource.raw.content if isinstance(resource.raw, Body) else resource.raw
-        filled_content = filled_mapping(content, filler)
+        filled_content = fill_mapping(content, filler)
         raw = resource.raw if filled_content is content else filled_content
         if resource.ref.group_kind == NAMESPACE:
             return _with_name_label(raw, resource.ref.name)
@@ -133,7 +133,7 @@ class Defaults:
 
     @cached_method
     def _filler(self, kind_and_version: tuple[GroupKind, str]) -> Filler:
-        return filler_of(self.schema_of(*kind_and_version))
+        return compile_defaults(self.schema_of(*kind_and_version))
 
 
 @cache

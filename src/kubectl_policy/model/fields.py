@@ -80,7 +80,7 @@ class FieldPath(Struct, frozen=True, gc=False):
         """Return the value of the field in an object; None where a step is absent or leads into another type."""
         return _value_at(value, self.steps)
 
-    def each(self, value: Json) -> Iterator[tuple[FieldPath, Json]]:
+    def matches(self, value: Json) -> Iterator[tuple[FieldPath, Json]]:
         """Yield every value that a pattern leads to, with its path; absent fields are left out."""
         return _each(value, self.steps, ())
 

@@ -52,7 +52,7 @@ class Grants:
         return lets_in or not self._snapshot.complete or self._may_be_hidden(inside)
 
     @property
-    def unsaid(self) -> str:
+    def unknown_reason(self) -> str:
         """The reason for which it is unknown whether a reference is permitted, in words."""
         if self._snapshot.source == "the input":
             return "no ReferenceGrant in the input says so"

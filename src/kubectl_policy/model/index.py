@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import Results, cached_method
 from kubectl_policy.model.absence import Absence, Candidates
-from kubectl_policy.model.body import as_written, strings_in
+from kubectl_policy.model.body import encoded, strings_in
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import Grants
 from kubectl_policy.model.kind_roles import NAMESPACE, REFERENCE_GRANT
 from kubectl_policy.model.kinds import CRD, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
-from kubectl_policy.model.selectors import demanded, selects
+from kubectl_policy.model.selectors import required_labels, selects
 from kubectl_policy.model.unknown import has_placeholder, is_unknown, may_be_unfilled, may_equal, may_have_open_names
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped, has_name, with_signs, world_of
 
@@ -113,7 +113,7 @@ class Index:
     def read_with_strings(self, group_kind: GroupKind, *strings: str) -> list[Resource]:
         """Return the objects of a kind, of those read so far, that contain all strings, also by default; sorted."""
         defaults = self.defaults.strings_of(group_kind)
-        written = [as_written(string) for string in strings if string not in defaults]
+        written = [encoded(string) for string in strings if string not in defaults]
         return with_signs(self.read_of_kind(group_kind), lambda text, _: all(string in text for string in written))
 
     @cached_property
@@ -161,7 +161,7 @@ class Index:
     def selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """Return the objects of a kind in one namespace whose labels match a selector, sorted by name."""
         candidates = self.of_kind_in(group_kind, namespace)
-        for labels in demanded(selector):
+        for labels in required_labels(selector):
             having = [self._with_label(group_kind, namespace, label) for label in labels]
             if sum(map(len, having)) < len(candidates):
                 candidates = having[0] if len(having) == 1 else tuple(sorted(chain(*having), key=attrgetter("ref")))

@@ -46,7 +46,7 @@ def keys_of(selector: Mapping[str, Json]) -> set[str]:
     return {requirement.key for requirement in _requirements(selector)}
 
 
-def demanded(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, str | None]]]:
+def required_labels(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, str | None]]]:
     """Yield, for each requirement that an object without labels cannot satisfy, the labels of which it must have one.
 
     The value of a label is None where any value satisfies the requirement.

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeVar, overload
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model.body import as_written, text_of
+from kubectl_policy.model.body import encoded, text_of
 from kubectl_policy.model.refs import ObjectRef
 
 if TYPE_CHECKING:
@@ -140,11 +140,11 @@ class Loaded(World):
     @cached_method
     def _naming(self, kind_and_object: tuple[GroupKind, ObjectRef | str]) -> Sequence[ObjectRef]:
         kind, obj = kind_and_object
-        wanted = as_written(obj if isinstance(obj, str) else obj.name)
+        wanted = encoded(obj if isinstance(obj, str) else obj.name)
         pairs = zip(self._unsorted.get(kind, ()), self._texts_of(kind), strict=True)
         if isinstance(obj, str):
             return sorted(ref for ref, text in pairs if wanted in text)
-        home, namespace = obj.namespace, as_written(obj.namespace)
+        home, namespace = obj.namespace, encoded(obj.namespace)
         # Few objects are about one namespace.
         near = ((ref, text) for ref, text in pairs if namespace in text or ref.namespace == home)
         containing = [(ref, text) for ref, text in near if wanted in text]
@@ -292,13 +292,13 @@ def _names(holder: Resource, name: str, text: bytes) -> bool:
     metadata = holder.raw.get("metadata")
     for field in ("name", "namespace"):
         if isinstance(metadata, Mapping) and metadata.get(field) == name:
-            text = text.replace(b'"%s":"%s"' % (field.encode(), as_written(name)), b"", 1)
+            text = text.replace(b'"%s":"%s"' % (field.encode(), encoded(name)), b"", 1)
     return has_name(name, text)
 
 
 def has_name(name: str, text: bytes) -> bool:
     """Whether a name is in a JSON text, not as a part of a longer one; dots and slashes are between words."""
-    written = as_written(name)
+    written = encoded(name)
     start = text.find(written)
     while start >= 0:
         end = start + len(written)

@@ -200,7 +200,7 @@ class ControllerSetting(Struct, frozen=True, rename="camel"):
     """What it is."""
 
 
-def filled_in(name: str, values: Mapping[str, str]) -> str:
+def fill_in(name: str, values: Mapping[str, str]) -> str:
     """Replace names of settings (`{controllerName}`) in a name by their values."""
     for setting, value in values.items():
         name = name.replace(f"{{{setting}}}", value)
@@ -255,7 +255,7 @@ class DelegationProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     def under(self, values: Mapping[str, str]) -> DelegationProfile:
         """Return the profile under settings; one without a value has its default."""
         settings = {name: values.get(name, default) for name, default in self.settings}
-        return replace(self, controllers=frozenset(filled_in(name, settings) for name in self.controllers))
+        return replace(self, controllers=frozenset(fill_in(name, settings) for name in self.controllers))
 
 
 # Where profiles of policy kinds say what a rule of a route itself says.

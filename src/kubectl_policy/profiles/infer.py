@@ -59,7 +59,7 @@ class _Signs(Struct, frozen=True, kw_only=True):
         return self.refers and not self.label and kind.lower().endswith(_NO_POLICIES)
 
 
-def inferred(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
+def infer_profile(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
     """Return the profile that a kind's policy label implies or, without one, its shape; None without either.
 
     A kind has the shape of a policy kind if it has target references in its schema or, without a schema, in one of its

@@ -22,7 +22,7 @@ from kubectl_policy.profiles.controllers import (
     GatewayProfile,
     RouteSettings,
     StatusProfile,
-    filled_in,
+    fill_in,
 )
 from kubectl_policy.profiles.merging import (
     Chooser,
@@ -39,7 +39,7 @@ from kubectl_policy.profiles.merging import (
 )
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from kubectl_policy.profiles.reading import INTERNAL, NOTHING, REQUIRED, FieldName, Name, SecurityField, text_like
-from kubectl_policy.profiles.summary import SummaryPart, summarized
+from kubectl_policy.profiles.summary import SummaryPart, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -417,7 +417,7 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
 
     def summary_of(self, spec: Mapping[str, Json]) -> tuple[str, ...]:
         """Return settings in short phrases, such as `JWT from acme`; if all policies apply, those of one policy."""
-        return summarized(self.summary, spec)
+        return summarize(self.summary, spec)
 
     def counts(self, field: str) -> bool:
         """Whether a field of the settings is one of those that count, is inside of one, or contains one."""
@@ -461,8 +461,8 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
         settings = {name: values.get(name, setting.default) for name, setting in self.settings.items()}
         return replace(
             self,
-            controllers=frozenset(filled_in(controller, settings) for controller in self.controllers),
-            global_namespace=filled_in(self.global_namespace, settings),
+            controllers=frozenset(fill_in(controller, settings) for controller in self.controllers),
+            global_namespace=fill_in(self.global_namespace, settings),
             shared_fields=tuple(joint for joint in self.shared_fields if joint.holds(settings)),
             needs=tuple(need.under(settings) for need in self.needs),
         )

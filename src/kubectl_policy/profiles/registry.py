@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.kind_roles import TARGET_KINDS
 from kubectl_policy.model.kinds import KindNames, is_kubernetes_own, plural
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
-from kubectl_policy.profiles.infer import inferred, looks_alike, why_none
+from kubectl_policy.profiles.infer import infer_profile, looks_alike, why_none
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.profile import PolicyKindProfile
@@ -162,7 +162,7 @@ class Registry:
         if group_kind in TARGET_KINDS:
             return None
         built_in = built_in_profiles(group_kind.group).get(group_kind)
-        return built_in if built_in or is_kubernetes_own(group_kind) else inferred(group_kind, self._index)
+        return built_in if built_in or is_kubernetes_own(group_kind) else infer_profile(group_kind, self._index)
 
 
 def _of_rules(kind: GroupKind, profile: PolicyKindProfile) -> PolicyKindProfile:

@@ -60,7 +60,7 @@ class SummaryPart(Struct, frozen=True, kw_only=True, rename="camel"):
         if any(_text(value_at(spec, field)) not in values for field, values in self.when.items()):
             return
         pattern = FieldPath.parse(self.field)
-        for path, value in pattern.each(spec):
+        for path, value in pattern.matches(spec):
             if value is None:
                 continue
             if "{#" in self.words and isinstance(value, Mapping | list | tuple) and not value:
@@ -81,14 +81,14 @@ class SummaryPart(Struct, frozen=True, kw_only=True, rename="camel"):
             number = len(value) if isinstance(value, Mapping | list | tuple) else value
             noun = name[1:].strip()
             return f"{number} {noun if number == 1 else plural(noun)}" if noun else str(number)
-        values = [inner for _, inner in FieldPath.parse(name).each(value)]
+        values = [inner for _, inner in FieldPath.parse(name).matches(value)]
         flat = [item for inner in values for item in (inner if isinstance(inner, list | tuple) else [inner])]
         texts = [self.terms.get(text, text) for text in map(_text, flat) if text]
         rest = f" and {len(texts) - _MAX_ITEMS} more" if len(texts) > _MAX_ITEMS else ""
         return ", ".join(texts[:_MAX_ITEMS]) + rest
 
 
-def summarized(parts: Sequence[SummaryPart], spec: Mapping[str, Json]) -> tuple[str, ...]:
+def summarize(parts: Sequence[SummaryPart], spec: Mapping[str, Json]) -> tuple[str, ...]:
     """Return settings in short phrases, in the order of the parts, and then all other fields by their names.
 
     A field with a single plain value has the value as well. Only a part can leave out a field.

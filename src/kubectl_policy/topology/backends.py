@@ -146,7 +146,7 @@ def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: B
         return Problem(message=f"a request would loop: {circle_phrase(circle)}", reason=NOT_PERMITTED)
     if ref.permitted is None:
         where = f"whether {ref.parent.object} may refer to routes in namespace {namespace} is unknown"
-        return Problem(message=f"{where}: {delegations.index.grants.unsaid}", certain=False)
+        return Problem(message=f"{where}: {delegations.index.grants.unknown_reason}", certain=False)
     if not (ref.children or ref.foreign_routes):
         missing = ref.presence == "missing"
         message = (

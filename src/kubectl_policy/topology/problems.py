@@ -119,7 +119,7 @@ def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
     for shape in SHAPES:
         concerned = not shape.kinds or resource.ref.group_kind in shape.kinds
         for path, wanted in shape.fields.items() if concerned else ():
-            for field, content in FieldPath.parse(path).each(resource.raw):
+            for field, content in FieldPath.parse(path).matches(resource.raw):
                 if content is not None and _type_of(content) != wanted and not _is_unfilled(content):
                     message = f"{field} is {_type_of(content)}, must be {wanted}"
                     problems.append(resource.diagnostic("wrong-type", "error", message, str(field)))

@@ -83,7 +83,7 @@ def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent:
     """Return the problem of a reference without a ReferenceGrant or a target (reason `absent`); None if it is fine."""
     permitted = index.grants.permit(owner.group_kind, owner.namespace, target)
     if permitted is None:
-        message = f"whether {target} may be referred to is unknown: {index.grants.unsaid}"
+        message = f"whether {target} may be referred to is unknown: {index.grants.unknown_reason}"
         return Problem(message=message, reason=NOT_PERMITTED, certain=False)
     if not permitted:
         message = f"no ReferenceGrant in namespace {target.namespace} lets {owner} refer to {target}"

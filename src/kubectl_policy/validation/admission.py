@@ -14,7 +14,7 @@ from msgspec import Struct
 from kubectl_policy.model import Diagnostic, FieldPath
 from kubectl_policy.model.fields import WHOLE, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.validation.expressions import MAX_TEXT
-from kubectl_policy.validation.pruning import dropped_fields, is_sound, pruned
+from kubectl_policy.validation.pruning import dropped_fields, is_sound, prune
 from kubectl_policy.validation.schema import (
     HIDE_RULES,
     MapKey,
@@ -78,10 +78,10 @@ class VersionSchema(Struct, frozen=True):
 
     def dropped(self, raw: Mapping[str, Json]) -> tuple[FieldPath, ...]:
         """Return the outermost fields of an object that its schema does not know."""
-        return tuple(dropped_fields(raw, pruned(raw, self.schema))) if is_sound(raw) else ()
+        return tuple(dropped_fields(raw, prune(raw, self.schema))) if is_sound(raw) else ()
 
     def _problems(self, raw: Mapping[str, Json], evaluator: Evaluator) -> list[Problem]:
-        kept = pruned(raw, self.schema)
+        kept = prune(raw, self.schema)
         if self.drops_status:
             kept = {key: value for key, value in kept.items() if key != "status"}
         problems = SchemaCheck(evaluator).problems(kept, self.schema)

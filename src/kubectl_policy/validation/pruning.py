@@ -43,7 +43,7 @@ def is_sound(value: object) -> bool:
 _META: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
-def pruned(raw: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
+def prune(raw: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return the object without unknown fields and without nulls that mean nothing; `raw` is not mutated.
 
     As `Prune` and `PruneNonNullableNullsWithoutDefaults` in apiextensions-apiserver, pkg/apiserver/schema, have it.

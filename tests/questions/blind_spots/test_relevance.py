@@ -398,7 +398,7 @@ def test_a_gap_in_one_namespace_closes_no_other() -> None:
 def test_grants_of_a_cluster_that_are_hidden_are_said_to_be() -> None:
     """They are in the cluster or not, and nobody adds them to any input."""
     snapshot = replace(build.snapshot(complete=True), source="the cluster")
-    assert analyze(snapshot).index.grants.unsaid == "the ReferenceGrants there could not be read"
+    assert analyze(snapshot).index.grants.unknown_reason == "the ReferenceGrants there could not be read"
 
 
 def test_routes_that_are_hidden_lead_to_backends_beside_them() -> None:

@@ -81,9 +81,9 @@ def _author(
     analysis: "Analysis", authors: "Authors", placed: "WrittenValue", origin: "Origin | None"
 ) -> "Authorship | None":
     """Return the author of a setting that is written at `origin`: from `managedFields`, else from git."""
-    from kubectl_policy.model.authorship import managed_by
+    from kubectl_policy.model.authorship import field_owner
 
-    owner = managed_by(analysis.index.raw(placed.source.object), placed.declared_in.steps)
+    owner = field_owner(analysis.index.raw(placed.source.object), placed.declared_in.steps)
     return owner or (authors.of(origin) if origin else None)
 
 

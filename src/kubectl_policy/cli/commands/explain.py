@@ -6,7 +6,7 @@ import typer
 
 from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import TREE_OPTIONS, OutputOption
-from kubectl_policy.cli.remarks import mention_the_rest, mention_what_was_not_applied
+from kubectl_policy.cli.remarks import mention_remaining_problems, mention_unapplied
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.forms import EXPLANATION
 
@@ -47,8 +47,8 @@ def explain(
         from kubectl_policy.render.explain.draft import draft
 
         terminal.write(draft(answer, unicode=terminal.takes_unicode()))
-        mention_the_rest(analysis)
-        mention_what_was_not_applied(analysis, rendered=call.render)
+        mention_remaining_problems(analysis)
+        mention_unapplied(analysis, rendered=call.render)
     else:
         call.show(EXPLANATION, answer, analysis, unseen=answer.unseen)
     return 0

@@ -7,7 +7,7 @@ import typer
 
 from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import CLUSTER_OPTIONS, Fields, PolicyKinds, SelectionOption, ShowAll
-from kubectl_policy.cli.remarks import mention_the_rest
+from kubectl_policy.cli.remarks import mention_remaining_problems
 from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.render.forms import HISTORY
@@ -75,7 +75,7 @@ def history(
     call.show(HISTORY, answer, everything=show_all)
     on_disk = newer[0].analysis
     if on_disk:
-        mention_the_rest(on_disk)
+        mention_remaining_problems(on_disk)
     return 0
 
 

@@ -16,7 +16,7 @@ from kubectl_policy.cli.options import (
     ShowAll,
     exit_code,
 )
-from kubectl_policy.cli.remarks import mention_what_was_not_applied
+from kubectl_policy.cli.remarks import mention_unapplied
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.lint.settings import Threshold
 from kubectl_policy.model import Severity
@@ -154,7 +154,7 @@ def lint(
     states = [world.analysis for world in read.worlds]
     diagnostics = [diagnostic for state in states for diagnostic in state.snapshot.diagnostics]
     was_tried = any(diagnostic.rule == "not-rendered" for diagnostic in diagnostics)
-    mention_what_was_not_applied(*states, rendered=call.render or was_tried)
+    mention_unapplied(*states, rendered=call.render or was_tried)
     return exit_code(differs=report.fails and not write_baseline, incomplete=report.is_blind and not allow_incomplete)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import OutputOption
-from kubectl_policy.cli.remarks import mention_the_rest
+from kubectl_policy.cli.remarks import mention_remaining_problems
 from kubectl_policy.errors import UsageError
 
 _STDOUT: Final = "-"
@@ -60,7 +60,7 @@ def snapshot(
         **_origin(call),
     )
     taken = analysis.snapshot
-    parts = pack(taken, header, Redaction(analysis.registry).redacted if redact else None)
+    parts = pack(taken, header, Redaction(analysis.registry).redact if redact else None)
     if output == _STDOUT:
         # A closed pipe ends the snapshot.
         all(map(terminal.write, filter(None, parts)))
@@ -68,7 +68,7 @@ def snapshot(
         write(output, parts)
     unread = f"; {count(len(taken.gaps), 'thing')} could not be read" if taken.gaps else ""
     terminal.complain(f"{count(len(taken.resources), 'object')} in the snapshot{unread}")
-    mention_the_rest(analysis)
+    mention_remaining_problems(analysis)
     return 0
 
 

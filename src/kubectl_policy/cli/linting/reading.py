@@ -15,7 +15,7 @@ from kubectl_policy.errors import NothingThereError, SourceError, UsageError
 from kubectl_policy.lint.linted import Linted
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.sources import Lines
-from kubectl_policy.states import laid_over
+from kubectl_policy.states import overlay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -160,11 +160,11 @@ class Reader:
         context: Snapshot | None = None
         for name in self._around:
             state = read_state_beside(self._call, name, self._config.profiles)
-            context = laid_over(context, state) if context else state
+            context = overlay(context, state) if context else state
         return context
 
     def _in_context(self, snapshot: Snapshot) -> Snapshot:
-        return laid_over(self._context, snapshot) if self._context else snapshot
+        return overlay(self._context, snapshot) if self._context else snapshot
 
     def _linted(self, snapshot: Snapshot, name: str, *, in_base: bool = False) -> Linted:
         from kubectl_policy import analyze

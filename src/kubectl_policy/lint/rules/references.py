@@ -239,7 +239,7 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
     for setting in world.once(_settings):
         subject, field, harm = _subject(world, setting, "" if setting.is_name else ".namespace")
         if setting.permitted is None:
-            message = f"whether {setting.ref} may be referred to is unknown: {world.index.grants.unsaid}"
+            message = f"whether {setting.ref} may be referred to is unknown: {world.index.grants.unknown_reason}"
             yield world.unknown(subject, field, message)
         elif not setting.permitted:
             referrer = "it" if subject.ref == setting.owner else str(setting.owner)

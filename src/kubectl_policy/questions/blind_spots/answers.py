@@ -110,7 +110,7 @@ def unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iter
             fields.append(FieldPath.parse(f"spec.{profile.port_field.field}[].{profile.port_field.key}"))
         resource = analysis.index.get(policy) if fields else None
         for pattern in fields if resource else ():
-            for field, placeholder in pattern.each(resource.raw) if resource else ():
+            for field, placeholder in pattern.matches(resource.raw) if resource else ():
                 if isinstance(placeholder, str) and is_unfilled(placeholder):
                     yield BlindSpot(what=str(policy), reason=f"its {field} is {placeholder}", remedy=FILL_IN)
 

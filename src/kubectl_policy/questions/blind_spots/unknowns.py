@@ -138,7 +138,7 @@ def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iter
         for needed in analysis.unread_needs(attachment.policy) if attachment.state == "attached" else ():
             naming = f"{needed.field} of {attachment.policy} names it"
             if needed.exists:
-                reason = f"{naming}, and whether it may is unknown: {analysis.index.grants.unsaid}"
+                reason = f"{naming}, and whether it may is unknown: {analysis.index.grants.unknown_reason}"
                 yield _ungranted(analysis, needed.ref, reason)
             else:
                 reason = f"{naming}, and without it that policy is invalid"
@@ -187,7 +187,7 @@ def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[BlindS
     permit = analysis.index.grants.permit
     for route, backend in dict.fromkeys(step for path in paths for step in _steps_to_backends(path)):
         if permit(route.group_kind, route.namespace, backend) is None:
-            reason = f"whether {route} may refer to it is unknown: {analysis.index.grants.unsaid}"
+            reason = f"whether {route} may refer to it is unknown: {analysis.index.grants.unknown_reason}"
             yield _ungranted(analysis, backend, reason)
 
 

@@ -14,7 +14,7 @@ from kubectl_policy.questions.graph.drawing import Drawing
 from kubectl_policy.questions.graph.nodes import is_there, section_value
 from kubectl_policy.questions.graph.picture import Picture, numbered_links
 from kubectl_policy.questions.shared.effects import from_the_root
-from kubectl_policy.states import changed
+from kubectl_policy.states import apply_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -56,7 +56,7 @@ def _either(comparison: StateComparison) -> Analysis:
     """A state that has what either one has, the later one's version of it."""
     after = comparison.after
     gone = [resource for resource in map(comparison.before.index.get, sorted(comparison.deleted)) if resource]
-    return after.of_state(changed(after.snapshot, gone)[1]) if gone else after
+    return after.of_state(apply_changes(after.snapshot, gone)[1]) if gone else after
 
 
 def _nodes(comparison: StateComparison, old: Iterable[GraphNode], new: Iterable[GraphNode]) -> Iterator[GraphNode]:

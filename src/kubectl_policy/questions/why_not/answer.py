@@ -20,7 +20,7 @@ from kubectl_policy.questions.why_not import edits_of_surroundings as surroundin
 from kubectl_policy.questions.why_not.edits import Edit, side_effects
 from kubectl_policy.questions.why_not.no_effect import Case, effect_on, reasons_of
 from kubectl_policy.resolution.contributions import stanzas_of
-from kubectl_policy.validation.pruning import pruned
+from kubectl_policy.validation.pruning import prune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -222,7 +222,7 @@ def _is_kept(after: Analysis, edit: Edit) -> bool:
     schema = after.index.defaults.schema_of(kind) if kind in after.index.definitions else None
     if not schema or edit.action != "change" or not edit.after:
         return True
-    kept = pruned(edit.after.raw, schema)
+    kept = prune(edit.after.raw, schema)
     return all([change.path.get(kept)] == [*change.added] for change in edit.changes if change.added)
 
 

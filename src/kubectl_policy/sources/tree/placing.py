@@ -117,7 +117,7 @@ def _label_fields(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> I
             if is_made:
                 yield pattern
             else:
-                yield from (field for field, _ in pattern.each(raw))
+                yield from (field for field, _ in pattern.matches(raw))
     if labels.templates and kind in _TEMPLATES:
         yield FieldPath.parse(_TEMPLATES[kind])
 
