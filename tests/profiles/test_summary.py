@@ -61,7 +61,7 @@ def test_many_values_in_one_phrase_are_cut() -> None:
     """The rest is a number: a summary is no place to look them up."""
     spec = {"hosts": [{"name": name} for name in "abcde"]}
     assert phrases(spec, part("hosts", "for {[].name}")) == ("for a, b, c and 2 more",)
-    assert phrases({"codes": [502, 503]}, part("codes", "on {}")) == ("on 502, 503",)
+    assert phrases({"codes": [502, 503, 504]}, part("codes", "on {}")) == ("on 502, 503, 504",)
     assert phrases(spec, part("hosts[]", "for {name}")) == ("for a", "for b", "for c", "2 more")
 
 
