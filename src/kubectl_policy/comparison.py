@@ -324,7 +324,7 @@ def _paths_to_missing_backends(
     topology = analysis.topology
     for node in nodes:
         if node.object.group_kind == NAMESPACE:
-            known = topology.relations.namespace(node.object.name)
+            known = topology.relations.objects_in(node.object.name)
             missing = [NodeRef(obj) for obj in known if analysis.index.presence(obj) == "missing"]
             yield from paths_by_way_of(missing, profile, topology)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution import field_name
-from kubectl_policy.resolution.merging import PathContext, ScopeOutcome, by_level, fold
+from kubectl_policy.resolution.merging import PathContext, ScopeOutcome, fold, merge_by_level
 from kubectl_policy.resolution.precedence import PolicyRefusal
 from tests.property.answers import answers
 from tests.property.choices import TARGETS, contributions, merging_profiles
@@ -77,7 +77,7 @@ def test_without_more_to_say_a_stack_is_a_fold(
     strategy = MergeStrategy.PATCH_OVERRIDES if overrides else MergeStrategy.PATCH_DEFAULTS
     profile = replace(PATCHING, whole_fields=whole, strategy=strategy)
     parts = brought(profile, found)
-    folded, piled = fold(parts, "bottom-up"), by_level(parts, profile, PathContext())
+    folded, piled = fold(parts, "bottom-up"), merge_by_level(parts, profile, PathContext())
     assert piled.spec == folded.spec
     assert (piled.members, piled.rejected) == (folded.members, folded.rejected)
     (scope,) = piled.scopes

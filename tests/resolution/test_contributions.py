@@ -182,104 +182,86 @@ def test_references_that_stand_deeper_are_no_settings_either(spec: Json, left: M
     assert stanzas(profile, spec) == (Stanza("spec", DEFAULTS, left),)
 
 
-class TestBare:
-    """A spec without stanzas is one, and merges as the policy or the kind says."""
-
-    def test_a_kind_without_stanzas_may_have_fields_of_that_name(self) -> None:
-        """`defaults` is a setting like any other."""
-        assert stanzas(BARE, {"defaults": {"a": 1}}) == (Stanza("spec", DEFAULTS, {"defaults": {"a": 1}}),)
-
-    def test_where_nobody_has_said_other_settings_decide(self) -> None:
-        """`defaults` beside a setting is a setting."""
-        spec: Mapping[str, Json] = {"defaults": {"a": 1}, "b": 2}
-        assert stanzas(UNSAID, spec) == (Stanza("spec", DEFAULTS, spec),)
-
-    @pytest.mark.parametrize(
-        ("chosen", "strategy"),
-        [
-            ("Sideways", DEFAULTS),
-            (None, DEFAULTS),
-            ("Patch", PATCH_DEFAULTS),
-            ("atomic", DEFAULTS),
-            ("PatchOverrides", PATCH_OVERRIDES),
-            ("None", MergeStrategy.NONE),
-        ],
-    )
-    def test_a_policy_that_chooses_by_a_field(self, chosen: Json, strategy: MergeStrategy) -> None:
-        """Says: "Which strategy: the profile's field"; no direction means defaults, nonsense is ignored."""
-        assert stanzas(CHOOSING, {"mergeType": chosen}) == (Stanza("spec", strategy, {}),)
-
-    @pytest.mark.parametrize(
-        ("chosen", "strategy"),
-        [
-            ("Merge", MergeStrategy.STRATEGIC_MERGE),
-            ("Patch", MergeStrategy.ALL_APPLY),
-            ("merge", DEFAULTS),
-            ("Strategic merge", MergeStrategy.STRATEGIC_MERGE),
-            ("PatchDefaults", PATCH_DEFAULTS),
-            ({"Merge": 1}, DEFAULTS),
-        ],
-        ids=str,
-    )
-    def test_the_values_of_that_field_may_mean_something_else(self, chosen: Json, strategy: MergeStrategy) -> None:
-        """What the profile says they mean comes first, then the names of the strategies."""
-        values = {"Merge": MergeStrategy.STRATEGIC_MERGE, "Patch": MergeStrategy.ALL_APPLY}
-        choosing = replace(CHOOSING, strategy_values=values)
-        assert stanzas(choosing, {"mergeType": chosen}) == (Stanza("spec", strategy, {}),)
-
-    def test_a_direct_kind_refuses(self) -> None:
-        """Says: "Else None for a direct kind, Atomic defaults for the rest"."""
-        direct = PolicyKindProfile(COLOR, "direct", "label")
-        assert stanzas(direct, {"a": 1}) == (Stanza("spec", MergeStrategy.NONE, {"a": 1}),)
+@pytest.mark.parametrize(
+    ("profile", "spec", "expected"),
+    [
+        # A kind without stanzas may have fields of that name.
+        (BARE, {"defaults": {"a": 1}}, [Stanza("spec", DEFAULTS, {"defaults": {"a": 1}})]),
+        # Where nobody has said it, `defaults` beside a setting is a setting, and stanzas alone are stanzas.
+        (UNSAID, {"defaults": {"a": 1}, "b": 2}, [Stanza("spec", DEFAULTS, {"defaults": {"a": 1}, "b": 2})]),
+        (UNSAID, {"overrides": {}}, [Stanza("spec.overrides", OVERRIDES, {})]),
+        (UNSAID, {"default": {}}, [Stanza("spec.default", PATCH_DEFAULTS, {})]),
+        # "Else None for a direct kind, Atomic defaults for the rest".
+        (PolicyKindProfile(COLOR, "direct", "label"), {"a": 1}, [Stanza("spec", MergeStrategy.NONE, {"a": 1})]),
+        # A text under `overrides` declares nothing; the bare rest counts instead.
+        (PLURAL, {"overrides": "x"}, [Stanza("spec", DEFAULTS, {})]),
+        # "`defaults` → Atomic defaults, `overrides` → Atomic overrides"; overrides come first.
+        (
+            PLURAL,
+            {"defaults": {"a": 1}, "overrides": {"b": 2}},
+            [Stanza("spec.overrides", OVERRIDES, {"b": 2}), Stanza("spec.defaults", DEFAULTS, {"a": 1})],
+        ),
+        # The experimental text merges field by field; `strategy` is a setting there.
+        (
+            SINGULAR,
+            {"default": {"strategy": "x"}, "override": {"b": 2}},
+            [
+                Stanza("spec.override", PATCH_OVERRIDES, {"b": 2}),
+                Stanza("spec.default", PATCH_DEFAULTS, {"strategy": "x"}),
+            ],
+        ),
+        # What stands beside the stanzas counts as implicit defaults.
+        (
+            PLURAL,
+            {"overrides": {"a": 1}, "b": 2},
+            [Stanza("spec.overrides", OVERRIDES, {"a": 1}), Stanza("spec", DEFAULTS, {"b": 2})],
+        ),
+    ],
+)
+def test_the_stanzas_of_a_spec(profile: PolicyKindProfile, spec: Json, expected: list[Stanza]) -> None:
+    """`defaults` and `overrides`, `default` and `override`, or the bare spec."""
+    assert stanzas(profile, spec) == tuple(expected)
 
 
-class TestStanzas:
-    """`defaults` and `overrides`, `default` and `override`."""
+@pytest.mark.parametrize(
+    ("chosen", "strategy", "of_values"),
+    [
+        ("Sideways", DEFAULTS, DEFAULTS),
+        (None, DEFAULTS, DEFAULTS),
+        ("Patch", PATCH_DEFAULTS, MergeStrategy.ALL_APPLY),
+        ("atomic", DEFAULTS, DEFAULTS),
+        ("PatchOverrides", PATCH_OVERRIDES, PATCH_OVERRIDES),
+        ("PatchDefaults", PATCH_DEFAULTS, PATCH_DEFAULTS),
+        ("None", MergeStrategy.NONE, MergeStrategy.NONE),
+        ("Merge", DEFAULTS, MergeStrategy.STRATEGIC_MERGE),
+        ("merge", DEFAULTS, DEFAULTS),
+        ("Strategic merge", MergeStrategy.STRATEGIC_MERGE, MergeStrategy.STRATEGIC_MERGE),
+        ({"Merge": 1}, DEFAULTS, DEFAULTS),
+    ],
+    ids=str,
+)
+def test_a_policy_that_chooses_by_a_field(chosen: Json, strategy: MergeStrategy, of_values: MergeStrategy) -> None:
+    """Says: "Which strategy: the profile's field"; no direction means defaults, nonsense is ignored.
 
-    def test_a_stanza_of_another_shape_is_none(self) -> None:
-        """A text under `overrides` declares nothing; the bare rest counts instead."""
-        assert stanzas(PLURAL, {"overrides": "x"}) == (Stanza("spec", DEFAULTS, {}),)
+    What the profile says that its values mean comes first, then the names of the strategies.
+    """
+    assert stanzas(CHOOSING, {"mergeType": chosen}) == (Stanza("spec", strategy, {}),)
+    values = {"Merge": MergeStrategy.STRATEGIC_MERGE, "Patch": MergeStrategy.ALL_APPLY}
+    assert stanzas(replace(CHOOSING, strategy_values=values), {"mergeType": chosen}) == (Stanza("spec", of_values, {}),)
 
-    def test_plural_stanzas_are_atomic(self) -> None:
-        """Says: "`defaults` → Atomic defaults, `overrides` → Atomic overrides"; overrides come first."""
-        assert stanzas(PLURAL, {"defaults": {"a": 1}, "overrides": {"b": 2}}) == (
-            Stanza("spec.overrides", OVERRIDES, {"b": 2}),
-            Stanza("spec.defaults", DEFAULTS, {"a": 1}),
-        )
 
-    @pytest.mark.parametrize("word", ["patch", "merge", "Merge"])
-    def test_a_plural_stanza_may_patch(self, word: str) -> None:
-        """Says: "With `strategy: patch` or `merge` → Patch"; the word is no setting."""
-        assert stanzas(PLURAL, {"defaults": {"strategy": word, "a": 1}}) == (
-            Stanza("spec.defaults", PATCH_DEFAULTS, {"a": 1}),
-        )
-        assert stanzas(PLURAL, {"overrides": {"strategy": word, "a": 1}}) == (
-            Stanza("spec.overrides", PATCH_OVERRIDES, {"a": 1}),
-        )
-
-    @pytest.mark.parametrize("word", ["atomic", "", 7, None])
-    def test_any_other_word_is_atomic(self, word: Json) -> None:
-        """And no setting either."""
-        assert stanzas(PLURAL, {"defaults": {"strategy": word}}) == (Stanza("spec.defaults", DEFAULTS, {}),)
-
-    def test_singular_stanzas_merge_field_by_field(self) -> None:
-        """The experimental text; `strategy` is a setting there."""
-        assert stanzas(SINGULAR, {"default": {"strategy": "x"}, "override": {"b": 2}}) == (
-            Stanza("spec.override", PATCH_OVERRIDES, {"b": 2}),
-            Stanza("spec.default", PATCH_DEFAULTS, {"strategy": "x"}),
-        )
-
-    def test_where_nobody_has_said_stanzas_alone_are_stanzas(self) -> None:
-        """Of both styles."""
-        assert [found.field for found in stanzas(UNSAID, {"overrides": {}})] == ["spec.overrides"]
-        assert [found.field for found in stanzas(UNSAID, {"default": {}})] == ["spec.default"]
-
-    def test_what_stands_beside_the_stanzas_counts_as_well(self) -> None:
-        """As implicit defaults."""
-        assert stanzas(PLURAL, {"overrides": {"a": 1}, "b": 2}) == (
-            Stanza("spec.overrides", OVERRIDES, {"a": 1}),
-            Stanza("spec", DEFAULTS, {"b": 2}),
-        )
+@pytest.mark.parametrize(
+    ("chosen", "defaults", "overrides"),
+    [
+        *((phrase, PATCH_DEFAULTS, PATCH_OVERRIDES) for phrase in ("patch", "merge", "Merge")),
+        *((phrase, DEFAULTS, OVERRIDES) for phrase in ("atomic", "", 7, None)),
+    ],
+)
+def test_the_strategy_of_a_plural_stanza(chosen: Json, defaults: MergeStrategy, overrides: MergeStrategy) -> None:
+    """Says: "With `strategy: patch` or `merge` → Patch"; anything else is atomic, and no setting either."""
+    stanza: Json = {"strategy": chosen, "a": 1}
+    assert stanzas(PLURAL, {"defaults": stanza}) == (Stanza("spec.defaults", defaults, {"a": 1}),)
+    assert stanzas(PLURAL, {"overrides": stanza}) == (Stanza("spec.overrides", overrides, {"a": 1}),)
 
 
 class TestUnknownKinds:

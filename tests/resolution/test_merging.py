@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import Inheritance, MergeScope, RouteChoice, SharedField
-from kubectl_policy.resolution.merging import PathContext, by_level, fold_by_challenger, merges_by_level
+from kubectl_policy.resolution.merging import PathContext, fold_by_challenger, merge_by_level, merges_by_level
 from tests.build import node
 from tests.resolution.build import (
     UNSAID,
@@ -449,7 +449,7 @@ class TestScopes:
     def test_without_a_listener_there_is_no_protocol(self) -> None:
         """A listener's policies are then in the last scope."""
         parts = [brings(name, spec, where, self.profile) for name, where, spec in self.policies[:2]]
-        found = by_level(parts, self.profile, PathContext())
+        found = merge_by_level(parts, self.profile, PathContext())
         assert [owners(scope.members) for scope in found.scopes] == [{"g", "l"}]
 
     def test_what_is_on_no_level_is_the_last_scope(self) -> None:

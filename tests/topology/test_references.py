@@ -26,7 +26,7 @@ from kubectl_policy.topology.references import backend_refs, parent_gateway, par
 from tests.build import backend, gateway, index, listener_set, names, ref, resource, route, rule, service
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, ObjectRef
 
 
 def test_unreadable_parent_refs_are_left_out_but_counted() -> None:
@@ -35,27 +35,24 @@ def test_unreadable_parent_refs_are_left_out_but_counted() -> None:
     assert [parent.position for parent in parent_refs(index(found), found.ref)] == [2]
 
 
-def test_parent_refs_default_to_a_parent_gateway_the_routes_namespace() -> None:
-    """Group and kind default to Gateway, the namespace to the route's own (ParentReference)."""
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        # Group and kind default to Gateway, the namespace to the route's own (ParentReference).
+        ({"name": "g"}, ref("Gateway", "g", "baker")),
+        # A group that is present and empty is the core group.
+        ({"group": "", "kind": "Service", "name": "s"}, ref("Service", "s", "baker", group="")),
+        # A cluster-scoped kind has no namespace, whatever the reference says.
+        ({"kind": "GatewayClass", "name": "c", "namespace": "x"}, ref("GatewayClass", "c")),
+    ],
+)
+def test_a_parent_ref(reference: dict[str, Json], expected: ObjectRef) -> None:
+    """With what it leaves out filled in."""
     found = resource(
-        "HTTPRoute", "r", {"parentRefs": [{"name": "g", "sectionName": "l", "port": 80}]}, namespace="baker"
+        "HTTPRoute", "r", {"parentRefs": [{**reference, "sectionName": "l", "port": 80}]}, namespace="baker"
     )
     (parent,) = parent_refs(index(found), found.ref)
-    assert (parent.object, parent.section, parent.port) == (ref("Gateway", "g", "baker"), "l", 80)
-
-
-def test_an_empty_group_is_the_core_group() -> None:
-    """A group that is present and empty is not defaulted."""
-    found = resource("HTTPRoute", "r", {"parentRefs": [{"group": "", "kind": "Service", "name": "s"}]})
-    (parent,) = parent_refs(index(found), found.ref)
-    assert parent.object == ref("Service", "s", group="")
-
-
-def test_a_reference_to_a_cluster_scoped_kind_has_no_namespace() -> None:
-    """Whatever the reference says."""
-    found = resource("HTTPRoute", "r", {"parentRefs": [{"kind": "GatewayClass", "name": "c", "namespace": "x"}]})
-    (parent,) = parent_refs(index(found), found.ref)
-    assert parent.object == ref("GatewayClass", "c")
+    assert (parent.object, parent.section, parent.port) == (expected, "l", 80)
 
 
 def test_nameless_backends_are_left_out() -> None:

@@ -209,11 +209,7 @@ class PossibleAttachments:
     @cached_property
     def _attachments(self) -> Sequence[Attachment]:
         """All attachments, if any of them may be about another object than it says."""
-        return (
-            [attachment for attachments in self._known.values() for attachment in attachments]
-            if self.has_placeholders
-            else []
-        )
+        return list(chain.from_iterable(self._known.values())) if self.has_placeholders else []
 
     @cached_property
     def _undecided(self) -> Sequence[Attachment]:
@@ -253,13 +249,9 @@ class PossibleAttachments:
         """Whether there may be attachments of which it is not known whether they are, or to what."""
         return (
             self.has_placeholders
-            or self._is_of_cluster
+            or self._index.snapshot.source == "the cluster"
             or any(map(_is_undecided, chain.from_iterable(self._known.values())))
         )
-
-    @property
-    def _is_of_cluster(self) -> bool:
-        return self._index.snapshot.source == "the cluster"
 
     def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
         """Return the attachments to an object that was read, or to a section of it, that may be others."""

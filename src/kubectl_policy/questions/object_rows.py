@@ -181,7 +181,7 @@ def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectR
             hostnames = tuple(strings_at(resource.raw, "spec.hostnames"))
             return RouteRow(listed=listed, hostnames=hostnames, parents=tuple(_parents(analysis, ref)))
         case "namespaces":
-            held = [analysis.index.get(inside) for inside in topology.relations.namespace(ref.name)]
+            held = [analysis.index.get(inside) for inside in topology.relations.objects_in(ref.name)]
             rows_inside = [_listed(analysis, obj) for obj in held if obj]
             return NamespaceRow(
                 listed=listed,

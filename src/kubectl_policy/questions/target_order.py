@@ -147,7 +147,7 @@ class TargetOrder:
         return self._analysis.resolver.policies_of_kind(node, self._profile.group_kind)[0].ref
 
     def _failed(self, node: NodeRef) -> tuple[ObjectRef, ...]:
-        return self._analysis.resolver.failed(node, self._profile.group_kind)
+        return self._analysis.resolver.failed_policies(node, self._profile.group_kind)
 
     def _merges_by(self, policy: ObjectRef) -> Iterator[PolicyMerge]:
         for attachment in self._analysis.attachments[policy]:

@@ -7,7 +7,7 @@ from kubectl_policy.resolution.contributions import Contribution
 from kubectl_policy.resolution.effective import CARRY_NOTHING, paths_by_way_of, reached_part, takes_effect_below
 from kubectl_policy.resolution.merging import ScopeOutcome
 from kubectl_policy.resolution.outcome import EffectivePolicy, Fate, Resolution
-from kubectl_policy.resolution.precedence import PolicyRefusal, order_unknown, same_level_of
+from kubectl_policy.resolution.precedence import order_unknown, same_level_of
 from kubectl_policy.resolution.resolver import Resolver
 from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, leaves, plain
 
@@ -17,7 +17,6 @@ __all__ = [
     "EffectivePolicy",
     "Fate",
     "Leaf",
-    "PolicyRefusal",
     "Resolution",
     "Resolver",
     "ScopeOutcome",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -16,12 +16,12 @@ from kubectl_policy.resolution.contributions import (
     sources_for_port,
     with_chosen_strategies,
 )
-from kubectl_policy.resolution.merging import PathContext, merged
+from kubectl_policy.resolution.merging import PathContext, merge_contributions
 from kubectl_policy.resolution.outcome import Resolution
 from kubectl_policy.resolution.traced import Source, with_keyed_lists, without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.contributions import Contribution
@@ -93,8 +93,6 @@ def reached_part(path: Path, profile: PolicyKindProfile) -> Path:
 
 _UNDATED: Final[frozenset[Doubt]] = frozenset({"age unknown"})
 _NO_FIELDS: Final[frozenset[tuple[Source, Field]]] = frozenset()
-# Contributions, and what counts of each.
-_Counted: TypeAlias = "Sequence[tuple[Contribution, Contribution | None]]"
 
 
 def resolve(
@@ -116,7 +114,7 @@ def resolve(
         counting = _heeded(contributions, profile, context)
     ignoring = contributions if profile.ignores_some else ()
     counted = [(part, counting_part(part, profile, context.listener)) for part in ignoring]
-    merge = merged(counting, profile, context)
+    merge = merge_contributions(counting, profile, context)
     port_sources = sources_for_port(merge.spec, profile, context.listener)
     replaced: Field = tuple(profile.port_field.instead_of.split(".")) if port_sources and profile.port_field else ()
     spec = without(merge.spec, replaced) if replaced else merge.spec
@@ -130,8 +128,14 @@ def resolve(
         undecided=merge.undecided,
         doubts=merge.doubts.union(_UNDATED) if age_unknown else merge.doubts,
         refusals=context.refused,
-        ignored_fields=_ignored_fields(counted) if counted else _NO_FIELDS,
-        ignored_sources=_ignored_sources(counted) if counted else NOBODY,
+        ignored_fields=frozenset(
+            (part.source, field) for part, counting in counted for field in ignored_fields(part, counting)
+        )
+        if counted
+        else _NO_FIELDS,
+        ignored_sources=frozenset(part.source for part, _ in counted) - {part.source for _, part in counted if part}
+        if counted
+        else NOBODY,
         scopes=merge.scopes,
         replaced_for_port=replaced,
         port_sources=port_sources,
@@ -148,11 +152,3 @@ def _heeded(
     if not profile.ignores_some:
         return tuple(allowed)
     return tuple(part for part in (counting_part(part, profile, context.listener) for part in allowed) if part)
-
-
-def _ignored_fields(counted: _Counted) -> frozenset[tuple[Source, Field]]:
-    return frozenset((part.source, field) for part, counting in counted for field in ignored_fields(part, counting))
-
-
-def _ignored_sources(counted: _Counted) -> frozenset[Source]:
-    return frozenset(part.source for part, _ in counted) - {counting.source for _, counting in counted if counting}

@@ -1,6 +1,6 @@
 """Merge the contributions of a path into one spec: fold them one by one, or by level and scope.
 
-What a profile says decides which: `merged` chooses. Sources travel with the leaves, so no way of merging keeps books.
+`merge_contributions` chooses by the profile. Sources travel with the leaves through any merge.
 """
 
 from __future__ import annotations
@@ -68,12 +68,14 @@ class MergeOutcome(Struct, frozen=True, kw_only=True):
     doubts: frozenset[Doubt] = frozenset()
 
 
-def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> MergeOutcome:
-    """Return the contributions that count on a path, least specific first, as one spec."""
+def merge_contributions(
+    contributions: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext
+) -> MergeOutcome:
+    """Merge the contributions that count on a path, least specific first, into one spec."""
     if not contributions:
         return MergeOutcome()
     if merges_by_level(profile):
-        return by_level(contributions, profile, context)
+        return merge_by_level(contributions, profile, context)
     doubts: frozenset[Doubt] = _CERTAIN
     if profile.chooser == "challenger":
         layer = fold_by_challenger(contributions, profile)
@@ -179,7 +181,7 @@ def _union(first: frozenset[Source], second: frozenset[Source]) -> frozenset[Sou
 
 
 def _disjoint(first: Traced, second: Traced) -> bool:
-    """Whether no field of a spec, which has some, is in the other one, apart from what definitions fill in."""
+    """Whether a spec has fields, and none in common with another one, apart from defaults of definitions."""
     return bool(first) and not _have_common_field(first, second)
 
 
@@ -256,7 +258,7 @@ def merges_by_level(profile: PolicyKindProfile) -> bool:
     return bool(shares) or profile.same_level == "all-apply"
 
 
-def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> MergeOutcome:
+def merge_by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> MergeOutcome:
     """Return the contributions of a path in the order of the fold, level by level and then scope by scope, as one spec.
 
     What a policy chooses for itself does not matter: between levels the strategy of the kind decides, or a route.
@@ -267,7 +269,7 @@ def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context:
     for part in parts:
         including = (n for n, scope in enumerate(profile.scopes) if scope.includes(part.source.target, protocol))
         scopes.setdefault(next(including, len(profile.scopes)), []).append(part)
-    levels = [_merged_scope(scopes[number], profile, context.choices) for number in sorted(scopes, reverse=True)]
+    levels = [_merge_scope(scopes[number], profile, context.choices) for number in sorted(scopes, reverse=True)]
     whole = whole_fields(profile.shared_fields, "scopes")
     spec: Traced = reduce(lambda broad, narrow: with_defaults(narrow.spec, broad, whole), levels, {})
     return MergeOutcome(
@@ -278,19 +280,19 @@ def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context:
     )
 
 
-def _merged_scope(
+def _merge_scope(
     parts: Sequence[Contribution], profile: PolicyKindProfile, choices: Mapping[ObjectRef, Inheritance]
 ) -> _Level:
     """Return the levels of a scope, from below upward. A level is a route with its rules, or all other neighbours."""
     targets = ((part.source.target.object, part) for part in parts)
     grouped = groupby(targets, lambda pair: pair[0] if pair[0].group_kind in ROUTES else None)
-    *upper_levels, outcome = [_merged_level([part for _, part in group], profile) for _, group in grouped]
+    *upper_levels, outcome = [_merge_level([part for _, part in group], profile) for _, group in grouped]
     for level in reversed(upper_levels):
         outcome = _merge_levels(level, outcome, profile, choices.get(level.obj))
     return outcome
 
 
-def _merged_level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:
+def _merge_level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:
     """Return the policies of a level: the first one keeps what it says, the later ones fill what is left.
 
     Overrides come from the first on, in the order of the fold, then the rest from the last on.

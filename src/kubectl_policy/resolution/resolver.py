@@ -64,7 +64,7 @@ class Resolver:
         policies = self._policies_on_nodes(kind)
         return policies.in_order(node) if policies else ()
 
-    def failed(self, node: NodeRef, kind: GroupKind) -> tuple[ObjectRef, ...]:
+    def failed_policies(self, node: NodeRef, kind: GroupKind) -> tuple[ObjectRef, ...]:
         """Return the unattached policies of a kind that keep others out of a node; sorted."""
         return tuple(sorted(self._attached_of_kind(kind).at(node).competing))
 

@@ -9,7 +9,6 @@ from kubectl_policy.topology.conditions import (
     route_conditions,
     route_parent_conditions,
 )
-from kubectl_policy.topology.delegation.delegations import Delegation
 from kubectl_policy.topology.gateway.conditions import (
     Condition,
     attached_listener_sets,
@@ -32,7 +31,6 @@ __all__ = [
     "Binding",
     "BindingState",
     "Condition",
-    "Delegation",
     "Edge",
     "Implementation",
     "Path",

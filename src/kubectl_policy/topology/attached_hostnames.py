@@ -42,7 +42,10 @@ def attached_hostnames(
         firsts = {path[path.index(listener) + 1].object for path in paths}
     names: set[str] = set()
     for first in firsts:
-        if not _is_attached(topology, listener, first, counted=counted):
+        bindings = topology.relations.bindings_at(first, listener)
+        if not [
+            binding for binding in bindings if (binding.counts_as_attached if counted else binding.state == "attached")
+        ]:
             continue
         hostnames = hostnames_of(topology.index, first) if first.group_kind in ROUTES_WITH_HOSTNAMES else ()
         for hostname in hostnames or ("",):
@@ -64,13 +67,6 @@ def has_closer_listener(topology: Topology, listener: Listener, name: str) -> bo
     else:
         closer = [hostname for hostname in on_port.get(name.lower(), ()) if hostname == name.lower()]
     return any(hostname != listener.hostname and covers(listener.hostname, hostname) for hostname in closer)
-
-
-def _is_attached(topology: Topology, listener: NodeRef, route: ObjectRef, *, counted: bool) -> bool:
-    bindings = topology.relations.bindings_at(route, listener)
-    return bool(
-        [binding for binding in bindings if (binding.counts_as_attached if counted else binding.state == "attached")]
-    )
 
 
 def why_too_wide(topology: Topology, path: Path) -> str:

@@ -87,7 +87,7 @@ def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Pa
     spec: Mapping[str, Json] = {}
     named = _named(topology, gateway, kind)
     for ref in named:
-        spec = _merged(mapping_at(topology.index.raw(ref), "spec"), spec)
+        spec = _merge(mapping_at(topology.index.raw(ref), "spec"), spec)
     if _unread(topology, [*_holders(topology, gateway), *named]):
         return Parameters(spec=spec, present=None)
     return Parameters(spec=spec, present=any(topology.index.get(ref) for ref in named))
@@ -127,11 +127,11 @@ def _named(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> list[Obje
     return [ref.object for ref in parameters_refs(topology, gateway) if ref.object.group_kind == kind]
 
 
-def _merged(upper_fields: Mapping[str, Json], lower_fields: Mapping[str, Json]) -> Mapping[str, Json]:
+def _merge(upper_fields: Mapping[str, Json], lower_fields: Mapping[str, Json]) -> Mapping[str, Json]:
     merged = dict(lower_fields)
     for key, upper in upper_fields.items():
         lower = merged.get(key)
-        merged[key] = _merged(upper, lower) if isinstance(upper, Mapping) and isinstance(lower, Mapping) else upper
+        merged[key] = _merge(upper, lower) if isinstance(upper, Mapping) and isinstance(lower, Mapping) else upper
     return merged
 
 

@@ -187,7 +187,7 @@ LINKS: Final = (
         carries="place",
         reference="upward",
         parent_kinds=(NAMESPACE,),
-        down=lambda relations, node: _nodes(*relations.namespace(node.object.name)),
+        down=lambda relations, node: _nodes(*relations.objects_in(node.object.name)),
         up=_namespace,
     ),
 )

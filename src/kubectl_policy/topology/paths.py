@@ -78,7 +78,7 @@ class Paths:
         """Return every full path through a node; see `Topology.paths_through`."""
         nodes = [node]
         if node.object.group_kind == NAMESPACE:
-            relations, inside = self.relations, self.relations.namespace(node.object.name)
+            relations, inside = self.relations, self.relations.objects_in(node.object.name)
             existing = [obj for obj in inside if relations.index.presence(obj) != "missing"]
             nodes = [NodeRef(obj) for obj in existing if not self._is_below_own_routes(obj)]
         paths = (path for start in nodes for way in self._ways(start) for path in self._descend(way))

@@ -120,7 +120,8 @@ def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
         concerned = not shape.kinds or resource.ref.group_kind in shape.kinds
         for path, wanted in shape.fields.items() if concerned else ():
             for field, content in FieldPath.parse(path).matches(resource.raw):
-                if content is not None and _type_of(content) != wanted and not _is_unfilled(content):
+                has_placeholder = isinstance(content, str) and is_unfilled(content)
+                if content is not None and _type_of(content) != wanted and not has_placeholder:
                     message = f"{field} is {_type_of(content)}, must be {wanted}"
                     problems.append(resource.diagnostic("wrong-type", "error", message, str(field)))
     return tuple(problems)
@@ -158,11 +159,6 @@ def _type_with(fields: Mapping[str, Any]) -> Any:  # noqa: ANN401 (a type)
         return _TYPES_BY_NAME[fields[""]]
     declared = [(attribute, _type_with(fields[name]) | None, None) for attribute, name in names.items()]
     return msgspec.defstruct("Fields", declared, rename=names)
-
-
-def _is_unfilled(value: Json) -> bool:
-    """Whether a value may become what it must be, as it is to be filled in."""
-    return isinstance(value, str) and is_unfilled(value)
 
 
 def _type_of(value: Json) -> str:

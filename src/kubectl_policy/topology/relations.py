@@ -341,7 +341,7 @@ class Relations(Sections):
         return any(backend.group_kind in ROUTES and backend not in delegated for backend in self._routes_by_backend)
 
     @cached_method
-    def namespace(self, namespace: str) -> tuple[ObjectRef, ...]:
+    def objects_in(self, namespace: str) -> tuple[ObjectRef, ...]:
         """Return the objects in a namespace: of the hierarchy's kinds, kind by kind, then other or unread backends."""
         objects = (ref for kind in HIERARCHY for ref in self.index.world.names_of(kind, namespace))
         home = ObjectRef(NAMESPACE, "", namespace)

@@ -80,7 +80,7 @@ class TestReferences:
     def test_what_is_in_a_namespace(self) -> None:
         """Each route once, also one that is delegated to; nothing that is not there."""
         topology = world(top(passing("/a", to("c")), passing("/b", to("gone"))), http_route("c", passing("/a")))
-        routes = [ref.name for ref in topology.relations.namespace("default") if ref.kind == "HTTPRoute"]
+        routes = [ref.name for ref in topology.relations.objects_in("default") if ref.kind == "HTTPRoute"]
         assert routes == ["c", "top"]
 
     @pytest.mark.parametrize("name", ["*", ""])

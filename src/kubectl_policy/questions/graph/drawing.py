@@ -152,7 +152,7 @@ class Drawing:
             self._topology = Topology(whole.index, whole.gateways.implementation, paths=paths)
             resolver = analysis.resolver
             self._enforced = Enforcements(self._topology, analysis.registry, analysis.attachments, resolver).of
-        inside = (obj for home in homes for obj in self.analysis.topology.relations.namespace(home.object.name))
+        inside = (obj for home in homes for obj in self.analysis.topology.relations.objects_in(home.object.name))
         self._draw_around(starts | dict.fromkeys(map(NodeRef, inside)))
 
     def _starts(self) -> dict[NodeRef, None]:

@@ -58,14 +58,9 @@ class Delegations:
 
     def __init__(self, gateways: Gateways, refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]]) -> None:
         """Remember where to look; `refs` are the delegating references of each route that has some."""
-        self._gateways = gateways
+        self._gateways, self.index = gateways, gateways.index
         self.refs = refs
         self._passing = RuleMatches(gateways.index)
-
-    @property
-    def index(self) -> Index:
-        """The index of the snapshot."""
-        return self._gateways.index
 
     @cached_property
     def order(self) -> Order:

@@ -69,9 +69,9 @@ def _meets_another(world: Linted, enforcement: Enforcement) -> bool:
     """Whether a policy merges with another one anywhere, or would if that one were valid."""
     policy = enforcement.policy
     merged = any(source.object != policy for resolution in enforcement.resolutions for source in resolution.members)
-    failed = world.analysis.resolver.failed
+    failed_policies = world.analysis.resolver.failed_policies
     paths = (effective.path for effective in enforcement.outcomes)
-    return merged or any(failed(node, policy.group_kind) for path in paths for node in path)
+    return merged or any(failed_policies(node, policy.group_kind) for path in paths for node in path)
 
 
 @lint_rule("GWP2010", "error")
