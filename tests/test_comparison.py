@@ -164,23 +164,31 @@ class TestWhatIsKnown:
 
     def test_the_only_gateway_of_a_namespace(self) -> None:
         """References to it are to nothing, and not to what was not read."""
-        found = between([*WORLD, color(a=1)], [*world_without(GATEWAY), color(a=1)], INHERITED)
-        assert attachments(found) == [("p", "Gateway default/g", "attached", "target missing")]
-        assert parents(found) == [("r", "Gateway default/g#http", "attached", None, "Gateway default/g does not exist")]
+        difference = between([*WORLD, color(a=1)], [*world_without(GATEWAY), color(a=1)], INHERITED)
+        assert attachments(difference) == [("p", "Gateway default/g", "attached", "target missing")]
+        assert parents(difference) == [
+            ("r", "Gateway default/g#http", "attached", None, "Gateway default/g does not exist")
+        ]
 
     def test_behind_a_gap_it_is_unknown(self) -> None:
         """It may be there."""
         left = [*world_without(GATEWAY), color(a=1)]
-        found = between([*WORLD, color(a=1)], left, INHERITED, gaps=[Gap("Gateway", "", "forbidden")])
-        assert attachments(found) == [("p", "Gateway default/g", "attached", "target unknown")]
-        assert parents(found)[0] == ("r", "Gateway default/g", None, "unknown", "Gateway default/g is not in the input")
-        assert (found.unseen[0].what, found.unseen[0].reason) == ("Gateway", "forbidden")
+        difference = between([*WORLD, color(a=1)], left, INHERITED, gaps=[Gap("Gateway", "", "forbidden")])
+        assert attachments(difference) == [("p", "Gateway default/g", "attached", "target unknown")]
+        assert parents(difference)[0] == (
+            "r",
+            "Gateway default/g",
+            None,
+            "unknown",
+            "Gateway default/g is not in the input",
+        )
+        assert (difference.unseen[0].what, difference.unseen[0].reason) == ("Gateway", "forbidden")
 
     def test_what_somebody_deletes_is_gone_behind_a_gap_as_well(self) -> None:
         """He has seen it."""
         snapshot = build.snapshot(*WORLD, color(a=1), gaps=[Gap("Gateway", "", "forbidden")])
-        found = diff(what_if(analyze(snapshot, profiles=[INHERITED]), deleted=[GATEWAY.ref]))
-        assert attachments(found) == [("p", "Gateway default/g", "attached", "target missing")]
+        difference = diff(what_if(analyze(snapshot, profiles=[INHERITED]), deleted=[GATEWAY.ref]))
+        assert attachments(difference) == [("p", "Gateway default/g", "attached", "target missing")]
 
 
 class TestOneAfterTheOther:
@@ -226,9 +234,9 @@ class TestPaths:
         """Then this path is gone, as is the way to the Service."""
         two = build.route(rules=[build.rule(build.backend(), build.backend("t"))])
         world = [*world_without(ROUTE_R), build.service("t"), color(a=1)]
-        found = between([*world, two], [*world, ROUTE_R], INHERITED)
-        assert told(found) == ["gone default/g/http/r/rule[0]/t/8080 a: 1 p -> nothing"]
-        assert concerned(found) == [["Service default/t"]]
+        difference = between([*world, two], [*world, ROUTE_R], INHERITED)
+        assert told(difference) == ["gone default/g/http/r/rule[0]/t/8080 a: 1 p -> nothing"]
+        assert concerned(difference) == [["Service default/t"]]
 
     def test_a_backend_without_ports(self) -> None:
         """A Service that was not read gets ports as soon as it is; nothing is otherwise."""
@@ -240,30 +248,30 @@ class TestPaths:
     def test_a_backend_that_is_deleted_with_its_policy_on_it(self) -> None:
         """What the policy set is gone with the Service."""
         world = [*WORLD, color(target=TO_S, a=1)]
-        found = between(world, [one for one in world if one is not SERVICE], DIRECT)
-        assert told(found) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
+        difference = between(world, [one for one in world if one is not SERVICE], DIRECT)
+        assert told(difference) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
 
     def test_a_listener_gets_its_first_route(self) -> None:
         """What is set of the Gateway is so before and after; what is new is the way to the Service."""
         world = [*world_without(ROUTE_R), color(a=1)]
-        found = between(world, [*world, ROUTE_R], INHERITED)
-        assert told(found) == ["new default/g/http/r/rule[0]/s/8080 a: nothing -> 1 p"]
-        assert concerned(found) == [["Service default/s"]]
+        difference = between(world, [*world, ROUTE_R], INHERITED)
+        assert told(difference) == ["new default/g/http/r/rule[0]/s/8080 a: nothing -> 1 p"]
+        assert concerned(difference) == [["Service default/s"]]
 
     def test_a_listener_loses_its_only_route(self) -> None:
         """The other way round."""
         world = [*world_without(ROUTE_R), color(a=1)]
-        found = between([*world, ROUTE_R], world, INHERITED)
-        assert told(found) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
-        assert concerned(found) == [["Service default/s"]]
+        difference = between([*world, ROUTE_R], world, INHERITED)
+        assert told(difference) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
+        assert concerned(difference) == [["Service default/s"]]
 
     def test_a_route_without_traffic(self) -> None:
         """Nothing takes effect there, before or after."""
         alone = build.route("alone", parents=[])
         world = [*WORLD, alone]
-        found = between([*world, color(target=build.target("alone", "HTTPRoute"), a=1)], world, INHERITED)
-        assert told(found) == []
-        assert [change.before for change in found.enforcement] == ["NoEffect"]
+        difference = between([*world, color(target=build.target("alone", "HTTPRoute"), a=1)], world, INHERITED)
+        assert told(difference) == []
+        assert [change.before for change in difference.enforcement] == ["NoEffect"]
 
 
 class TestWhatIsNotThere:
@@ -273,8 +281,8 @@ class TestWhatIsNotThere:
         """Although it is in a Namespace that has a policy."""
         on_namespace = build.policy("n", build.target("default", "Namespace", group=""), b=2)
         world = [*WORLD, color(a=1), on_namespace]
-        found = between(world, [one for one in world if one is not GATEWAY], INHERITED)
-        assert {line.partition(" ")[0] for line in told(found)} == {"gone"}
+        difference = between(world, [one for one in world if one is not GATEWAY], INHERITED)
+        assert {line.partition(" ")[0] for line in told(difference)} == {"gone"}
 
     @pytest.mark.parametrize("profile", [DIRECT, INHERITED])
     def test_a_service_to_which_no_route_leads(self, profile: PolicyKindProfile) -> None:
@@ -288,8 +296,8 @@ class TestWhatIsNotThere:
     def test_a_backend_with_a_policy_of_its_own(self) -> None:
         """It loses the path that leads through the Gateway, although that has no policy."""
         world = [*WORLD, color(target=TO_S, a=1)]
-        found = what_if(analyze(build.snapshot(*world), profiles=[DIRECT]), deleted=[GATEWAY.ref])
-        assert paths(found) == [("default/g/http/r/rule[0]/s/8080", True, False)]
+        comparison = what_if(analyze(build.snapshot(*world), profiles=[DIRECT]), deleted=[GATEWAY.ref])
+        assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, False)]
 
     def test_a_port_that_is_deleted(self) -> None:
         """What was set of it is gone with it."""
@@ -381,5 +389,5 @@ def test_a_policy_of_a_whole_object_differs_at_its_sections_also_where_the_hiera
     """What two states share on paths where everything stands alike does not hide what differs on others."""
     profile = replace(DIRECT, sections=sections)
     before = analyze(build.snapshot(*WORLD, color("p", TO_S, hue=1)), profiles=[profile])
-    found = diff(what_if(before, applied=[color("p", TO_S, hue=2), build.route("new")]))
-    assert "kept default/g/http/r/rule[0]/s/8080 hue: 1 p -> 2 p" in told(found)
+    difference = diff(what_if(before, applied=[color("p", TO_S, hue=2), build.route("new")]))
+    assert "kept default/g/http/r/rule[0]/s/8080 hue: 1 p -> 2 p" in told(difference)

@@ -102,9 +102,9 @@ def test_a_target_of_another_controller_is_a_warning() -> None:
     """Somebody else may want the policy there; one that may be ours is no problem."""
     profile = PolicyKindProfile(KEYS, "inherited", "profile", controllers=frozenset({"example.com/ours"}))
     theirs = build.gateway_class("public", "example.com/theirs")
-    (found,) = problems(profile, theirs, build.gateway("g"), ON_GATEWAY)
-    assert (found.rule, found.severity, found.reason) == ("target-not-managed", "warning", "")
-    assert (found.field, found.related) == ("spec.targetRefs[0]", (build.ref("Gateway", "g"),))
+    (problem,) = problems(profile, theirs, build.gateway("g"), ON_GATEWAY)
+    assert (problem.rule, problem.severity, problem.reason) == ("target-not-managed", "warning", "")
+    assert (problem.field, problem.related) == ("spec.targetRefs[0]", (build.ref("Gateway", "g"),))
     assert problems(profile, build.gateway("g"), ON_GATEWAY) == []
 
 
@@ -116,9 +116,9 @@ def test_what_a_policy_cannot_do_without() -> None:
     world = (build.gateway("g"), naming)
     assert problems(profile, *world) == []
     other = build.resource("Store", "other", group="example.com")
-    (found,) = problems(profile, *world, other)
-    assert (found.rule, found.severity) == ("policy-invalid", "error")
-    assert "Store default/gone" in found.message
+    (problem,) = problems(profile, *world, other)
+    assert (problem.rule, problem.severity) == ("policy-invalid", "error")
+    assert "Store default/gone" in problem.message
 
 
 def test_a_kind_that_does_not_attach_by_references_lacks_none() -> None:

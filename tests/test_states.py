@@ -286,7 +286,7 @@ def test_what_was_not_read_can_be_deleted() -> None:
 
 def test_with_a_namespace_goes_what_is_in_it() -> None:
     """And nothing else: neither what is elsewhere nor what is in none."""
-    found = with_it(
+    deleted = with_it(
         build.namespace("a"),
         build.gateway(namespace="a"),
         build.policy("p", namespace="a"),
@@ -295,13 +295,13 @@ def test_with_a_namespace_goes_what_is_in_it() -> None:
         build.gateway_class("a"),
         deleted=build.ref("Namespace", "a", group=""),
     )
-    assert found == {"Gateway a/g", "ColorPolicy a/p"}
+    assert deleted == {"Gateway a/g", "ColorPolicy a/p"}
 
 
 def test_with_a_definition_goes_every_object_of_its_kind() -> None:
     """In all namespaces; a kind of that name in another group stays, and so does a kind of that group."""
     definition = build.crd("ColorPolicy")
-    found = with_it(
+    deleted = with_it(
         definition,
         build.policy("p"),
         build.policy("p", namespace="b"),
@@ -309,7 +309,7 @@ def test_with_a_definition_goes_every_object_of_its_kind() -> None:
         build.policy("p", kind="OtherPolicy"),
         deleted=definition.ref,
     )
-    assert found == {"ColorPolicy default/p", "ColorPolicy b/p"}
+    assert deleted == {"ColorPolicy default/p", "ColorPolicy b/p"}
 
 
 def test_with_a_definition_that_defines_nothing_goes_nothing() -> None:
@@ -321,7 +321,7 @@ def test_with_a_definition_that_defines_nothing_goes_nothing() -> None:
 
 def test_with_an_owner_goes_what_it_owns_and_what_that_owns() -> None:
     """In its namespace; a uid is not looked at, since manifests have none."""
-    found = with_it(
+    deleted = with_it(
         build.gateway(),
         owned("s", GATEWAY),
         owned("deep", ("v1", "Service", "s")),
@@ -330,7 +330,7 @@ def test_with_an_owner_goes_what_it_owns_and_what_that_owns() -> None:
         owned("route", ("gateway.networking.k8s.io/v1", "HTTPRoute", "g")),
         deleted=G,
     )
-    assert found == {"Service default/s", "Service default/deep"}
+    assert deleted == {"Service default/s", "Service default/deep"}
 
 
 def test_what_has_another_owner_stays() -> None:
@@ -338,8 +338,8 @@ def test_what_has_another_owner_stays() -> None:
     second = build.gateway("second")
     shared = owned("s", GATEWAY, ("gateway.networking.k8s.io/v1", "Gateway", "second"))
     assert with_it(build.gateway(), second, shared, deleted=G) == set()
-    found = cascade(build.index(build.gateway(), second, shared), [G, second.ref])
-    assert shared.ref in found
+    deleted = cascade(build.index(build.gateway(), second, shared), [G, second.ref])
+    assert shared.ref in deleted
 
 
 def test_an_owner_that_is_missing_keeps_nothing() -> None:
@@ -353,17 +353,19 @@ def test_an_owner_that_is_missing_keeps_nothing() -> None:
 
 def test_an_owner_without_a_namespace() -> None:
     """A GatewayClass may own what is in a namespace."""
-    found = with_it(
+    deleted = with_it(
         build.gateway_class("public"),
         owned("s", ("gateway.networking.k8s.io/v1", "GatewayClass", "public")),
         deleted=build.ref("GatewayClass", "public"),
     )
-    assert found == {"Service default/s"}
+    assert deleted == {"Service default/s"}
 
 
 def test_one_leads_to_the_other() -> None:
     """With a Namespace goes a definition's owner, if somebody is so bold."""
     owner: Json = {"apiVersion": "v1", "kind": "Namespace", "name": "a"}
     definition = build.with_metadata(build.crd("ColorPolicy"), ownerReferences=[owner])
-    found = with_it(build.namespace("a"), definition, build.policy("p"), deleted=build.ref("Namespace", "a", group=""))
-    assert found == {"CustomResourceDefinition colorpolicys.example.com", "ColorPolicy default/p"}
+    deleted = with_it(
+        build.namespace("a"), definition, build.policy("p"), deleted=build.ref("Namespace", "a", group="")
+    )
+    assert deleted == {"CustomResourceDefinition colorpolicys.example.com", "ColorPolicy default/p"}

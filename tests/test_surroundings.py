@@ -54,9 +54,11 @@ def test_who_answers_for_a_hostname_that_is_lost() -> None:
     """A route at the same Gateway that names none itself is found as well."""
     comparison = without(build.snapshot(*WORLD), ROUTE.ref)
     assert comparison.surroundings
-    found = diff(comparison)
-    assert found == diff(what_if(analyze(build.snapshot(*WORLD)), deleted=[ROUTE.ref]))
-    assert [(each.hostnames, each.by) for each in found.traffic.lost.answered] == [(("a.example.com",), (OTHER.ref,))]
+    difference = diff(comparison)
+    assert difference == diff(what_if(analyze(build.snapshot(*WORLD)), deleted=[ROUTE.ref]))
+    assert [(each.hostnames, each.by) for each in difference.traffic.lost.answered] == [
+        (("a.example.com",), (OTHER.ref,))
+    ]
 
 
 NAMES = build.listener(hostname="a.example.com")

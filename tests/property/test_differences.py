@@ -39,9 +39,9 @@ def test_a_state_built_apart(world: World, random: Random, *, complete: bool) ->
     one = snapshot_of(world, complete=complete)
     copied = tuple(replace(resource, raw=deepcopy(resource.raw)) for resource in one.resources)
     other = shuffled(replace(one, resources=copied), random)
-    found = diff(compare(one, other, profiles=profiles_of(world)))
-    assert not found.changes
-    assert (found.created, found.deleted, found.updated, found.problems.unchanged) == ((), (), (), ())
+    comparison = compare(one, other, profiles=profiles_of(world))
+    _nothing_changes(comparison)
+    assert diff(comparison).problems.unchanged == ()
 
 
 @settings(max_examples=examples(10))
@@ -49,9 +49,7 @@ def test_a_state_built_apart(world: World, random: Random, *, complete: bool) ->
 def test_applying_what_is_there(world: World) -> None:
     """Nothing is deleted, and every object is applied as it is."""
     snapshot = snapshot_of(world)
-    found = diff(what_if(analyze(snapshot, profiles=profiles_of(world)), applied=snapshot.resources))
-    assert not found.changes
-    assert (found.created, found.deleted, found.updated) == ((), (), ())
+    _nothing_changes(what_if(analyze(snapshot, profiles=profiles_of(world)), applied=snapshot.resources))
 
 
 @settings(max_examples=examples(12))
@@ -122,9 +120,9 @@ def _chosen(
 
 
 def _nothing_changes(comparison: StateComparison) -> None:
-    found = diff(comparison)
-    assert not found.changes
-    assert (found.created, found.deleted, found.updated) == ((), (), ())
+    difference = diff(comparison)
+    assert not difference.changes
+    assert (difference.created, difference.deleted, difference.updated) == ((), (), ())
 
 
 @settings(max_examples=examples(20))
@@ -136,9 +134,9 @@ def test_a_blast_radius_is_the_difference_of_deleting(world: World, choice: int,
     snapshot, profiles = snapshot_of(world, complete=complete), profiles_of(world)
     gone = with_contents(world, subject)
     left = tuple(resource for resource in snapshot.resources if resource.ref not in gone)
-    found = blast_radius(analyze(snapshot, profiles=profiles), subject)
-    assert found.difference == diff(compare(snapshot, replace(snapshot, resources=left), profiles=profiles))
-    assert found.deleted_with_it == tuple(sorted(gone - {subject}))
+    radius = blast_radius(analyze(snapshot, profiles=profiles), subject)
+    assert radius.difference == diff(compare(snapshot, replace(snapshot, resources=left), profiles=profiles))
+    assert radius.deleted_with_it == tuple(sorted(gone - {subject}))
 
 
 _UNNAMED: Final = re.compile(r"(former )?rule\[\d+\]")

@@ -95,8 +95,8 @@ def test_deleting_each_policy(world: World) -> None:
     """Every field of which the value or the source differs occurs once, with exactly these; nothing else does."""
     analysis = analyze(snapshot_of(world), profiles=profiles_of(world))
     for policy in world.policies:
-        found = diff(what_if(analysis, deleted=[policy.ref]))
-        _judge(found, world, without(world, [policy.ref]))
+        difference = diff(what_if(analysis, deleted=[policy.ref]))
+        _judge(difference, world, without(world, [policy.ref]))
 
 
 @settings(max_examples=examples(20), suppress_health_check=_SLOW)
@@ -114,8 +114,8 @@ def test_deleting_something_else(world: World, data: st.DataObject) -> None:
 def test_any_two_worlds(pair: tuple[World, World]) -> None:
     """Whatever was added, deleted or written otherwise."""
     before, after = pair
-    found = diff(compare(snapshot_of(before), snapshot_of(after), profiles=profiles_of(before)))
-    _judge(found, before, after)
+    difference = diff(compare(snapshot_of(before), snapshot_of(after), profiles=profiles_of(before)))
+    _judge(difference, before, after)
 
 
 @pytest.mark.parametrize("deleted", ["the policy", "the route", "both"])
@@ -132,9 +132,9 @@ def test_what_a_route_says_itself(deleted: str) -> None:
         policies=(policy,) if deleted == "the route" else (), routes=(route,) if deleted == "the policy" else ()
     )
     for one, other in ((before, after), (after, before)):
-        found = diff(compare(snapshot_of(one), snapshot_of(other), profiles=profiles_of(one)))
-        _judge(found, one, other)
-        at_rule = [change for change in found.effects if change.paths[0][-1].kind == "HTTPRoute"]
+        difference = diff(compare(snapshot_of(one), snapshot_of(other), profiles=profiles_of(one)))
+        _judge(difference, one, other)
+        at_rule = [change for change in difference.effects if change.paths[0][-1].kind == "HTTPRoute"]
         assert [field.field for change in at_rule for field in change.fields] == ["b"]
 
 

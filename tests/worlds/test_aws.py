@@ -33,8 +33,8 @@ def test_of_two_logs_on_one_route_the_older_one_is_written() -> None:
     """Without it, the other one."""
     kind = f"AccessLogPolicy.{GROUP}"
     assert spec_at(analyze(world()), kind, TIMETABLE) == [{"destinationArn": "arn:aws:s3:::ferries-logbook"}]
-    found = analyze(world("AccessLogPolicy ferries/logbook"))
-    assert spec_at(found, kind, TIMETABLE) == [{"destinationArn": "arn:aws:s3:::ferries-inquiry"}]
+    analysis = analyze(world("AccessLogPolicy ferries/logbook"))
+    assert spec_at(analysis, kind, TIMETABLE) == [{"destinationArn": "arn:aws:s3:::ferries-inquiry"}]
 
 
 def test_a_target_that_is_not_supported_or_not_there_is_reported() -> None:

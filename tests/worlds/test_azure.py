@@ -40,10 +40,10 @@ def test_a_policy_for_some_listeners_is_on_no_other() -> None:
         "name": "foyer",
         "sectionNames": ["http", "https"],
     }
-    found = settings(
+    in_force = settings(
         analyze(edited(world(), "FrontendTLSPolicy house/strict", targetRef=both)), "FrontendTLSPolicy." + GROUP
     )
-    assert found == {"foyer > http": strict, "foyer > https": strict}
+    assert in_force == {"foyer > http": strict, "foyer > https": strict}
 
 
 def test_a_routes_firewall_for_the_gateways_is_assumed() -> None:

@@ -62,9 +62,9 @@ def test_json_merge_replaces_lists() -> None:
 def test_a_merging_rule_policy_passes_over_the_route() -> None:
     """A policy on a rule merges with the same ones as one on the route, and not with the route's."""
     snapshot = edited(world(), "BackendTrafficPolicy tickets/checkout", mergeType="StrategicMerge")
-    found = settings(analyze(snapshot), TRAFFIC)
-    assert found[CHECKOUT] == {**HOUSE, "timeout": {"http": {"requestTimeout": "60s"}}}
-    assert found[PLAIN_CHECKOUT] == {"timeout": {"http": {"requestTimeout": "60s"}}}
+    in_force = settings(analyze(snapshot), TRAFFIC)
+    assert in_force[CHECKOUT] == {**HOUSE, "timeout": {"http": {"requestTimeout": "60s"}}}
+    assert in_force[PLAIN_CHECKOUT] == {"timeout": {"http": {"requestTimeout": "60s"}}}
 
 
 def test_a_null_cannot_remove_a_field_of_the_gateways_policy() -> None:
@@ -87,8 +87,8 @@ ACCEPTED: Final[Condition] = ("True", "Accepted", ())
 def test_without_the_routes_policy_the_refused_one_applies() -> None:
     """It does not merge, so it has its rule for itself; the Gateway's is overridden there and merged nowhere."""
     analysis = analyze(world("BackendTrafficPolicy tickets/booking"))
-    found = settings(analysis, TRAFFIC)
-    assert found[SEATS] == found[PLAIN_SEATS] == {"circuitBreaker": {"maxConnections": 4096}}
+    in_force = settings(analysis, TRAFFIC)
+    assert in_force[SEATS] == in_force[PLAIN_SEATS] == {"circuitBreaker": {"maxConnections": 4096}}
     assert states(analysis)["BackendTrafficPolicy tickets/premiere"] == ("PartiallyEnforced", ["tickets/checkout"])
     assert reported(analysis, "BackendTrafficPolicy tickets/premiere") == {
         "Gateway platform/front": {
@@ -107,24 +107,24 @@ def test_without_the_routes_policy_the_refused_one_applies() -> None:
 def test_without_the_rules_policy_the_routes_holds_for_its_rule() -> None:
     """Merged, as on the other rule; nothing overrides it any more."""
     analysis = analyze(world("BackendTrafficPolicy tickets/checkout"))
-    found = settings(analysis, TRAFFIC)
-    assert (found[CHECKOUT], found[PLAIN_CHECKOUT]) == (found[SEATS], found[PLAIN_SEATS])
+    in_force = settings(analysis, TRAFFIC)
+    assert (in_force[CHECKOUT], in_force[PLAIN_CHECKOUT]) == (in_force[SEATS], in_force[PLAIN_SEATS])
     assert states(analysis)["BackendTrafficPolicy tickets/booking"] == ("Enforced", [])
     assert "Overridden" not in reported(analysis, "BackendTrafficPolicy tickets/booking")["Gateway platform/front"]
 
 
 def test_without_the_listeners_policy_the_route_merges_with_the_gateways() -> None:
     """The next closest one, on both listeners."""
-    found = settings(analyze(world("BackendTrafficPolicy platform/plain")), TRAFFIC)
-    assert found[PLAIN_SEATS] == found[SEATS]
+    in_force = settings(analyze(world("BackendTrafficPolicy platform/plain")), TRAFFIC)
+    assert in_force[PLAIN_SEATS] == in_force[SEATS]
 
 
 def test_without_the_gateways_policy_nothing_is_left_to_merge_with() -> None:
     """On https the route's stands alone, with no Merged condition there; the ListenerSet's route has none."""
     analysis = analyze(world("BackendTrafficPolicy platform/house"))
-    found = settings(analysis, TRAFFIC)
-    assert TITLES not in found
-    assert found[SEATS] == {
+    in_force = settings(analysis, TRAFFIC)
+    assert TITLES not in in_force
+    assert in_force[SEATS] == {
         "retry": {"numRetries": 0},
         "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Zstd", "zstd": {}}],
         "rateLimit": {"global": {"rules": [MEMBER]}},
@@ -358,9 +358,9 @@ def test_a_policy_that_merges_with_one_that_is_not_valid_is_not_valid_either() -
         world("BackendTrafficPolicy platform/plain"), "BackendTrafficPolicy platform/house", responseOverride=page
     )
     analysis = analyze(replace(snapshot, complete=True))
-    found = reported(analysis, "BackendTrafficPolicy tickets/booking")
-    assert found["Gateway platform/front#https"]["Accepted"][:2] == ("False", "Invalid")
-    assert "Merged" not in found["Gateway platform/front#https"]
+    conditions = reported(analysis, "BackendTrafficPolicy tickets/booking")
+    assert conditions["Gateway platform/front#https"]["Accepted"][:2] == ("False", "Invalid")
+    assert "Merged" not in conditions["Gateway platform/front#https"]
     above = reported(analysis, "BackendTrafficPolicy platform/house")["Gateway platform/front"]
     assert [above[name][1] for name in ("Accepted", "Overridden")] == ["Invalid", "Overridden"]
 

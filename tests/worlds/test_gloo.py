@@ -56,16 +56,19 @@ def test_a_listener_of_the_gateway_has_its_own_option_before_the_gateways() -> N
         namespace="platform",
         age=1,
     )
-    found = settings(analyze(added(world(), own)), LISTENERS)
-    assert (found[HTTPS], found[HTTP]) == ({"options": {"a": 1}}, {"options": {"perConnectionBufferLimitBytes": 32768}})
+    in_force = settings(analyze(added(world(), own)), LISTENERS)
+    assert (in_force[HTTPS], in_force[HTTP]) == (
+        {"options": {"a": 1}},
+        {"options": {"perConnectionBufferLimitBytes": 32768}},
+    )
 
 
 def test_of_two_http_listener_options_the_older_one_alone_is_used() -> None:
     """What the newer one sets beside it is lost as well; without the older one it is used."""
     idle: dict[str, Json] = {"options": {"httpConnectionManagerSettings": {"idleTimeout": "60s"}}}
     assert settings(analyze(world()), HTTP_LISTENERS) == {HTTP: idle, HTTPS: idle, BOUQUETS: idle}
-    found = settings(analyze(world("HttpListenerOption platform/idle")), HTTP_LISTENERS)
-    assert found[HTTP] == {
+    in_force = settings(analyze(world("HttpListenerOption platform/idle")), HTTP_LISTENERS)
+    assert in_force[HTTP] == {
         "options": {"httpConnectionManagerSettings": {"idleTimeout": "5s"}, "websocketOnly": True},
     }
 

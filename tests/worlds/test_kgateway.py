@@ -133,8 +133,8 @@ def test_providers_of_all_scopes_authorize() -> None:
         },
         namespace="platform",
     )
-    found = settings(analyze(added(world(), deck, guard)), TRAFFIC)
-    assert found[SEARCH]["extAuth"] == [PURSER, {"extensionRef": {"name": "deck"}}]
+    in_force = settings(analyze(added(world(), deck, guard)), TRAFFIC)
+    assert in_force[SEARCH]["extAuth"] == [PURSER, {"extensionRef": {"name": "deck"}}]
 
 
 def test_the_global_namespace_selects_in_every_namespace() -> None:

@@ -51,9 +51,9 @@ def test_atomic_overrides_leave_nothing_of_what_is_below() -> None:
     doors: Json = {"limits": {"doors": DOORS}}
     snapshot = edited(world(), "RateLimitPolicy platform/doors", overrides=doors)
     assert limits(snapshot) == {path: {"doors": DOORS} for path in (BOOK, TOURS, LETTERS)}
-    found = states(analyze(snapshot))
-    assert found["RateLimitPolicy visits/booking"] == ("Overridden", ["platform/doors"])
-    assert found["RateLimitPolicy visits/tours"] == ("Overridden", ["platform/doors"])
+    outcomes = states(analyze(snapshot))
+    assert outcomes["RateLimitPolicy visits/booking"] == ("Overridden", ["platform/doors"])
+    assert outcomes["RateLimitPolicy visits/tours"] == ("Overridden", ["platform/doors"])
     assert reported(analyze(snapshot), "RateLimitPolicy visits/tours") == {
         "": {"Accepted": ("True", "Accepted", ()), "Enforced": ("False", "Overridden", ())}
     }
@@ -101,8 +101,8 @@ def test_of_two_policies_on_one_route_the_older_one_says_how_they_combine() -> N
     late = policy(LIMITS, "late", spec, namespace="visits", age=10**6)
     snapshot = added(world(), late)
     assert limits(snapshot)[TOURS] == {"late": GUIDED, "doors": DOORS}
-    found = states(analyze(snapshot))
-    assert found["RateLimitPolicy visits/tours"][0] == "Overridden"
+    outcomes = states(analyze(snapshot))
+    assert outcomes["RateLimitPolicy visits/tours"][0] == "Overridden"
     insisting: Json = {"limits": {"guided": GUIDED}}
     snapshot = edited(snapshot, "RateLimitPolicy visits/tours", limits=None, overrides=insisting)
     assert limits(snapshot)[TOURS] == {"guided": GUIDED, "doors": DOORS}

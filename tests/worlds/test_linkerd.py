@@ -78,9 +78,9 @@ def test_a_server_has_one_rate_limit() -> None:
     assert spec_at(analyze(world()), LIMIT, server("telescope")) == [
         {"total": {"requestsPerSecond": 100}, "identity": {"requestsPerSecond": 20}}
     ]
-    found = analyze(world(f"HTTPLocalRateLimitPolicy {HOME}/telescope"))
-    assert spec_at(found, LIMIT, server("telescope")) == [{"total": {"requestsPerSecond": 1000}}]
-    assert states(found)[f"HTTPLocalRateLimitPolicy {HOME}/perseids"] == ("Enforced", [])
+    analysis = analyze(world(f"HTTPLocalRateLimitPolicy {HOME}/telescope"))
+    assert spec_at(analysis, LIMIT, server("telescope")) == [{"total": {"requestsPerSecond": 1000}}]
+    assert states(analysis)[f"HTTPLocalRateLimitPolicy {HOME}/perseids"] == ("Enforced", [])
 
 
 def test_a_server_may_have_an_authorization_of_the_older_kind() -> None:

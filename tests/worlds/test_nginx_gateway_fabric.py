@@ -123,8 +123,8 @@ def test_an_overlap_that_the_policy_names_is_none() -> None:
 def test_a_true_dry_run_is_heeded() -> None:
     """It is false alone that is not written."""
     on = edited(world("RateLimitPolicy platform/trial"), "RateLimitPolicy newsroom/writers", rateLimit={"dryRun": True})
-    (found,) = spec_at(analyze(on), f"RateLimitPolicy.{GROUP}", COMMENTS)
-    assert mapping_at(found, "rateLimit")["dryRun"] is True
+    (spec,) = spec_at(analyze(on), f"RateLimitPolicy.{GROUP}", COMMENTS)
+    assert mapping_at(spec, "rateLimit")["dryRun"] is True
 
 
 def test_a_policy_that_says_nothing_but_what_is_passed_over_has_no_effect() -> None:
@@ -143,8 +143,8 @@ def test_two_firewalls_on_one_target_are_both_in_force() -> None:
         {"targetRefs": [build.target("comments", "HTTPRoute")], "type": "HTTP"},
         namespace="newsroom",
     )
-    (found,) = spec_at(analyze(added(world(), second)), f"WAFPolicy.{GROUP}", COMMENTS)
-    assert set(found) == {"newsroom/forms", "newsroom/more"}
+    (spec,) = spec_at(analyze(added(world(), second)), f"WAFPolicy.{GROUP}", COMMENTS)
+    assert set(spec) == {"newsroom/forms", "newsroom/more"}
 
 
 def test_parameters_that_enable_nothing_let_no_firewall_in() -> None:

@@ -80,12 +80,12 @@ def test_what_was_beaten_is_known(analysis: Analysis) -> None:
 
 def test_the_route_is_described(analysis: Analysis) -> None:
     """Which policies affect it, and which does not although it names it."""
-    found = describe(analysis, NodeRef(ROUTE))
-    assert [ref.name for ref in found.policies] == ["first-course", "house", "menu"]
-    assert [(missed.policy.name if missed.policy else "", missed.reason) for missed in found.not_applying] == [
+    answer = describe(analysis, NodeRef(ROUTE))
+    assert [ref.name for ref in answer.policies] == ["first-course", "house", "menu"]
+    assert [(missed.policy.name if missed.policy else "", missed.reason) for missed in answer.not_applying] == [
         ("third-course", "TargetNotFound")
     ]
-    assert {setting.field for group in found.in_force for setting in group.settings} == {
+    assert {setting.field for group in answer.in_force for setting in group.settings} == {
         "rules.guests",
         "rules.staff",
         "rules.birthdays",
@@ -94,20 +94,24 @@ def test_the_route_is_described(analysis: Analysis) -> None:
 
 def test_a_policy_is_described(analysis: Analysis) -> None:
     """Where each of its rules is in force, who beats it elsewhere, and what it affects."""
-    found = describe_policy(analysis, policy("menu"))
-    assert [(field.field, len(field.effective_on)) for field in found.fields] == [
+    answer = describe_policy(analysis, policy("menu"))
+    assert [(field.field, len(field.effective_on)) for field in answer.fields] == [
         ("rules.guests", 4),
         ("rules.birthdays", 2),
     ]
-    assert [beater.by.object.name for field in found.fields for beater in field.superseded] == ["first-course"]
-    assert found.affected == (NodeRef(ROUTE, "orders"), NodeRef(ROUTE, "rule[0]"))
+    assert [beater.by.object.name for field in answer.fields for beater in field.superseded] == ["first-course"]
+    assert answer.affected == (NodeRef(ROUTE, "orders"), NodeRef(ROUTE, "rule[0]"))
 
 
 def test_the_objects_that_it_affects_say_so(analysis: Analysis) -> None:
     """With the name of the kind in the condition, and the policies above."""
-    (found,) = target_conditions(analysis, NodeRef(ROUTE))
-    assert (found.type, found.status, found.reason) == ("larder.example.dev/AllowancePolicyApplies", "True", "Served")
-    assert [node.object.name for node in found.related] == ["door", "house", "menu"]
+    (condition,) = target_conditions(analysis, NodeRef(ROUTE))
+    assert (condition.type, condition.status, condition.reason) == (
+        "larder.example.dev/AllowancePolicyApplies",
+        "True",
+        "Served",
+    )
+    assert [node.object.name for node in condition.related] == ["door", "house", "menu"]
 
 
 def test_mistakes_are_found(analysis: Analysis) -> None:
@@ -121,9 +125,9 @@ def test_mistakes_are_found(analysis: Analysis) -> None:
 
 def test_nothing_is_assumed(analysis: Analysis) -> None:
     """And it is known where that is written."""
-    found = explain(analysis, "allowancepolicies")
-    assert (found.profile.assumed, found.origin and found.origin.line) == ((), 6)
-    assert found.profile.evidence == (
+    answer = explain(analysis, "allowancepolicies")
+    assert (answer.profile.assumed, answer.origin and answer.origin.line) == ((), 6)
+    assert answer.profile.evidence == (
         "https://larder.example.dev/docs/allowancepolicy: targets, rules by name, conditions",
     )
 
