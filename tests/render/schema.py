@@ -231,8 +231,8 @@ def _limits(meta: Meta) -> dict[str, Json]:
         "minItems": meta.min_length,
         "maxItems": meta.max_length,
     }
-    given = {keyword: limit for keyword, limit in limits.items() if limit is not None}
-    return {**given, **(meta.extra_json_schema or {})}
+    present = {keyword: limit for keyword, limit in limits.items() if limit is not None}
+    return {**present, **(meta.extra_json_schema or {})}
 
 
 def _annotation(owner: type, attribute: str) -> tuple[Any, str]:
@@ -247,9 +247,11 @@ def _annotation(owner: type, attribute: str) -> tuple[Any, str]:
 
 def _hints(annotated: Any) -> dict[str, Any]:  # noqa: ANN401 (a class or a function)
     owners: tuple[Any, ...] = getattr(annotated, "__mro__", (annotated,))
-    own = [owner.__module__ for owner in reversed(owners) if owner.__module__.startswith(("kubectl_policy.", "tests."))]
+    modules = [
+        owner.__module__ for owner in reversed(owners) if owner.__module__.startswith(("kubectl_policy.", "tests."))
+    ]
     names: dict[str, Any] = {}
-    for module in dict.fromkeys(own):
+    for module in dict.fromkeys(modules):
         names |= _names_in(sys.modules[module])
     return get_type_hints(annotated, names, include_extras=True)
 

@@ -58,11 +58,11 @@ def shown(answer: object, name: str, view: View | None = None) -> str:
     """The answer in a format, as plain text."""
     view = view or View()
     answer = _answer(answer)
-    made = render(FORMS[type(answer)], answer, name, view)
-    if isinstance(made, tuple):
-        return to_text(made, view.width)
-    assert not isinstance(made, bytes)
-    return made if isinstance(made, str) else "".join(made)
+    text = render(FORMS[type(answer)], answer, name, view)
+    if isinstance(text, tuple):
+        return to_text(text, view.width)
+    assert not isinstance(text, bytes)
+    return text if isinstance(text, str) else "".join(text)
 
 
 def _answer(answer: object) -> object:

@@ -139,8 +139,8 @@ class TestDiffering:
 
     def test_what_is_not_alike(self) -> None:
         """Another policy, or another value."""
-        other = build.policy("other", GATEWAYS[1], age=2, a=2)
-        text = differing(world(build.policy("house", GATEWAYS[0], a=1), other), "house", "other")
+        rival = build.policy("other", GATEWAYS[1], age=2, a=2)
+        text = differing(world(build.policy("house", GATEWAYS[0], a=1), rival), "house", "other")
         assert text.count("Lost, no ColorPolicy is left · ") == 2
 
 

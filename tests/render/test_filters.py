@@ -48,13 +48,13 @@ RULE: Final = build.target("r", "HTTPRoute", "buy")
 def asked(profile: PolicyKindProfile = PROFILE, *, complete: bool = True, routes: bool = True) -> Analysis:
     """A rule whose filters name first and second, with a filter of its backendRef, and policies with references."""
     filters = [build.names(name) for name in ("first", "second")]
-    one = {**build.backend(), "filters": [build.names("single")]}
+    backend = {**build.backend(), "filters": [build.names("single")]}
     return analyze(
         build.snapshot(
             build.gateway_class(),
             build.gateway(),
             build.service(),
-            *([build.route(rules=[build.rule(one, name="buy", filters=filters)])] if routes else []),
+            *([build.route(rules=[build.rule(backend, name="buy", filters=filters)])] if routes else []),
             build.policy("old", RULE, build.target("r", "HTTPRoute"), age=1, a="old", b="old", c="old"),
             build.policy("wide", build.target("r", "HTTPRoute"), age=2, b="wide", d="wide"),
             build.policy("second", age=3, a="second", b="second"),
@@ -140,7 +140,7 @@ def test_documents_say_which_filter() -> None:
         VALIDATOR.validate(document)
     (target,) = about_first["targets"]
     assert (target["declaredIn"], target["namedBy"]["name"]) == ("spec.rules[0].filters[0].extensionRef", "r")
-    sources = {one["field"]: one["source"]["filter"] for one in about_route["inForce"][0]["settings"]}
+    sources = {backend["field"]: backend["source"]["filter"] for backend in about_route["inForce"][0]["settings"]}
     assert sources == {"a": 1, "b": 2, "c": 0, "d": 0}
 
 
@@ -151,7 +151,7 @@ def test_routes_that_were_not_read() -> None:
         "Whether ColorPolicy default/spare has an effect is unknown: no HTTPRoute of namespace default that was"
         " read names it in a filter, and another one may."
     )
-    assert [found.what for found in answer.unseen] == ["HTTPRoutes in namespace default"]
+    assert [spot.what for spot in answer.unseen] == ["HTTPRoutes in namespace default"]
     assert "filters of HTTPRoutes   target unknown" in tree(answer)
 
 

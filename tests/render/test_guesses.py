@@ -133,8 +133,8 @@ def test_of_a_deletion(world: Analysis) -> None:
 
 def test_of_a_new_policy() -> None:
     """Whether the other one is enforced is no longer known."""
-    alone = analyze(build.snapshot(*HIERARCHY, complete=True))
-    assert "whether ColorPolicy default/a is enforced is no longer known" in changed(alone, new=True)
+    lone = analyze(build.snapshot(*HIERARCHY, complete=True))
+    assert "whether ColorPolicy default/a is enforced is no longer known" in changed(lone, new=True)
 
 
 def test_assumptions_of_several_kinds_name_them() -> None:

@@ -24,9 +24,9 @@ CHANGED: Final = "What is in force on HTTPRoute default/r changed in 1 of 3 comm
 PLAIN: Final = Change(commit=COMMIT, sort="changed", traffic="", left=(), joined=(), settings=())
 
 
-def setting(value: str, who: str = "p", *, removed: bool = False) -> Setting:
+def setting(value: str, name: str = "p", *, removed: bool = False) -> Setting:
     """A value that a policy sets; of the route's own with an empty name."""
-    policy = build.ref("ColorPolicy", who, group="example.com") if who else ROUTE.object
+    policy = build.ref("ColorPolicy", name, group="example.com") if name else ROUTE.object
     return Setting(
         field="color",
         value=value,
@@ -34,7 +34,7 @@ def setting(value: str, who: str = "p", *, removed: bool = False) -> Setting:
         removed=removed,
         certain=True,
         instead_of=(),
-        origin=Origin("1a2b3c4d5e6f:in/a.yaml", 12) if who else None,
+        origin=Origin("1a2b3c4d5e6f:in/a.yaml", 12) if name else None,
     )
 
 
@@ -43,9 +43,9 @@ def changed(before: Setting | None, after: Setting | None, *sections: str, field
     return SettingChange(policy_kind=KIND, field=field, before=before, after=after, sections=sections)
 
 
-def about(*changes: Change, commits: int = 3, more: bool = False, shallow: bool = False) -> History:
+def about(*changes: Change, commits: int = 3, has_more: bool = False, shallow: bool = False) -> History:
     """The answer."""
-    return History(subject=ROUTE, changes=changes, commits=commits, more=more, shallow=shallow)
+    return History(subject=ROUTE, changes=changes, commits=commits, more=has_more, shallow=shallow)
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,15 @@ def about(*changes: Change, commits: int = 3, more: bool = False, shallow: bool 
             f"{CHANGED}, and on disk since.",
         ),
         (
-            about(PLAIN, more=True, shallow=True),
+            about(PLAIN, has_more=True, shallow=True),
             f"{CHANGED}; older commits are not in this shallow clone.",
         ),
-        (about(PLAIN, more=True), "The last change to what is in force on HTTPRoute default/r; --limit shows more."),
         (
-            about(PLAIN, PLAIN, more=True),
+            about(PLAIN, has_more=True),
+            "The last change to what is in force on HTTPRoute default/r; --limit shows more.",
+        ),
+        (
+            about(PLAIN, PLAIN, has_more=True),
             "The last 2 changes to what is in force on HTTPRoute default/r; --limit shows more.",
         ),
     ],

@@ -89,22 +89,22 @@ def busy() -> Analysis:
     )
 
 
-def text(analysis: Analysis, word: str, output: str, *, headers: bool = True, namespaces: bool = True) -> str:
+def text(analysis: Analysis, type_name: str, output: str, *, headers: bool = True, namespaces: bool = True) -> str:
     """The list of everything of a type."""
-    return shown(list_type(analysis, word, Selection()), output, View(headers=headers, namespaces=namespaces))
+    return shown(list_type(analysis, type_name, Selection()), output, View(headers=headers, namespaces=namespaces))
 
 
 @pytest.mark.parametrize("output", ["table", "wide"])
-@pytest.mark.parametrize("word", TYPES)
-def test_the_table_of_a_type(snapshot: SnapshotAssertion, word: str, output: str) -> None:
+@pytest.mark.parametrize("type_name", TYPES)
+def test_the_table_of_a_type(snapshot: SnapshotAssertion, type_name: str, output: str) -> None:
     """Narrow and wide."""
-    assert text(busy(), word, output) == snapshot
+    assert text(busy(), type_name, output) == snapshot
 
 
 def test_a_gap_is_in_every_number_that_it_may_change(snapshot: SnapshotAssertion) -> None:
     """No number is known for certain where a file could not be read."""
     analysis = world(defaults("p", build.target("g"), a=1), gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))])
-    assert "\n".join(text(analysis, word, "table") for word in TYPES) == snapshot
+    assert "\n".join(text(analysis, type_name, "table") for type_name in TYPES) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -149,21 +149,21 @@ def test_names_can_be_pasted() -> None:
     )
 
 
-@pytest.mark.parametrize("word", TYPES)
+@pytest.mark.parametrize("type_name", TYPES)
 @pytest.mark.parametrize("analysis", [busy(), world(gaps=[Gap("", "", "x", Origin("bad.yaml"))])], ids=["busy", "gap"])
-def test_every_list_is_as_the_schema_says(analysis: Analysis, word: str) -> None:
+def test_every_list_is_as_the_schema_says(analysis: Analysis, type_name: str) -> None:
     """As JSON and as YAML, which are the same document; an empty one, too."""
-    document = json.loads(text(analysis, word, "json"))
+    document = json.loads(text(analysis, type_name, "json"))
     VALIDATOR.validate(document)
-    assert yaml.safe_load(text(analysis, word, "yaml")) == document
-    nothing = list_type(analysis, word, Selection("nowhere"))
+    assert yaml.safe_load(text(analysis, type_name, "yaml")) == document
+    nothing = list_type(analysis, type_name, Selection("nowhere"))
     VALIDATOR.validate(document_of(nothing))
 
 
 def test_the_schema_refuses_what_it_does_not_know() -> None:
     """Nor anything that lacks a field, in the list or in its items."""
-    for word in TYPES:
-        document = json.loads(text(busy(), word, "json"))
+    for type_name in TYPES:
+        document = json.loads(text(busy(), type_name, "json"))
         document["items"] = document["items"][:1]
         for whole in (document, *document["items"]):
             for name in whole:
@@ -186,8 +186,8 @@ def test_a_document_cuts_nothing_and_counts_nothing() -> None:
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("word", [*TYPES, "oddpolicies", "configmaps"])
-def test_no_list_lets_a_name_control_a_terminal(word: str, output: str) -> None:
+@pytest.mark.parametrize("type_name", [*TYPES, "oddpolicies", "configmaps"])
+def test_no_list_lets_a_name_control_a_terminal(type_name: str, output: str) -> None:
     """Escape sequences, bidirectional controls and line breaks are written out in every format."""
     route = build.route(HOSTILE, parents=[build.parent(HOSTILE)], hostnames=[HOSTILE], namespace=HOSTILE)
     analysis = analyze(
@@ -204,7 +204,7 @@ def test_no_list_lets_a_name_control_a_terminal(word: str, output: str) -> None:
             gaps=[Gap(HOSTILE, HOSTILE, HOSTILE, Origin(HOSTILE, 1))],
         )
     )
-    shown = text(analysis, word, output)
+    shown = text(analysis, type_name, output)
     assert shown
     assert all(line.isprintable() for line in shown.splitlines())
     if output in {"yaml", "json"}:
@@ -221,7 +221,7 @@ def test_yaml_is_ascii_where_nothing_else_can_be_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "namespace", "headline"),
+    ("type_name", "namespace", "headline"),
     [
         ("policies", "default", "6 policies in namespace default."),
         ("policies", "", "6 policies."),
@@ -230,9 +230,9 @@ def test_yaml_is_ascii_where_nothing_else_can_be_written() -> None:
         ("policykinds", "default", "2 policy kinds."),
     ],
 )
-def test_the_headline_counts(word: str, namespace: str, headline: str) -> None:
+def test_the_headline_counts(type_name: str, namespace: str, headline: str) -> None:
     """As in a sentence."""
-    assert list_headline(list_type(colourful(), word, Selection(namespace))) == headline
+    assert list_headline(list_type(colourful(), type_name, Selection(namespace))) == headline
 
 
 def test_an_empty_list_is_explained_as_kubectl_does() -> None:
@@ -241,14 +241,14 @@ def test_an_empty_list_is_explained_as_kubectl_does() -> None:
         build.snapshot(build.gateway("a"), build.gateway("b"), build.gateway("c", namespace="x"), build.service("s"))
     )
 
-    def said(word: str, namespace: str = "") -> list[str]:
-        return list_remarks(Lists((list_type(analysis, word, Selection(namespace)),)), empty=True)
+    def remarks(type_name: str, namespace: str = "") -> list[str]:
+        return list_remarks(Lists((list_type(analysis, type_name, Selection(namespace)),)), empty=True)
 
-    assert said("routes") == ["No resources found"]
-    assert said("gc", "far") == ["No resources found"]
-    assert said("routes", "far") == ["No resources found in far namespace."]
-    assert said("gateways", "far")[1] == "hint: there are 3 Gateways in 2 namespaces: add -A"
-    assert said("svc", "far")[1] == "hint: there is 1 Service in namespace default: add -n default"
+    assert remarks("routes") == ["No resources found"]
+    assert remarks("gc", "far") == ["No resources found"]
+    assert remarks("routes", "far") == ["No resources found in far namespace."]
+    assert remarks("gateways", "far")[1] == "hint: there are 3 Gateways in 2 namespaces: add -A"
+    assert remarks("svc", "far")[1] == "hint: there is 1 Service in namespace default: add -n default"
 
 
 def test_an_incomplete_list_says_so() -> None:
@@ -260,10 +260,10 @@ def test_an_incomplete_list_says_so() -> None:
     ]
 
 
-def names(by: str, word: str = "policies", *resources: Resource) -> list[str]:
+def names(by: str, type_name: str = "policies", *resources: Resource) -> list[str]:
     """The names of a type's objects, sorted."""
     analysis = analyze(build.snapshot(*resources)) if resources else colourful()
-    return [row.ref.name for row in ordered(list_type(analysis, word, Selection()), by).rows]
+    return [row.ref.name for row in ordered(list_type(analysis, type_name, Selection()), by).rows]
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_a_field_may_be_in_a_list_or_have_an_unusual_key() -> None:
 
 def test_values_of_any_type_can_be_sorted() -> None:
     """First those that are absent, then numbers, then the rest as text."""
-    found: dict[str, Json] = {
+    values: dict[str, Json] = {
         "a": "text",
         "b": 7,
         "c": {"x": 1},
@@ -338,7 +338,7 @@ def test_values_of_any_type_can_be_sorted() -> None:
         "g": True,
         "h": "9" * 5_000,
     }
-    policies = [build.policy(name, build.target("g"), value=value) for name, value in found.items()]
+    policies = [build.policy(name, build.target("g"), value=value) for name, value in values.items()]
     assert names(".spec.value", "policies", *policies) == ["d", "g", "e", "b", "h", "f", "a", "c"]
 
 
@@ -349,8 +349,10 @@ def test_a_definition_has_the_fields_of_a_kind() -> None:
     assert names(".spec.scope", "policykinds", *world) == ["zoopolicies.example.com", "antpolicys.example.com"]
 
 
-LISTS = Lists(tuple(list_type(colourful(), word, Selection()) for word in ("gateways", "grpcroutes", "services")))
-EMPTY = Lists(tuple(list_type(colourful(), word, Selection("far")) for word in ("gateways", "grpcroutes")))
+LISTS = Lists(
+    tuple(list_type(colourful(), type_name, Selection()) for type_name in ("gateways", "grpcroutes", "services"))
+)
+EMPTY = Lists(tuple(list_type(colourful(), type_name, Selection("far")) for type_name in ("gateways", "grpcroutes")))
 
 
 def test_there_is_a_table_for_each_type() -> None:
@@ -388,8 +390,8 @@ def test_what_stands_next_to_them() -> None:
     """An empty list next to others is no news; where all are empty, that is said once."""
     assert FORMS.headline(LISTS) == "1 Gateway. 0 GRPCRoutes. 1 Service."
     assert list_remarks(LISTS, empty=False) == []
-    said = list_remarks(EMPTY, empty=True)
-    assert said == [
+    remarks = list_remarks(EMPTY, empty=True)
+    assert remarks == [
         "No resources found in far namespace.",
         "hint: there is 1 Gateway in namespace default: add -n default",
     ]

@@ -48,10 +48,10 @@ def several(*, gaps: Sequence[Gap] = ()) -> Analysis:
 
 
 def of(
-    analysis: Analysis, *fields: str, what: RowSort = "routes", missing: bool = False, kinds: tuple[str, ...] = ()
+    analysis: Analysis, *fields: str, rows: RowSort = "routes", missing: bool = False, kinds: tuple[str, ...] = ()
 ) -> Matrix:
     """The matrix of every namespace."""
-    return matrix(analysis, MatrixOptions(of=what, kinds=kinds, fields=fields, missing=missing), Selection())
+    return matrix(analysis, MatrixOptions(of=rows, kinds=kinds, fields=fields, missing=missing), Selection())
 
 
 def test_the_table(snapshot: SnapshotAssertion) -> None:
@@ -61,8 +61,8 @@ def test_the_table(snapshot: SnapshotAssertion) -> None:
         shown(of(several()), "table", everything),
         shown(of(several(), "timeout", "jwt"), "table", everything),
         shown(of(several(), "timeout", "jwt"), "wide", everything),
-        shown(of(several(), what="services"), "wide"),
-        shown(of(several(), what="gateways"), "table"),
+        shown(of(several(), rows="services"), "wide"),
+        shown(of(several(), rows="gateways"), "table"),
         shown(of(several(), "timeout", "jwt"), "table", View(width=60, terminal=True)),
     ]
     assert "\n".join(tables) == snapshot
@@ -70,14 +70,14 @@ def test_the_table(snapshot: SnapshotAssertion) -> None:
 
 def test_what_is_not_known_is_not_said_to_be_nothing() -> None:
     """With the mark in the cells; what is known to get no traffic gets none."""
-    found = of(several(gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))]), "jwt")
-    lines = shown(found, "table", View(headers=False)).splitlines()
+    answer = of(several(gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))]), "jwt")
+    lines = shown(answer, "table", View(headers=False)).splitlines()
     assert [line.rpartition("   ")[2] for line in lines] == [
         *["<unknown>"] * 3,
         "no traffic",
         "jwt on listener http; unknown on listener https",
     ]
-    assert matrix_remarks(found, empty=False) == [
+    assert matrix_remarks(answer, empty=False) == [
         "5 rules, as far as could be read: 1 file may hold more.",
         "hint: what is <unknown> may be set by something that could not be read; -o yaml says what is not in the input",
     ]
@@ -85,8 +85,8 @@ def test_what_is_not_known_is_not_said_to_be_nothing() -> None:
 
 def test_cells_are_coloured_by_what_they_say() -> None:
     """What is in force everywhere, somewhere and nowhere; the words are the same."""
-    found = of(several(), "timeout")
-    lines = render(EFFECTIVE, found, "table", View(coloured=True))
+    answer = of(several(), "timeout")
+    lines = render(EFFECTIVE, answer, "table", View(coloured=True))
     assert isinstance(lines, tuple)
     styles = {(line.spans[1].text.strip(), line.spans[2].text.strip()): line.spans[3].style for line in lines[1:]}
     assert styles == {
@@ -116,9 +116,9 @@ def test_what_may_be_invalid_is_marked() -> None:
     )
     classes = build.gateway_class("public", "gateway.envoyproxy.io/gatewayclass-controller")
     base = [classes, build.gateway(), build.route("r"), build.service("s"), needs]
-    found = of(analyze(build.snapshot(*base)), "basicAuth", "jwt")
-    assert shown(found, "table", View(headers=False)).split("   ")[2:] == ["basic auth (may be invalid)", "-\n"]
-    assert matrix_remarks(found, empty=False) == [
+    answer = of(analyze(build.snapshot(*base)), "basicAuth", "jwt")
+    assert shown(answer, "table", View(headers=False)).split("   ")[2:] == ["basic auth (may be invalid)", "-\n"]
+    assert matrix_remarks(answer, empty=False) == [
         "1 rule, as far as could be read: 1 object is not in the input.",
         "jwt is not in force anywhere here; is it a field of these policies?",
         "hint: -o yaml says what is not in the input",
@@ -148,13 +148,13 @@ def test_what_may_be_different_says_so() -> None:
 def test_the_headline_says_what_is_missing() -> None:
     """Of how many, and how many get no traffic."""
     assert matrix_headline(of(several())) == "5 rules."
-    assert matrix_headline(of(several(), what="gateways")) == "1 Gateway."
+    assert matrix_headline(of(several(), rows="gateways")) == "1 Gateway."
     missing = of(several(), "jwt", "basic", missing=True)
     assert (
         matrix_headline(missing) == "4 of 5 rules have no jwt or basic on at least one path; 1 other gets no traffic."
     )
-    one = of(world(complete=True), kinds=("colorpolicy",), missing=True)
-    assert matrix_headline(one) == "1 of 1 rule has no ColorPolicy on at least one path."
+    single = of(world(complete=True), kinds=("colorpolicy",), missing=True)
+    assert matrix_headline(single) == "1 of 1 rule has no ColorPolicy on at least one path."
     assert matrix_headline(of(world(complete=True), missing=True)) == "1 of 1 rule has no policy on at least one path."
 
 
@@ -199,10 +199,10 @@ def test_the_names_are_those_of_the_objects() -> None:
 
 def test_the_document_is_as_the_schema_says() -> None:
     """As JSON and as YAML, with values, sources and paths."""
-    for found in (of(several()), of(several(), "timeout", "jwt"), of(several(), what="services", missing=True)):
-        document = json.loads(shown(found, "json"))
+    for answer in (of(several()), of(several(), "timeout", "jwt"), of(several(), rows="services", missing=True)):
+        document = json.loads(shown(answer, "json"))
         VALIDATOR.validate(document)
-        assert yaml.safe_load(shown(found, "yaml")) == document
+        assert yaml.safe_load(shown(answer, "yaml")) == document
     half = next(
         item
         for item in json.loads(shown(of(several(), "timeout"), "json"))["items"]

@@ -103,19 +103,19 @@ def test_what_is_in_force_needs_no_reason() -> None:
 )
 def test_what_is_not_in_force_has_its_reason(resources: list[Resource], whole: str, brief: str) -> None:
     """In the words of a description; in a table that is not wide in a few."""
-    found = reasons(*resources)["p"]
-    assert found[0].startswith(whole)
-    assert found[1] == brief
+    reason = reasons(*resources)["p"]
+    assert reason[0].startswith(whole)
+    assert reason[1] == brief
 
 
 def test_what_was_not_read_is_not_said_to_be_missing() -> None:
     """Unknown is not none."""
-    found = reasons(build.policy("p", build.target("unread", "GRPCRoute"), a=1), complete=False)
-    assert found["p"] == ("GRPCRoute default/unread is not in the input", "target unread")
+    reason = reasons(build.policy("p", build.target("unread", "GRPCRoute"), a=1), complete=False)
+    assert reason["p"] == ("GRPCRoute default/unread is not in the input", "target unread")
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "expected"),
     [
         (accepted("False", "Invalid"), "controller reports Invalid"),
         (accepted("False"), "controller reports Accepted False"),
@@ -123,14 +123,14 @@ def test_what_was_not_read_is_not_said_to_be_missing() -> None:
         (accepted("False", "Invalid", observedGeneration=1), ""),
     ],
 )
-def test_what_the_controller_reports_to_the_contrary_is_said(status: Json, said: str) -> None:
+def test_what_the_controller_reports_to_the_contrary_is_said(status: Json, expected: str) -> None:
     """Of the present generation; one that agrees is no reason."""
     policy = build.resource(
         "ColorPolicy", "p", {"targetRefs": [build.target("g")], "a": 1}, group="example.com", status=status
     )
     metadata = cast("dict[str, Json]", policy.raw["metadata"])
     metadata["generation"] = 2
-    assert reasons(policy)["p"] == (said, said)
+    assert reasons(policy)["p"] == (expected, expected)
 
 
 def test_states_are_coloured() -> None:

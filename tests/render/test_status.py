@@ -41,7 +41,7 @@ TAKEN = ("Seen", "False", "Taken")
 
 def busy() -> StatusReport:
     """Everything that a report can hold: each verdict, other controllers, silence, and a gap."""
-    said = [
+    parts = [
         ancestor(condition(TAKEN, 1), condition(WORKS, 1), condition(("Cached", "True", "Yes"))),
         ancestor(condition(FINE), controller="other"),
     ]
@@ -50,7 +50,7 @@ def busy() -> StatusReport:
         *world()[:2],
         build.service("s"),
         reported(build.route("r"), parents=[parent(condition(ACCEPTED))]),
-        reported(policy("p"), 2, ancestors=said),
+        reported(policy("p"), 2, ancestors=parts),
         reported(policy("q", build.target("g")), 2, ancestors=[ancestor(condition(FINE, 1))]),
         reported(unread, ancestors=[ancestor(condition(FINE), condition(("", "", "")))]),
         policy("silent"),
@@ -58,9 +58,9 @@ def busy() -> StatusReport:
     )
 
 
-def fine(*more: Resource) -> StatusReport:
+def fine(*extra: Resource) -> StatusReport:
     """One policy on which everything agrees."""
-    return compared(*world(), reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS))]), *more)
+    return compared(*world(), reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS))]), *extra)
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -89,15 +89,15 @@ def test_the_document_is_as_the_schema_says(report: StatusReport) -> None:
     """And its numbers are those of the first sentence."""
     document = document_of(report)
     VALIDATOR.validate(document)
-    found = [comparison for _, comparison in report.comparisons]
-    assert document["compared"] == sum(one.is_compared for one in found)
-    assert document["disagreeing"] == sum(one.disagrees for one in found)
-    assert document["undecided"] == sum(one.verdict == "Undecided" for one in found)
+    comparisons = [comparison for _, comparison in report.comparisons]
+    assert document["compared"] == sum(status.is_compared for status in comparisons)
+    assert document["disagreeing"] == sum(status.disagrees for status in comparisons)
+    assert document["undecided"] == sum(status.verdict == "Undecided" for status in comparisons)
 
 
 def test_every_explanation_has_words_of_its_own() -> None:
     """An object that no report explains has none."""
-    one = ObjectStatus(resource=build.gateway(), generation=4, policy=False, has_status=True)
+    status = ObjectStatus(resource=build.gateway(), generation=4, policy=False, has_status=True)
     at = build.node("Gateway", "g", "http")
     every = [
         Comparison(
@@ -112,12 +112,12 @@ def test_every_explanation_has_words_of_its_own() -> None:
         )
         for explanation in get_args(Explanation)
     ]
-    long = [long_reason(one, found, "the input") for found in every]
-    assert len({*long}) == len({short_reason(found) for found in every}) == 11
+    long = [long_reason(status, comparisons, "the input") for comparisons in every]
+    assert len({*long}) == len({short_reason(comparisons) for comparisons in every}) == 11
     assert long[0] == "the report is of generation 3, and the object is at generation 4 now"
     assert "Gateway default/g, listener http" in long[1]
     agreeing = Comparison(at=None, type="A", computed=None, reported=None, verdict="Agrees")
-    assert (long_reason(one, agreeing, "the input"), short_reason(agreeing)) == ("", "")
+    assert (long_reason(status, agreeing, "the input"), short_reason(agreeing)) == ("", "")
 
 
 def test_the_first_sentence() -> None:
@@ -136,8 +136,8 @@ def test_the_first_sentence() -> None:
     )
     wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN))])
     accepts = kind(words={"accepted": ConditionWords(*FINE)})
-    one = compared(*world(), wrong, word="policies", profile=accepts)
-    assert status_headline(one).startswith("The only condition on ColorPolicy default/p is not as computed.")
+    status = compared(*world(), wrong, word="policies", profile=accepts)
+    assert status_headline(status).startswith("The only condition on ColorPolicy default/p is not as computed.")
     odd = compared(*world(), reported(policy("p", build.target("x", "GRPCRoute")), conditions=[{}]), word="policies")
     assert status_headline(odd) == "Nothing that is computed here was reported."
     assert status_headline(busy()).endswith("as far as could be read: 1 file may hold more.")

@@ -103,7 +103,7 @@ def test_a_deletion_names_what_goes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         (
             "a target in a namespace that cannot be named",
@@ -116,9 +116,9 @@ def test_a_deletion_names_what_goes() -> None:
         ("a rule without backends", "the one that was tried gives it none."),
     ],
 )
-def test_where_no_single_change_would_do_it_the_answer_says_so(name: str, said: str) -> None:
+def test_where_no_single_change_would_do_it_the_answer_says_so(name: str, expected: str) -> None:
     """And why."""
-    assert f"\nNo single change would do it: {said}\n" in text(answer_to(name), WIDE)
+    assert f"\nNo single change would do it: {expected}\n" in text(answer_to(name), WIDE)
 
 
 def test_further_reasons_are_told_and_cut_at_a_terminal_alone() -> None:

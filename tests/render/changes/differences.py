@@ -45,16 +45,16 @@ def bakery() -> Analysis:
 
 
 @cache
-def without(words: str) -> BlastRadius:
+def without(name: str) -> BlastRadius:
     """What deleting an object of the bakery would change, by its kind and name as texts have them."""
-    (ref,) = (resource.ref for resource in bakery().snapshot.resources if str(resource.ref) == words)
+    (ref,) = (resource.ref for resource in bakery().snapshot.resources if str(resource.ref) == name)
     return blast_radius(bakery(), ref, "team")
 
 
 def everything() -> list[str]:
     """Every object of the bakery that somebody might ask about."""
-    found = {resource.ref for resource in bakery().snapshot.resources if resource.ref.kind in LOOKED_AT}
-    return [str(ref) for ref in sorted({*found, *bakery().attachments})]
+    refs = {resource.ref for resource in bakery().snapshot.resources if resource.ref.kind in LOOKED_AT}
+    return [str(ref) for ref in sorted({*refs, *bakery().attachments})]
 
 
 def difference(**parts: Any) -> StateDiff:  # noqa: ANN401 (the parts of a difference, by their names)
@@ -86,7 +86,7 @@ def change(
 ) -> EffectChange:
     """A change of some fields, on a path of its own for each node."""
     paths = tuple((node,) for node in nodes)
-    objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
+    objects = tuple(ChangedObject(node, (index,)) for index, node in enumerate(nodes))
     return EffectChange(
         profile=PolicyKindProfile(POLICY.group_kind, "inherited", "profile"),
         fields=fields,
@@ -102,7 +102,7 @@ def change(
 
 def routes(number: int, namespace: str = "default") -> list[NodeRef]:
     """Some routes."""
-    return [build.node("HTTPRoute", f"r{place}", namespace=namespace) for place in range(number)]
+    return [build.node("HTTPRoute", f"r{index}", namespace=namespace) for index in range(number)]
 
 
 def hostile(text: str) -> StateDiff:

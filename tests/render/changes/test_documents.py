@@ -36,21 +36,21 @@ def loaded(document: dict[str, Json]) -> Any:  # noqa: ANN401 (a document)
     return json.loads(as_json(document))
 
 
-@pytest.mark.parametrize("words", everything())
-def test_every_document_is_as_the_schema_says(words: str) -> None:
+@pytest.mark.parametrize("name", everything())
+def test_every_document_is_as_the_schema_says(name: str) -> None:
     """Of any object, and of the difference that deleting it makes."""
-    answer = without(words)
+    answer = without(name)
     VALIDATOR.validate(loaded(document_of(answer)))
     VALIDATOR.validate(loaded(document_of(answer.difference)))
 
 
-@pytest.mark.parametrize("found", [difference(), difference(unseen=(GAP,)), hostile("\x1b[31m\u202e\n`|")])
-def test_the_parts_of_a_difference_are_as_the_schema_says(found: StateDiff) -> None:
+@pytest.mark.parametrize("document_", [difference(), difference(unseen=(GAP,)), hostile("\x1b[31m\u202e\n`|")])
+def test_the_parts_of_a_difference_are_as_the_schema_says(document_: StateDiff) -> None:
     """Of one that is empty as of one that is full; written out, nothing in it can control a terminal."""
-    document = document_of(found)
+    document = document_of(document_)
     VALIDATOR.validate(loaded(document))
-    assert document["complete"] is not bool(found.unseen)
-    assert document["changes"] is found.changes
+    assert document["complete"] is not bool(document_.unseen)
+    assert document["changes"] is document_.changes
     assert as_json(document).isascii()
     assert all(map(str.isprintable, as_yaml(document, unicode=True).split("\n")))
 
@@ -71,7 +71,7 @@ def test_a_change_says_before_and_after() -> None:
     fields = [field("red", None, security=True), field(1, 2, "n"), replace(field(None, None, "gone"), after=removed)]
     (effect,) = loaded(document_of(difference(effects=(change(*fields, to_nothing=True),))))["effects"]
     assert (effect["sort"], effect["security"], effect["where"], effect["toNothing"]) == ("lost", True, "kept", True)
-    assert [(one["field"], one["sort"], one["security"]) for one in effect["fields"]] == [
+    assert [(item_["field"], item_["sort"], item_["security"]) for item_ in effect["fields"]] == [
         ("color", "lost", True),
         ("n", "changed", False),
         ("gone", "moved", False),
@@ -86,17 +86,17 @@ def test_objects_refer_to_paths_by_number() -> None:
     """And say which of all their paths these are, if they have others."""
     gateway = [build.node("Gateway", "g", name) for name in ("http", "https", "admin")]
     through = tuple((listener, ROUTE) for listener in gateway)
-    (one,) = change(field(1, 2)).objects
-    some = replace(change(field(1, 2)), objects=(one, replace(one, all_paths=through, affected_paths=(1,))))
+    (item_,) = change(field(1, 2)).objects
+    some = replace(change(field(1, 2)), objects=(item_, replace(item_, all_paths=through, affected_paths=(1,))))
     objects = loaded(document_of(difference(effects=(some,))))["effects"][0]["objects"]
-    assert [(found["paths"], found["scope"], found["ofPaths"]) for found in objects] == [
+    assert [(document_["paths"], document_["scope"], document_["ofPaths"]) for document_ in objects] == [
         ([1], "", None),
         ([1], "listener https only", 3),
     ]
     alike = ((ROUTE, ROUTE, ROUTE, ROUTE), (ROUTE, ROUTE), (ROUTE, ROUTE, ROUTE))
     odd = replace(some, objects=(ChangedObject(ROUTE, (0,), alike, (0, 2)),))
-    (found,) = loaded(document_of(difference(effects=(odd,))))["effects"][0]["objects"]
-    assert found["scope"] == "2 of 3 paths"
+    (document_,) = loaded(document_of(difference(effects=(odd,))))["effects"][0]["objects"]
+    assert document_["scope"] == "2 of 3 paths"
 
 
 def test_a_policy_has_what_it_touches() -> None:
@@ -104,13 +104,13 @@ def test_a_policy_has_what_it_touches() -> None:
     document = loaded(document_of(without("RetryPolicy baker/resilience")))
     assert document["policy"] is True
     assert document["enforcement"]["state"] == "PartiallyEnforced"
-    assert [found["objects"][0]["name"] for found in document["superseded"]] == ["events"]
-    assert [(found["object"]["name"], found["reason"]) for found in document["detached"]] == [
+    assert [document_["objects"][0]["name"] for document_ in document["superseded"]] == ["events"]
+    assert [(document_["object"]["name"], document_["reason"]) for document_ in document["detached"]] == [
         ("old", "NoMatchingParent")
     ]
-    assert document["counts"]["total"] == len({(one["kind"], one["name"]) for one in document["affected"]}) == 8
+    assert document["counts"]["total"] == len({(item_["kind"], item_["name"]) for item_ in document["affected"]}) == 8
     assert document["counts"]["ownerKey"] == "team"
-    assert sum(one["count"] for one in document["counts"]["owners"]) == 8
+    assert sum(item_["count"] for item_ in document["counts"]["owners"]) == 8
     assert document["difference"]["deleted"] == [document["subject"]]
 
 

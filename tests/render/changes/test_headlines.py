@@ -44,8 +44,8 @@ MOVED = replace(field("red", None), after=valued("red", OTHER))
 
 def test_every_sentence_about_the_bakery(snapshot: SnapshotAssertion) -> None:
     """Read these aloud."""
-    assert [blast_headline(without(words)) for words in everything()] == snapshot
-    assert [diff_headline(without(words).difference) for words in everything()] == snapshot
+    assert [blast_headline(without(name)) for name in everything()] == snapshot
+    assert [diff_headline(without(name).difference) for name in everything()] == snapshot
 
 
 def test_nothing_changes() -> None:
@@ -93,11 +93,11 @@ def test_settings(effects: list[EffectChange], sentence: str) -> None:
     assert diff_headline(difference(effects=tuple(effects))) == sentence
 
 
-def _partly(found: EffectChange) -> EffectChange:
+def _partly(state_diff: EffectChange) -> EffectChange:
     """A change that is on one of two paths of each of its objects."""
     both = ((ROUTE,), (ROUTE, ROUTE))
-    objects = tuple(ChangedObject(one.node, one.paths, both, (0,)) for one in found.objects)
-    return replace(found, objects=objects)
+    objects = tuple(ChangedObject(changed.node, changed.paths, both, (0,)) for changed in state_diff.objects)
+    return replace(state_diff, objects=objects)
 
 
 def test_traffic_is_told_apart_from_settings() -> None:
@@ -127,9 +127,9 @@ def test_a_backend_without_routes_has_no_other_way() -> None:
     """A path of its own is none for the traffic that came by the route, nor was it one before."""
     service = build.node("Service", "s", group="")
     gone = replace(change(LOST, nodes=[service], where="gone"), paths=((ROUTE, service),))
-    alone = change(GAINED, nodes=[service], where="new")
-    assert diff_headline(difference(effects=(gone, alone))) == "Traffic ends for Service default/s."
-    routed = replace(alone, paths=((ROUTE, service),))
+    unrouted = change(GAINED, nodes=[service], where="new")
+    assert diff_headline(difference(effects=(gone, unrouted))) == "Traffic ends for Service default/s."
+    routed = replace(unrouted, paths=((ROUTE, service),))
     only = change(LOST, nodes=[service], where="gone")
     assert diff_headline(difference(effects=(only, routed))) == "Traffic starts for Service default/s."
 
@@ -139,7 +139,7 @@ def test_relations() -> None:
     gateway = build.node("Gateway", "g", "http")
     passing = build.ref("ColorPolicy", "new", group="example.com")
     by_other = replace(field(None, "red"), after=valued("red", OTHER))
-    found = difference(
+    state_diff = difference(
         created=(passing,),
         effects=(change(by_other),),
         attachments=(
@@ -158,7 +158,7 @@ def test_relations() -> None:
             introduced=(Diagnostic("a", "error", "m"),), fixed=(Diagnostic("b", "info", "m"),) * 2, unchanged=()
         ),
     )
-    assert diff_headline(found) == (
+    assert diff_headline(state_diff) == (
         "HTTPRoute default/r gains settings; ColorPolicy default/p is left without a target; "
         "ColorPolicy default/q loses a target; "
         "ColorPolicy default/q gains a target; what HTTPRoute default/r is attached to is no longer known; "
@@ -175,7 +175,7 @@ def test_a_policy_that_sets_nothing_anywhere_has_not_come_into_force() -> None:
 
 def test_many_beaters_are_counted() -> None:
     """A sentence that names five thousand is none."""
-    refs = [build.ref("ColorPolicy", f"p{place}", group="example.com") for place in range(5_000)]
+    refs = [build.ref("ColorPolicy", f"p{index}", group="example.com") for index in range(5_000)]
     assert names(refs[:1]) == "ColorPolicy default/p0"
     assert names(refs[:4]).endswith("ColorPolicy default/p2 and ColorPolicy default/p3")
     assert names(refs) == "ColorPolicy default/p0, ColorPolicy default/p1, ColorPolicy default/p2 and 4,997 others"
@@ -213,13 +213,13 @@ def test_security_is_part_of_the_sentence_about_a_policy() -> None:
     """And of that about anything else."""
     answer = without("SecurityPolicy infra/jwt")
     (effect,) = answer.difference.effects
-    secure = replace(effect, fields=tuple(replace(one, security=True) for one in effect.fields))
-    found = replace(answer, difference=replace(answer.difference, effects=(secure,)))
+    secure = replace(effect, fields=tuple(replace(changed, security=True) for changed in effect.fields))
+    state_diff = replace(answer, difference=replace(answer.difference, effects=(secure,)))
     assert "changes all 3 (including security settings), which are left without any SecurityPolicy" in blast_headline(
-        found
+        state_diff
     )
-    other = replace(found, enforcement=None, subject=build.ref("Gateway", "x"))
-    assert blast_headline(other) == (
+    other_answer = replace(state_diff, enforcement=None, subject=build.ref("Gateway", "x"))
+    assert blast_headline(other_answer) == (
         "Deleting Gateway default/x takes settings from 3 objects, including security settings."
     )
 
@@ -256,14 +256,16 @@ def test_what_a_policy_changes_elsewhere() -> None:
 
     def said(*effects: EffectChange, affected: bool = True) -> str:
         some = answer.affected if affected else ()
-        found = difference(deleted=(answer.subject,), effects=tuple(replace(one, profile=profile) for one in effects))
-        return blast_headline(replace(answer, affected=some, difference=found)).partition(". ")[2]
+        state_diff = difference(
+            deleted=(answer.subject,), effects=tuple(replace(changed, profile=profile) for changed in effects)
+        )
+        return blast_headline(replace(answer, affected=some, difference=state_diff)).partition(". ")[2]
 
-    own = [node for node in answer.affected if node.kind == "HTTPRoute"]
+    routes_ = [node for node in answer.affected if node.kind == "HTTPRoute"]
     assert said() == "Deleting it changes none of them."
-    assert said(change(CHANGED, nodes=own)) == "Deleting it changes 1 of them."
-    assert said(change(CHANGED, nodes=[*own, *routes(2)])) == "Deleting it changes 1 of them and 2 other objects."
-    assert said(change(MOVED, nodes=own)) == (
+    assert said(change(CHANGED, nodes=routes_)) == "Deleting it changes 1 of them."
+    assert said(change(CHANGED, nodes=[*routes_, *routes(2)])) == "Deleting it changes 1 of them and 2 other objects."
+    assert said(change(MOVED, nodes=routes_)) == (
         "Deleting it changes none of them; 1 gets the same values from elsewhere."
     )
     assert said(change(CHANGED), affected=False) == "Deleting it changes HTTPRoute default/r."

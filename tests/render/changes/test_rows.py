@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.diff import StateDiff
 
 
-def lines(found: StateDiff, *, wide: bool = False) -> list[list[str]]:
+def lines(state_diff: StateDiff, *, wide: bool = False) -> list[list[str]]:
     """The cells of the rows, without the header."""
-    text = shown(found, "wide" if wide else "table").splitlines()
+    text = shown(state_diff, "wide" if wide else "table").splitlines()
     return [[cell.strip() for cell in line.split("   ") if cell.strip()] for line in text[1:]]
 
 
 def test_rows_of_the_bakery(snapshot: SnapshotAssertion) -> None:
     """Settings, targets, parents, policies and problems, in both widths."""
-    found = without("Gateway infra/internal").difference
-    assert shown(found, "table") == snapshot
-    assert shown(found, "wide") == snapshot
+    state_diff = without("Gateway infra/internal").difference
+    assert shown(state_diff, "table") == snapshot
+    assert shown(state_diff, "wide") == snapshot
 
 
 def test_nothing_is_no_table() -> None:
@@ -60,13 +60,13 @@ def test_a_row_for_each_field() -> None:
     """With one word to search for, and who sets what is after, or else what was before."""
     other = replace(field("a", None), after=valued("b", build.ref("ColorPolicy", "q", group="example.com")))
     fields = [field("red", None, security=True), other, field(None, [1], "list", security=True)]
-    found = difference(effects=(change(*fields, nodes=routes(3), where="kept"),))
-    rows = lines(found)
+    state_diff = difference(effects=(change(*fields, nodes=routes(3), where="kept"),))
+    rows = lines(state_diff)
     assert [row[0] for row in rows] == ["lost!", "changed", "gained!"]
     assert [row[3:5] for row in rows] == [["red", "<none>"], ["a", "b"], ["<none>", "[1]"]]
     assert [row[5].partition(" → ")[0] for row in rows] == [str(POLICY), "ColorPolicy default/q", str(POLICY)]
     assert {(row[6], row[7]) for row in rows} == {("3", "3 kept")}
-    assert lines(found, wide=True)[0][8] == ", ".join(str(node) for node in routes(3))
+    assert lines(state_diff, wide=True)[0][8] == ", ".join(str(node) for node in routes(3))
 
 
 def test_a_policy_that_others_beat_than_before() -> None:
@@ -87,8 +87,8 @@ def test_a_removed_field_is_not_an_empty_one() -> None:
 
 def test_one_word_for_each_relation() -> None:
     """So that `grep detached` finds it."""
-    words = [row[0] for row in lines(without("Gateway infra/internal").difference)]
-    assert {*words} == {"ended", "reduced", "lost", "detached", "enforcement", "problem"}
+    labels = [row[0] for row in lines(without("Gateway infra/internal").difference)]
+    assert {*labels} == {"ended", "reduced", "lost", "detached", "enforcement", "problem"}
     assert [row[0] for row in lines(without("RetryPolicy baker/wedding").difference)] == [
         "reference",
         "enforcement",
@@ -109,18 +109,18 @@ def test_what_becomes_of_a_parent_may_be_unknown() -> None:
 
 def test_a_hostile_name_stays_in_its_row() -> None:
     """Whatever it holds."""
-    found = hostile("a\nb\x1b[31m\u202e")
+    state_diff = hostile("a\nb\x1b[31m\u202e")
     for wide in (False, True):
-        text = shown(found, "wide" if wide else "table")
+        text = shown(state_diff, "wide" if wide else "table")
         assert len(text.splitlines()) == 7
         assert all(map(str.isprintable, text.splitlines()))
-    assert all(map(str.isprintable, shown(found, "name").splitlines()))
+    assert all(map(str.isprintable, shown(state_diff, "name").splitlines()))
 
 
 def test_names_are_there_once() -> None:
     """As `kubectl get` takes them."""
-    found = difference(effects=(change(field(1, 2)), change(field(1, None), nodes=[ROUTE, *routes(1)])))
-    assert shown(found, "name").splitlines() == [
+    state_diff = difference(effects=(change(field(1, 2)), change(field(1, None), nodes=[ROUTE, *routes(1)])))
+    assert shown(state_diff, "name").splitlines() == [
         "httproute.gateway.networking.k8s.io/r",
         "httproute.gateway.networking.k8s.io/r0",
     ]
@@ -165,22 +165,22 @@ INERT = re.compile(r"(?:[A-Za-z0-9 ,/.();%?\"'→·-]|: |:$|[^\W\d_]|&#[0-9]+;|<
 ROWS = 6
 
 
-def comment(found: StateDiff, limit: int = LIMIT) -> str:
+def comment(state_diff: StateDiff, limit: int = LIMIT) -> str:
     """The comment with its own headline."""
-    return diff_markdown(found, limit)
+    return diff_markdown(state_diff, limit)
 
 
 def rows(text: str) -> list[str]:
     """The rows of all tables, without their headers."""
     lines = text.splitlines()
-    heads = {place for place, line in enumerate(lines) if set(line) <= set("| -") and "---" in line}
-    return [line for place, line in enumerate(lines) if line[:1] == "|" and not {place, place + 1} & heads]
+    heads = {index for index, line in enumerate(lines) if set(line) <= set("| -") and "---" in line}
+    return [line for index, line in enumerate(lines) if line[:1] == "|" and not {index, index + 1} & heads]
 
 
 def test_a_comment(snapshot: SnapshotAssertion) -> None:
     """The headline, what was not seen, and the tables."""
-    found = without("Gateway infra/internal").difference
-    assert comment(replace(found, unseen=(GAP,))) == snapshot
+    state_diff = without("Gateway infra/internal").difference
+    assert comment(replace(state_diff, unseen=(GAP,))) == snapshot
 
 
 def test_nothing_is_the_headline_alone() -> None:
@@ -203,9 +203,9 @@ def test_what_is_relevant_to_security_stands_out() -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_text_is_text(text: str) -> None:
     """It comes out as it went in, and as nothing else."""
-    found = inert(text)
-    assert INERT.fullmatch(found)
-    assert html.unescape(found.replace("<!-- -->", "")) == visible(text)
+    state_diff = inert(text)
+    assert INERT.fullmatch(state_diff)
+    assert html.unescape(state_diff.replace("<!-- -->", "")) == visible(text)
 
 
 @pytest.mark.parametrize("text", ["@a", "#1", "a#1", "GH-1", "www.a", "http://a", ":a:", "$a$"])
@@ -227,17 +227,17 @@ def test_no_name_changes_the_structure(text: str) -> None:
     _as_expected(hostile(text))
 
 
-def _as_expected(found: StateDiff) -> None:
-    text = comment(found)
+def _as_expected(state_diff: StateDiff) -> None:
+    text = comment(state_diff)
     plain = comment(hostile("x"))
     assert len(rows(text)) == len(rows(plain)) == ROWS
     assert [row.count("|") for row in rows(text)] == [row.count("|") for row in rows(plain)]
     assert len(text.splitlines()) == len(text.split("\n")) - 1 == len(plain.splitlines())
     assert text.count("<details>") == text.count("</details>") == ROWS
     # Without references, what is ours, and the lines that are the same in every comment, no special is left.
-    own = r"&#[0-9]+;|<!-- -->|</?details>|</?summary>|</?code>|`[^`<>&@#$\\|]+`|\*nothing\*|\*\*|^### "
-    own += r"|> \[!WARNING\]|^> |:$|: |^\|.*---.*"
-    assert not set("<>&#@`\\[]$*_~!:") & set(re.sub(own, "", text, flags=re.MULTILINE))
+    markup = r"&#[0-9]+;|<!-- -->|</?details>|</?summary>|</?code>|`[^`<>&@#$\\|]+`|\*nothing\*|\*\*|^### "
+    markup += r"|> \[!WARNING\]|^> |:$|: |^\|.*---.*"
+    assert not set("<>&#@`\\[]$*_~!:") & set(re.sub(markup, "", text, flags=re.MULTILINE))
 
 
 @pytest.mark.parametrize("limit", [0, 2_000, 2_500, 5_000, 20_000, LIMIT])
@@ -246,8 +246,8 @@ def test_whole_rows_are_left_out(limit: int) -> None:
     effects = tuple(change(field("a", None, f"f{number}"), nodes=routes(3)) for number in range(90))
     policies = [build.ref("ColorPolicy", f"p{number}", group="example.com") for number in range(90)]
     force = tuple(EnforcementChange(policy=policy, before="Enforced", after="NoEffect", by=()) for policy in policies)
-    found = difference(effects=effects, enforcement=force)
-    text, whole = comment(found, limit), rows(comment(found, 10**9))
+    state_diff = difference(effects=effects, enforcement=force)
+    text, whole = comment(state_diff, limit), rows(comment(state_diff, 10**9))
     assert len(text) <= max(limit, 2_000)
     shown = rows(text)
     assert shown == whole[: len(shown)]
@@ -285,9 +285,9 @@ def test_that_something_was_not_seen_is_said_in_any_case() -> None:
 
 def test_the_order_is_stable() -> None:
     """The same difference is the same comment, with the tables in the order of their importance."""
-    found = hostile("x")
-    assert comment(found) == comment(found)
-    assert re.findall(r"<summary>(.*) \(", comment(found)) == [
+    state_diff = hostile("x")
+    assert comment(state_diff) == comment(state_diff)
+    assert re.findall(r"<summary>(.*) \(", comment(state_diff)) == [
         "Settings",
         "Targets of policies",
         "Parents of routes",
@@ -295,4 +295,6 @@ def test_the_order_is_stable() -> None:
         "Problems introduced",
         "Problems fixed",
     ]
-    assert "Problems" not in comment(replace(found, problems=ProblemChanges(introduced=(), fixed=(), unchanged=())))
+    assert "Problems" not in comment(
+        replace(state_diff, problems=ProblemChanges(introduced=(), fixed=(), unchanged=()))
+    )

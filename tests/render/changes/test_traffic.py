@@ -59,9 +59,9 @@ def losing(**parts: Any) -> StateDiff:  # noqa: ANN401
     )
 
 
-def shown(found: StateDiff, view: View | None = None) -> str:
+def shown(state_diff: StateDiff, view: View | None = None) -> str:
     """The sections about what is lost."""
-    return to_text(traffic_sections(found, view or View()), 100)
+    return to_text(traffic_sections(state_diff, view or View()), 100)
 
 
 def clauses(*some: RouteTraffic, whole: tuple[RouteTraffic, ...] = ()) -> str:
@@ -71,9 +71,9 @@ def clauses(*some: RouteTraffic, whole: tuple[RouteTraffic, ...] = ()) -> str:
 
 def test_who_is_hit() -> None:
     """One by name, several by number, with hostnames and owners."""
-    one, two = route("one", "a.b", owner="us"), route("two", "c.d", "*", owner="them")
-    assert routes_phrase([one], "team") == "HTTPRoute default/one (hostname a.b, team us)"
-    assert routes_phrase([one, two], "e.io/team") == (
+    first, second = route("one", "a.b", owner="us"), route("two", "c.d", "*", owner="them")
+    assert routes_phrase([first], "team") == "HTTPRoute default/one (hostname a.b, team us)"
+    assert routes_phrase([first, second], "e.io/team") == (
         "2 routes in namespace default (2 hostnames, any hostname on 1 route, teams them and us)"
     )
     assert routes_phrase([route("x", "*")]) == "HTTPRoute default/x (any hostname)"
@@ -81,7 +81,7 @@ def test_who_is_hit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "number", "words"),
+    ("rules", "number", "fate"),
     [
         ([failing(weight=90, total=100)], 1, "makes 90% of the requests of HTTPRoute default/r fail with 500"),
         ([failing("a")], 2, "makes all requests of rule a of HTTPRoute default/r fail with 500"),
@@ -91,18 +91,18 @@ def test_who_is_hit() -> None:
         ([failing("a"), failing("b", 1, 2)], 2, "makes part of the requests of HTTPRoute default/r fail with 500"),
     ],
 )
-def test_a_share_of_the_requests(rules: list[FailingRule], number: int, words: str) -> None:
+def test_a_share_of_the_requests(rules: list[FailingRule], number: int, fate: str) -> None:
     """By weight, and of which rule."""
-    assert clauses(fails(*rules, rules=number)).startswith(words)
+    assert clauses(fails(*rules, rules=number)).startswith(fate)
     assert clauses(fails(*rules, rules=number)).endswith("(hostname a.b)")
 
 
 def test_other_kinds_fail_in_another_way() -> None:
     """As the API says of each."""
-    for kind, words in (("GRPCRoute", "get UNAVAILABLE"), ("TCPRoute", "are refused"), ("UDPRoute", "are dropped")):
-        found = replace(fails(failing()), route=build.ref(kind, "r"))
-        assert words in shown(losing(some=(found,)))
-        assert words in diff_headline(losing(some=(found,)))
+    for kind, fate in (("GRPCRoute", "get UNAVAILABLE"), ("TCPRoute", "are refused"), ("UDPRoute", "are dropped")):
+        state_diff = replace(fails(failing()), route=build.ref(kind, "r"))
+        assert fate in shown(losing(some=(state_diff,)))
+        assert fate in diff_headline(losing(some=(state_diff,)))
 
 
 def test_several_of_which_part_fails() -> None:
@@ -125,8 +125,8 @@ def test_a_line_for_each_route() -> None:
     parents = (
         ParentChange(route=whole[0].route, parent=HERE, before="attached", after="refused", message="it is not let in"),
     )
-    found = replace(losing(all=whole, some=(part,)), parents=parents)
-    assert shown(found) == (
+    state_diff = replace(losing(all=whole, some=(part,)), parents=parents)
+    assert shown(state_diff) == (
         "\nLose all traffic\n"
         "  HTTPRoute default/one             a.b, c.d   2 rules, team us\n"
         "    it is not let in\n"
@@ -151,7 +151,7 @@ def test_what_nothing_reaches() -> None:
     services = (build.ref("Service", "s", group=""),)
     by = tuple(build.ref("HTTPRoute", name) for name in "abcd")
     answered = (StillAnswered(("x.y",), by[:1]), StillAnswered(("*",), by), StillAnswered(("z",), (route("p").route,)))
-    found = losing(
+    state_diff = losing(
         all=(route(),),
         some=(route("p", kept=(THERE,)),),
         hostnames=("*", "a.b"),
@@ -159,7 +159,7 @@ def test_what_nothing_reaches() -> None:
         listeners=(HERE, build.node("Gateway", "g", "https"), build.node("Service", "m", group="")),
         backends=services,
     )
-    assert shown(found).partition("\nNo longer reachable\n")[2] == (
+    assert shown(state_diff).partition("\nNo longer reachable\n")[2] == (
         "  hostnames   any hostname, a.b\n"
         "  listeners   http, https of Gateway default/g, Service default/m\n"
         "  backends    Service default/s\n"
@@ -171,7 +171,7 @@ def test_what_nothing_reaches() -> None:
 
 def test_lists_are_cut_at_a_terminal() -> None:
     """Routes, and the hostnames of each; with what shows the rest."""
-    many = tuple(route(f"r{place:02}", *(f"{number}.b" for number in range(5))) for place in range(14))
+    many = tuple(route(f"r{index:02}", *(f"{number}.b" for number in range(5))) for index in range(14))
     whole = shown(losing(all=many))
     assert whole.count("4.b") == 14
     cut = shown(losing(all=many), View(terminal=True))
@@ -180,13 +180,13 @@ def test_lists_are_cut_at_a_terminal() -> None:
 
 def test_what_is_gained() -> None:
     """The other way round."""
-    more = (
+    gained_parts = (
         route("more", kept=(HERE, THERE)),
         replace(fails(failing("a"), failing("b", gone=True), rules=3), route=build.ref("HTTPRoute", "again")),
     )
-    gained = TrafficOneWay(all=(route("new", "a.b"),), some=more)
-    found = difference(traffic=TrafficChanges(lost=TrafficOneWay(), gained=gained))
-    assert to_text(traffic_sections(found, View()), 100) == (
+    gained = TrafficOneWay(all=(route("new", "a.b"),), some=gained_parts)
+    state_diff = difference(traffic=TrafficChanges(lost=TrafficOneWay(), gained=gained))
+    assert to_text(traffic_sections(state_diff, View()), 100) == (
         "\nGet traffic\n"
         "  HTTPRoute default/new   a.b   1 rule\n"
         "\nGet more traffic\n"
@@ -196,7 +196,7 @@ def test_what_is_gained() -> None:
         "    rule a: all of its requests are answered again\n"
         "    rule b is new\n"
     )
-    assert diff_headline(found) == (
+    assert diff_headline(state_diff) == (
         "Traffic starts for HTTPRoute default/new (hostname a.b); "
         "more traffic comes to 2 routes in namespace default (hostname a.b)."
     )
@@ -204,9 +204,9 @@ def test_what_is_gained() -> None:
 
 def test_what_ends_in_a_sentence_of_its_own() -> None:
     """All of it, a share, a part, and what is left without a controller."""
-    found = losing(all=(route("a"),), some=(fails(failing(weight=1, total=4)), route("m", kept=(THERE,))))
-    found = replace(found, traffic=replace(found.traffic, uncontrolled=(route("u"), route("v"))))
-    assert diff_headline(found) == (
+    state_diff = losing(all=(route("a"),), some=(fails(failing(weight=1, total=4)), route("m", kept=(THERE,))))
+    state_diff = replace(state_diff, traffic=replace(state_diff.traffic, uncontrolled=(route("u"), route("v"))))
+    assert diff_headline(state_diff) == (
         "Traffic ends for HTTPRoute default/a; 25% of the requests of HTTPRoute default/r get 500 (hostname a.b); "
         "part of the traffic ends for HTTPRoute default/m; "
         "2 routes in namespace default are left behind Gateways without a controller."
@@ -214,15 +214,17 @@ def test_what_ends_in_a_sentence_of_its_own() -> None:
     assert diff_headline(losing(some=(fails(failing()), fails(failing())))).startswith(
         "Part of the requests fail for 2"
     )
-    alone = replace(found, traffic=replace(found.traffic, lost=TrafficOneWay(), uncontrolled=(route("u"),)))
-    assert diff_headline(alone) == ("HTTPRoute default/u is left behind Gateways without a controller.")
-    assert "Behind Gateways left without a controller\n  HTTPRoute default/u" in shown(alone)
+    uncontrolled = replace(
+        state_diff, traffic=replace(state_diff.traffic, lost=TrafficOneWay(), uncontrolled=(route("u"),))
+    )
+    assert diff_headline(uncontrolled) == ("HTTPRoute default/u is left behind Gateways without a controller.")
+    assert "Behind Gateways left without a controller\n  HTTPRoute default/u" in shown(uncontrolled)
 
 
 def test_behind_listeners() -> None:
     """The routes, without what a difference would have."""
-    one = RouteBehind(route=build.ref("HTTPRoute", "r"), hostnames=("a.b",), listeners=(HERE,), owner="us")
-    assert to_text(behind_section([one], "team", View()), 100) == (
+    first = RouteBehind(route=build.ref("HTTPRoute", "r"), hostnames=("a.b",), listeners=(HERE,), owner="us")
+    assert to_text(behind_section([first], "team", View()), 100) == (
         "\nThrough these listeners\n  HTTPRoute default/r   a.b   team us\n"
     )
 

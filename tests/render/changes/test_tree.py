@@ -172,10 +172,10 @@ def test_long_lists_are_cut() -> None:
     """With the number of what is left out, and what shows it."""
     lost = change(field("lost"), nodes=routes(10_000))
     assert " and 9,988 more: --show-all" in " ".join(shown(lost, view=TERMINAL).split())
-    different = [change(field("lost", name=f"color{place}")) for place in range(13)]
+    different = [change(field("lost", name=f"color{number}")) for number in range(13)]
     assert "  and 1 more change: --show-all\n" in shown(*different, view=TERMINAL)
     assert "more" not in shown(*different[:12], view=TERMINAL)
-    assert to_text([list_line([f"o{place}" for place in range(12)], TERMINAL)], 100).endswith("o10, o11\n")
+    assert to_text([list_line([f"o{number}" for number in range(12)], TERMINAL)], 100).endswith("o10, o11\n")
     lines = first_lines(range(14), lambda number: Line((Segment(str(number)),)), "route", TERMINAL)
     assert to_text(lines, 100).endswith("11\n  and 2 more routes: --show-all\n")
 
@@ -201,12 +201,12 @@ def test_nothing_is_cut_that_is_read_by_a_program_or_wanted_whole() -> None:
 def test_traffic_ends_for_what_is_left() -> None:
     """Objects that are gone themselves need no traffic."""
     ended = replace(change(field("lost"), nodes=[ROUTE, OTHER_ROUTE]), where="gone")
-    found = difference(effects=(ended,))
+    state_diff = difference(effects=(ended,))
     assert (
-        to_text(ending_section(summarize(found, {ROUTE.object}), VIEW), 100)
+        to_text(ending_section(summarize(state_diff, {ROUTE.object}), VIEW), 100)
         == "\nTraffic ends\n  HTTPRoute default/q\n"
     )
-    assert ending_section(summarize(found, {ROUTE.object, OTHER_ROUTE.object}), VIEW) == ()
+    assert ending_section(summarize(state_diff, {ROUTE.object, OTHER_ROUTE.object}), VIEW) == ()
 
 
 def test_a_world_that_loses_a_gateway_and_gets_another() -> None:

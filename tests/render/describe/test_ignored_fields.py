@@ -58,9 +58,9 @@ def told(answer: Answer) -> str:
 
 def loaded(answer: Answer) -> dict[str, Any]:
     """What programs read, which keeps to its schema."""
-    found: dict[str, Any] = json.loads(shown(answer, "json", View()))
-    VALIDATOR.validate(found)
-    return found
+    document: dict[str, Any] = json.loads(shown(answer, "json", View()))
+    VALIDATOR.validate(document)
+    return document
 
 
 class TestListenerPolicy:
@@ -108,14 +108,14 @@ class TestListenerPolicy:
     def test_of_the_listener(self) -> None:
         """What would have beaten another value has not, and what nothing stands for has no effect."""
         analysis = world(self.controller, self.http, self.wide)
-        beside = told(describe(analysis, node("Gateway", "g", "http")))
-        assert "instead of 1s, default/on-http → listener http" in beside
-        assert "(controllers ignore it here)" in beside
-        alone = describe(world(self.controller, self.http), node("Gateway", "g", "http"))
-        assert "ListenerPolicy nothing default/on-http is ignored" in told(alone)
-        assert "default/on-http → listener http has no effect: " in told(alone)
-        assert "default.httpSettings.idleTimeout 1s (controllers ignore it here)" in told(alone)
-        (group,) = loaded(alone)["inForce"]
+        with_listener = told(describe(analysis, node("Gateway", "g", "http")))
+        assert "instead of 1s, default/on-http → listener http" in with_listener
+        assert "(controllers ignore it here)" in with_listener
+        unlistened = describe(world(self.controller, self.http), node("Gateway", "g", "http"))
+        assert "ListenerPolicy nothing default/on-http is ignored" in told(unlistened)
+        assert "default/on-http → listener http has no effect: " in told(unlistened)
+        assert "default.httpSettings.idleTimeout 1s (controllers ignore it here)" in told(unlistened)
+        (group,) = loaded(unlistened)["inForce"]
         assert (group["policies"], group["settings"]) == ([], [])
         assert [(fate["state"], fate["supersededBy"]) for fate in group["withoutEffect"]] == [("unheeded", [])]
 
@@ -156,13 +156,15 @@ class TestRateLimitPolicy:
         answer = describe(world(self.controller, self.wide, self.mine), node("HTTPRoute", "r"))
         assert "instead of false, default/mine" in told(answer)
         (group,) = loaded(answer)["inForce"]
-        (setting,) = [one for one in group["settings"] if one["field"] == "rateLimit.dryRun"]
+        (setting,) = [setting_ for setting_ in group["settings"] if setting_["field"] == "rateLimit.dryRun"]
         assert (setting["value"], setting["source"]["object"]["name"]) == (True, "wide")
         assert [fate["state"] for fate in setting["insteadOf"]] == ["unheeded"]
 
     def test_alone(self) -> None:
         """A policy that says nothing else has no effect."""
-        alone = on("RateLimitPolicy", NGINX, "mine", target("r", "HTTPRoute"), spec={"rateLimit": {"dryRun": False}})
-        analysis = world(self.controller, alone)
-        assert analysis.enforcement(alone.ref).state == "NoEffect"
+        unlistened = on(
+            "RateLimitPolicy", NGINX, "mine", target("r", "HTTPRoute"), spec={"rateLimit": {"dryRun": False}}
+        )
+        analysis = world(self.controller, unlistened)
+        assert analysis.enforcement(unlistened.ref).state == "NoEffect"
         assert analysis.affected_by(node("HTTPRoute", "r")) == ()

@@ -195,23 +195,23 @@ class TestChoosing:
 
     def test_a_policy_that_merges_says_with_what(self) -> None:
         """The object names it; of the policy, also by which field it chose; with the closest one, or with all."""
-        above = colours("above", TO_GATEWAY, color="red")
-        own = colours("p", TO_ROUTE, age=2, merge="StrategicMerge", size=1)
+        upper = colours("above", TO_GATEWAY, color="red")
+        direct = colours("p", TO_ROUTE, age=2, merge="StrategicMerge", size=1)
         closest = replace(kind(), chooser="challenger", merges_with="closest", strategy_field="spec.merge")
-        analysis = analysis_of(closest, above, own)
-        words = "ColorPolicy.example.com · strategic merge with the closest policy above it (spec.merge)"
+        analysis = analysis_of(closest, upper, direct)
+        heading = "ColorPolicy.example.com · strategic merge with the closest policy above it (spec.merge)"
         together = "default/p → HTTPRoute default/r, merged with default/above → Gateway default/g\n"
         assert together in tree(about(analysis, "HTTPRoute", "r"), WIDE)
-        assert f"\n{words}   test.yaml:1\n" in tree(about_policy(analysis, "p"), WIDE)
-        every = analysis_of(replace(kind(MergeStrategy.PATCH_DEFAULTS), chooser="challenger"), above, own)
+        assert f"\n{heading}   test.yaml:1\n" in tree(about_policy(analysis, "p"), WIDE)
+        every = analysis_of(replace(kind(MergeStrategy.PATCH_DEFAULTS), chooser="challenger"), upper, direct)
         assert together in tree(about(every, "HTTPRoute", "r"), WIDE)
         assert "· patch defaults with the policies above it   test.yaml:1\n" in tree(about_policy(every, "p"), WIDE)
 
     def test_a_policy_with_nothing_above_it_merges_with_nothing(self) -> None:
         """So nothing is said of what it would merge with."""
         profile = replace(kind(), chooser="challenger", merges_with="closest", strategy_field="spec.merge")
-        own = colours("p", TO_ROUTE, merge="StrategicMerge", size=1)
-        text = tree(about(analysis_of(profile, own), "HTTPRoute", "r"), WIDE)
+        direct = colours("p", TO_ROUTE, merge="StrategicMerge", size=1)
+        text = tree(about(analysis_of(profile, direct), "HTTPRoute", "r"), WIDE)
         assert "  ColorPolicy  size 1  default/p → HTTPRoute default/r\n" in text
 
     def test_elements_of_lists_are_told_apart(self) -> None:
@@ -219,9 +219,9 @@ class TestChoosing:
         profile = replace(
             kind(), chooser="challenger", strategy_field="spec.merge", list_keys={"paints": "name", "strokes": ""}
         )
-        above = colours("above", TO_GATEWAY, paints=[{"name": "red", "opaque": True}], strokes=[1])
-        own = colours("p", TO_ROUTE, age=2, merge="StrategicMerge", paints=[{"name": "blue"}], strokes=[2])
-        text = tree(about(analysis_of(profile, above, own), "HTTPRoute", "r"), WIDE)
+        upper = colours("above", TO_GATEWAY, paints=[{"name": "red", "opaque": True}], strokes=[1])
+        direct = colours("p", TO_ROUTE, age=2, merge="StrategicMerge", paints=[{"name": "blue"}], strokes=[2])
+        text = tree(about(analysis_of(profile, upper, direct), "HTTPRoute", "r"), WIDE)
         rows = [line.split()[:2] for line in text.splitlines() if line.startswith(("  paints", "  strokes"))]
         assert rows == [
             ["paints[blue].name", "blue"],
@@ -234,14 +234,14 @@ class TestChoosing:
         """It is one field of its policy, in effect in part where another policy has some of its elements."""
         profile = replace(kind(), chooser="challenger", strategy_field="spec.merge", list_keys={"paints": "name"})
         paints: Json = [{"name": "red", "x": 1}, {"name": "blue"}]
-        own = colours("own", TO_ROUTE, age=2, merge="StrategicMerge", paints=[{"name": "red", "x": 2}])
-        other = build.route("other")
-        analysis = analysis_of(profile, colours("p", TO_GATEWAY, paints=paints), own, other)
+        direct = colours("own", TO_ROUTE, age=2, merge="StrategicMerge", paints=[{"name": "red", "x": 2}])
+        rival = build.route("other")
+        analysis = analysis_of(profile, colours("p", TO_GATEWAY, paints=paints), direct, rival)
         text = tree(about_policy(analysis, "p"), WIDE)
         assert "in effect on HTTPRoute default/other only, in part on HTTPRoute default/r only\n" in text
         assert "in part replaced by ColorPolicy default/own → HTTPRoute default/r\n" in text
-        alone = tree(about_policy(analysis_of(profile, colours("p", TO_GATEWAY, paints=paints), own), "p"), WIDE)
-        assert "in effect in part on both paths\n" in alone
+        unopposed = tree(about_policy(analysis_of(profile, colours("p", TO_GATEWAY, paints=paints), direct), "p"), WIDE)
+        assert "in effect in part on both paths\n" in unopposed
 
 
 def test_where_all_apply_each_policy_has_its_own_settings() -> None:
@@ -275,8 +275,8 @@ def test_a_policy_on_anothers_gateway_says_whose_it_is() -> None:
     assert text.count("example.com/ours") == 1
     assert "  Gateway default/g   not managed\n" in text
     both = build.policy("p", TO_GATEWAY, build.target("own"), age=1, color="red")
-    own = (build.gateway_class("ours", "example.com/ours"), build.gateway("own", class_name="ours"))
-    text = tree(about_policy(analysis_of(profile, both, *own), "p"), WIDE)
+    direct = (build.gateway_class("ours", "example.com/ours"), build.gateway("own", class_name="ours"))
+    text = tree(about_policy(analysis_of(profile, both, *direct), "p"), WIDE)
     assert "  Gateway default/g     not managed: ColorPolicy counts only for what" in text
 
 
@@ -287,8 +287,8 @@ def test_a_policy_on_anothers_gateway_is_not_in_doubt() -> None:
     both = build.policy("p", TO_GATEWAY, build.target("unknown", "GRPCRoute"), age=1, color="red")
     answer = about_policy(analysis_of(profile, both, far), "p")
     assert headline(answer).startswith("Whether ColorPolicy default/p has an effect is unknown: ")
-    one = about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red"), far), "p")
-    assert headline(one).startswith("ColorPolicy default/p has no effect: ")
+    answer = about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red"), far), "p")
+    assert headline(answer).startswith("ColorPolicy default/p has no effect: ")
 
 
 def test_how_a_kind_attaches_may_not_be_computed() -> None:
@@ -306,16 +306,16 @@ def test_how_a_kind_attaches_may_not_be_computed() -> None:
 def test_a_section_with_a_policy_of_its_own_is_not_the_whole_objects() -> None:
     """Of a direct kind nothing is merged there; the answer says which policy applies instead, and where."""
     profile = PolicyKindProfile(COLOR, "direct", "profile", effective_targets=TestWhatTargetsLack.LISTENERS)
-    own = colours("own", build.target("g", section="https"), age=2, color="blue")
-    text = tree(about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red"), own), "p"), WIDE)
+    direct = colours("own", build.target("g", section="https"), age=2, color="blue")
+    text = tree(about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red"), direct), "p"), WIDE)
     assert (
         "  in effect on listener http only\n"
         "    color   red\n"
         "  not on listener https, where ColorPolicy default/own applies\n"
     ) in text
-    other = colours("too", build.target("g", section="https"), age=3, shade="dark")
+    rival = colours("too", build.target("g", section="https"), age=3, shade="dark")
     merged = replace(profile, strategy=MergeStrategy.PATCH_DEFAULTS, same_level="newest-challenges")
-    both = tree(about_policy(analysis_of(merged, colours("p", TO_GATEWAY, color="red"), own, other), "p"), WIDE)
+    both = tree(about_policy(analysis_of(merged, colours("p", TO_GATEWAY, color="red"), direct, rival), "p"), WIDE)
     assert "not on listener https, where ColorPolicy default/own and ColorPolicy default/too apply\n" in both
     listeners = [
         build.policy("own", *(build.target("g", section=name) for name in ("http", "https")), age=2, color="b")
@@ -379,8 +379,8 @@ class TestWhatTargetsLack:
         )
         p = colours("p", TO_GATEWAY, color="red")
         pending = build.resource("Gateway", "g", {"listeners": [build.listener()]}, status={"addresses": []})
-        found = analyze(build.snapshot(pending, p), profiles=[profile])
-        assert headline(about_policy(found, "p")) == (
+        analysis = analyze(build.snapshot(pending, p), profiles=[profile])
+        assert headline(about_policy(analysis, "p")) == (
             "ColorPolicy default/p → Gateway default/g is enforced on its only path; it affects 1 Gateway, "
             "but does nothing on Gateway default/g, for lack of status.addresses."
         )
@@ -413,9 +413,9 @@ class TestExpected:
         analysis = analyze(manifests("kuadrant"))
         answer = describe_policy(analysis, policy_ref(analysis, "RateLimitPolicy platform/doors"))
         assert "Its controllers should report\n  Accepted True, Enforced True\n" in tree(answer, WIDE) + "\n"
-        (place,) = mappings_at(document_of(answer), "expected")
-        assert value_at(place, "place") is None
-        assert [text_at(condition, "type") for condition in mappings_at(place, "conditions")] == [
+        (entry,) = mappings_at(document_of(answer), "expected")
+        assert value_at(entry, "place") is None
+        assert [text_at(condition, "type") for condition in mappings_at(entry, "conditions")] == [
             "Accepted",
             "Enforced",
         ]
@@ -424,9 +424,9 @@ class TestExpected:
         """The API's own words tell a person nothing about this policy."""
         answer = about_policy(colourful(), "own")
         assert "should report" not in tree(answer, WIDE)
-        (place,) = mappings_at(document_of(answer), "expected")
-        assert text_at(place, "ancestor.name") == "g"
-        assert [text_at(condition, "reason") for condition in mappings_at(place, "conditions")] == ["Accepted"]
+        (entry,) = mappings_at(document_of(answer), "expected")
+        assert text_at(entry, "ancestor.name") == "g"
+        assert [text_at(condition, "reason") for condition in mappings_at(entry, "conditions")] == ["Accepted"]
 
     def test_conditions_on_an_object_are_shown_as_well(self) -> None:
         """Only of kinds that report on what they are about, and where everything is asked for."""
@@ -434,8 +434,8 @@ class TestExpected:
         answer = describe(analysis, NodeRef(build.ref("HTTPRoute", "letters", "archive")))
         first, *_ = answer.expected
         assert (first.type, first.status) == ("kuadrant.io/AuthPolicyAffected", "True")
-        told = "Controllers of policies should report\n  kuadrant.io/AuthPolicyAffected True (Accepted: attached"
-        assert told in shown(answer, "tree", View(WIDE, everything=True))
+        expected = "Controllers of policies should report\n  kuadrant.io/AuthPolicyAffected True (Accepted: attached"
+        assert expected in shown(answer, "tree", View(WIDE, everything=True))
         assert "should report" not in tree(answer, WIDE)
         assert text_at(mappings_at(document_of(answer), "expected")[0], "type") == first.type
         assert about(colourful(), "HTTPRoute", "r").expected == ()
@@ -452,8 +452,8 @@ class TestOverridesOfOneTarget:
         """Nothing is above anything; the younger one gives way."""
         profile = replace(kind(MergeStrategy.PATCH_OVERRIDES), same_level="first-wins")
         policies = [colours("old", TO_ROUTE, color="red"), colours("p", TO_ROUTE, age=2, color="blue")]
-        found = self.beaten(profile, *policies)
-        assert "instead of blue, default/p → HTTPRoute default/r (the older policy wins)" in found
+        text = self.beaten(profile, *policies)
+        assert "instead of blue, default/p → HTTPRoute default/r (the older policy wins)" in text
         text = tree(about_policy(analysis_of(profile, *policies), "p"), WIDE)
         assert "gives way to ColorPolicy default/old → HTTPRoute default/r on both paths\n" in text
 
@@ -462,20 +462,20 @@ class TestOverridesOfOneTarget:
         profile = replace(kind(), stanzas="singular")
         on_rule = build.target("r", "HTTPRoute", "rule[0]")
         for target, age in ((on_rule, 2), (TO_ROUTE, 2), (TO_ROUTE, 0)):
-            found = self.beaten(
+            text = self.beaten(
                 profile,
                 colours("p", TO_ROUTE, default={"color": "blue"}),
                 colours("o", target, age=age, override={"color": "red"}),
             )
-            assert "instead of blue, default/p → HTTPRoute default/r (an override beats a default)" in found
+            assert "instead of blue, default/p → HTTPRoute default/r (an override beats a default)" in text
 
     def test_an_override_above_is(self) -> None:
         """On the Gateway, or on the Namespace of the route."""
         profile = replace(kind(), stanzas="singular")
         for target in (TO_GATEWAY, build.target("default", "Namespace", group="")):
-            found = self.beaten(
+            text = self.beaten(
                 profile,
                 colours("p", TO_ROUTE, default={"color": "blue"}),
                 colours("o", target, age=2, override={"color": "red"}),
             )
-            assert "instead of blue, default/p → HTTPRoute default/r (overridden from above)" in found
+            assert "instead of blue, default/p → HTTPRoute default/r (overridden from above)" in text

@@ -144,8 +144,8 @@ def test_of_what_is_replaced_whole() -> None:
 def test_of_a_policy() -> None:
     """Beside the value."""
     analysis = world()
-    below = next(each.ref for each in analysis.policies if each.ref.name == "below")
-    text = shown(describe_policy(analysis, below), "tree")
+    lower = next(policy_.ref for policy_ in analysis.policies if policy_.ref.name == "below")
+    text = shown(describe_policy(analysis, lower), "tree")
     assert "  in effect\n    color   red\n    mode    strict (default of its kind)\n" in text
 
 

@@ -84,7 +84,7 @@ def test_a_long_value_shows_its_beginning_at_a_terminal() -> None:
 
 
 FIELDS: Final = dict.fromkeys(setting.field for group in ANSWER.in_force for setting in group.settings)
-LINES: Final = {field: 10 + place for place, field in enumerate(FIELDS)}
+LINES: Final = {field: 10 + index for index, field in enumerate(FIELDS)}
 
 
 def with_lines(answer: ObjectDescription) -> ObjectDescription:
@@ -120,17 +120,17 @@ def test_a_line_makes_room_for_what_was_beaten() -> None:
     for width in (80, 100, 120):
         view = View(width, terminal=True)
         with_them, without = (shown(answer, "tree", view).splitlines() for answer in (placed, ANSWER))
-        below = [sum(row.lstrip().startswith("instead of") for row in rows) for rows in (with_them, without)]
-        assert below[0] == below[1]
+        remarks = [sum(row.lstrip().startswith("instead of") for row in rows) for rows in (with_them, without)]
+        assert remarks[0] == remarks[1]
     beaten = "instead of 15s, default/house (the route's own timeout wins)"
     row = f"  timeout.http.requestTimeout      5s   {beaten}"
     assert row in shown(placed, "tree", TERMINAL).splitlines()
     line = LINES["timeout.http.requestTimeout"]
-    for view, there in ((View(120, terminal=True), True), (replace(TERMINAL, everything=True), False)):
+    for view, is_beside in ((View(120, terminal=True), True), (replace(TERMINAL, everything=True), False)):
         rows = (" ".join(row.split()) for row in shown(placed, "tree", view).splitlines())
         (row,) = (row for row in rows if row.startswith("timeout.http.requestTimeout 5s"))
         assert row.endswith(f":{line}")
-        assert (beaten in row) == there
+        assert (beaten in row) == is_beside
 
 
 def test_read_from_a_file_it_fits_a_screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,9 +165,9 @@ def test_who_wrote_a_setting_stands_under_a_value_that_leaves_no_room() -> None:
         for group in placed.in_force
     ]
     rows = shown(replace(placed, in_force=tuple(groups)), "tree", TERMINAL).splitlines()
-    place = next(place for place, row in enumerate(rows) if row.startswith("  jwt.providers "))
-    assert ":35" not in rows[place]
-    assert rows[place + 1].strip() == ":35 somebody with a long name, 2026-01-03, 1a2b3c4"
+    index = next(index for index, row in enumerate(rows) if row.startswith("  jwt.providers "))
+    assert ":35" not in rows[index]
+    assert rows[index + 1].strip() == ":35 somebody with a long name, 2026-01-03, 1a2b3c4"
 
 
 def _cells(text: str) -> list[list[str]]:

@@ -314,16 +314,18 @@ def test_doubts_and_assumptions_are_said_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"),
+    ("condition", "expected"),
     [
         ({"reason": "Invalid"}, "controller reports Invalid"),
         ({"reason": "Accepted"}, "controller reports Accepted False"),
         ({"reason": "Invalid", "observedGeneration": 1}, "controller reported, of an earlier version, Invalid"),
     ],
 )
-def test_what_a_controller_reports_to_the_contrary_stands_with_the_policy(more: dict[str, Json], expected: str) -> None:
+def test_what_a_controller_reports_to_the_contrary_stands_with_the_policy(
+    condition: dict[str, Json], expected: str
+) -> None:
     """In its line and at its heading, there with the message; old news are called so."""
-    status: Json = {"conditions": [{"type": "Accepted", "status": "False", "message": "no such field", **more}]}
+    status: Json = {"conditions": [{"type": "Accepted", "status": "False", "message": "no such field", **condition}]}
     spec: dict[str, Json] = {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}
     policy = build.resource("ColorPolicy", "p", spec, group="example.com", status=status)
     raw: dict[str, Json] = {**policy.raw, "metadata": {"name": "p", "namespace": "default", "generation": 2}}
@@ -373,10 +375,8 @@ def test_nothing_leads_to_a_service_without_routes() -> None:
     on_it = defaults("p", build.target("s", "Service", group=""), a=1)
     served = analyze(build.snapshot(build.service("s"), meshed, on_it))
     assert "leads to it" not in _tree(about(served, "Service", "s"))
-    alone = build.service("alone")
-    text = _tree(
-        about(world(alone, defaults("p", build.target("alone", "Service", group=""), a=1)), "Service", "alone")
-    )
+    lone = build.service("alone")
+    text = _tree(about(world(lone, defaults("p", build.target("alone", "Service", group=""), a=1)), "Service", "alone"))
     assert " Nothing that was read leads to it.\n" in text
 
 
@@ -563,8 +563,8 @@ EVENT: dict[str, Json] = {
 
 
 def _event(name: str, fields: dict[str, Json]) -> Resource:
-    found = build.resource("Event", name, group="")
-    return replace(found, raw={**found.raw, **fields})
+    event = build.resource("Event", name, group="")
+    return replace(event, raw={**event.raw, **fields})
 
 
 def test_events_are_shown_after_the_status() -> None:

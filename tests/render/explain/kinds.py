@@ -30,9 +30,9 @@ def answer(profile: PolicyKindProfile, **changes: Any) -> Explanation:  # noqa: 
     )
 
 
-def text(found: Explanation, view: View | None = None) -> str:
+def text(explanation: Explanation, view: View | None = None) -> str:
     """The answer as it is printed."""
-    return to_text(explanation_tree(found, view or View()), (view or View()).width)
+    return to_text(explanation_tree(explanation, view or View()), (view or View()).width)
 
 
 def blank(**changes: Any) -> PolicyKindProfile:  # noqa: ANN401 (any field of the profile)

@@ -31,7 +31,7 @@ TO_DO: Final = ("TODO: where this is written, as repository, file and line, or a
 SHAPE: Final = PolicyKindProfile(
     KIND, "inherited", "shape", origin=ORIGIN, assumed=("being a policy", "class", "merge strategy")
 )
-BUILT_IN: Final = [found for group in sorted(built_in_groups()) for found in built_in_profiles(group).values()]
+BUILT_IN: Final = [profile for group in sorted(built_in_groups()) for profile in built_in_profiles(group).values()]
 
 
 def answer(profile: PolicyKindProfile, *targets: TargetLevel) -> Explanation:
@@ -53,19 +53,19 @@ def read(text: str) -> PolicyKindProfile:
     """The one profile in a draft, which is held to the schema."""
     value: Any = read_configuration(text, "draft.yaml", "").value
     assert list(problems(value, ProfileFile)) == []
-    (found,) = profiles_in(value, ORIGIN)
-    return found
+    (profile,) = profiles_in(value, ORIGIN)
+    return profile
 
 
-def choices(found: PolicyKindProfile) -> PolicyKindProfile:
+def choices(profile: PolicyKindProfile) -> PolicyKindProfile:
     """A profile without where it came from and what else its file says, with the strategy it would have by default."""
-    strategy = found.default_strategy if found.target_fields else found.strategy
+    strategy = profile.default_strategy if profile.target_fields else profile.strategy
     return replace(
-        found,
+        profile,
         known_by="profile",
         strategy=strategy,
         settings={},
-        evidence=found.evidence or TO_DO,
+        evidence=profile.evidence or TO_DO,
         origin=None,
         delegation=None,
         gateways=None,
@@ -76,13 +76,13 @@ def choices(found: PolicyKindProfile) -> PolicyKindProfile:
 
 
 @pytest.mark.parametrize(
-    "found",
+    "profile",
     [everything(ORIGIN), SHAPE, replace(SHAPE, policy_class="direct", known_by="label", stanzas="plural")],
-    ids=lambda found: f"{found.group_kind} {found.known_by}",
+    ids=lambda profile: f"{profile.group_kind} {profile.known_by}",
 )
-def test_a_draft_makes_the_same_choices(found: PolicyKindProfile) -> None:
+def test_a_draft_makes_the_same_choices(profile: PolicyKindProfile) -> None:
     """Written and read again, nothing has changed but where it is from."""
-    assert choices(read(draft(answer(found), unicode=True))) == choices(found)
+    assert choices(read(draft(answer(profile), unicode=True))) == choices(profile)
 
 
 @pytest.mark.parametrize("settings", [{}, {"kgateway.referenceGrantMode": "strict"}], ids=str)
@@ -90,8 +90,8 @@ def test_every_draft_loads_and_says_the_same(settings: dict[str, str], tmp_path:
     """Of every built-in kind, under the same settings: what the command line prints, `--profiles` reads."""
     path = tmp_path / "draft.yaml"
     implementation = Implementation(settings=settings)
-    for own in BUILT_IN:
-        name = str(own.group_kind)
+    for built_in in BUILT_IN:
+        name = str(built_in.group_kind)
         before = explain(analyze(build.snapshot(), implementation=implementation), name).profile
         path.write_text(draft(explain(analyze(build.snapshot(), implementation=implementation), name), unicode=True))
         known = analyze(build.snapshot(), profiles=load_profiles(path), implementation=implementation)
@@ -103,9 +103,9 @@ def test_it_can_be_used_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "draft.yaml"
     snapshot = build.snapshot(build.policy("p", build.target("g")))
     path.write_text(draft(explain(analyze(snapshot), "colorpolicy"), unicode=True), "utf-8")
-    found = explain(analyze(snapshot, profiles=load_profiles(path)), "colorpolicy")
-    assert (found.profile.known_by, found.profile.assumed, found.profile.evidence) == ("profile", (), TO_DO)
-    assert found.origin == Origin(str(path), 6)
+    profile = explain(analyze(snapshot, profiles=load_profiles(path)), "colorpolicy")
+    assert (profile.profile.known_by, profile.profile.assumed, profile.profile.evidence) == ("profile", (), TO_DO)
+    assert profile.origin == Origin(str(path), 6)
 
 
 def test_what_policies_name_is_written_down() -> None:
@@ -121,9 +121,9 @@ def test_what_policies_name_is_written_down() -> None:
 def test_maps_of_plain_values_become_whole_fields() -> None:
     """Of the experimental text's stanzas a schema says which fields are maps; a file has no other way to say it."""
     maps = frozenset({"default.labels", "override.deep.map", "labels", "default"})
-    found = replace(SHAPE, stanzas="singular", map_fields=maps, whole_fields=frozenset({"own"}))
-    assert read(draft(answer(found), unicode=True)).whole_fields == {"labels", "deep.map", "own"}
-    assert read(draft(answer(replace(found, stanzas="none")), unicode=True)).whole_fields == {"own"}
+    profile = replace(SHAPE, stanzas="singular", map_fields=maps, whole_fields=frozenset({"own"}))
+    assert read(draft(answer(profile), unicode=True)).whole_fields == {"labels", "deep.map", "own"}
+    assert read(draft(answer(replace(profile, stanzas="none")), unicode=True)).whole_fields == {"own"}
 
 
 def test_a_kind_whose_attaching_is_not_computed() -> None:
@@ -164,11 +164,11 @@ NAMES: Final = st.one_of(
 @given(group=NAMES, kind=NAMES, source=NAMES, unicode=st.booleans())
 def test_names_from_the_input_do_no_harm(group: str, kind: str, source: str, *, unicode: bool) -> None:
     """A kind, a group and a file called anything come out as they are, or as comments; no line obeys a terminal."""
-    found = replace(SHAPE, group_kind=GroupKind(group, kind), origin=Origin(source, 1))
+    profile = replace(SHAPE, group_kind=GroupKind(group, kind), origin=Origin(source, 1))
     target = GroupKind(group, kind)
-    text = draft(answer(found, TargetLevel(target)), unicode=unicode)
+    text = draft(answer(profile, TargetLevel(target)), unicode=unicode)
     assert all(line.isprintable() for line in text.split("\n"))
     assert unicode or all(line.isascii() for line in text.split("\n") if not line.startswith("#"))
     again = read(text)
-    assert again.group_kind == found.group_kind
+    assert again.group_kind == profile.group_kind
     assert again.declared_targets == ({target} if not has_version(group) else set())

@@ -57,17 +57,17 @@ def test_every_field_of_a_profile_is_said(field: str) -> None:
     """A field that nobody puts into words is one that nobody knows of: whatever is not as by default shows."""
     default = DEFAULTS.get(field)
     plain = blank(strategy_field="spec.mode", stanzas="plural", notes="n")
-    other = OTHERS.get(field, getattr(FULL, field))
+    value = OTHERS.get(field, getattr(FULL, field))
     if field == "group_kind":
-        other = GroupKind("other.com", "OtherPolicy")
+        value = GroupKind("other.com", "OtherPolicy")
     elif field == "policy_class":
-        other = "direct"
+        value = "direct"
     elif field == "backend_filters":
         plain = blank(filter_routes=frozenset({ROUTE}))
     elif field in {"strategy_field", "stanzas", "notes", "map_fields"}:
         plain = blank()
-    assert other != default
-    assert text(answer(replace(plain, **{field: other}))) != text(answer(plain))
+    assert value != default
+    assert text(answer(replace(plain, **{field: value}))) != text(answer(plain))
 
 
 def test_every_field_about_the_kind_is_in_the_table() -> None:
@@ -86,7 +86,7 @@ class TestMerging:
     """How two policies combine, for each of the choices."""
 
     @pytest.mark.parametrize(
-        ("strategy", "above", "together"),
+        ("strategy", "upper", "together"),
         [
             ("None", "the one further up stands, and the", "the older one stands, and the"),
             ("Atomic defaults", "the nearer one replaces the other one", "the newer one replaces the other one"),
@@ -101,14 +101,14 @@ class TestMerging:
             ("All apply", "both apply", "both apply"),
         ],
     )
-    def test_each_strategy(self, strategy: str, above: str, together: str) -> None:
+    def test_each_strategy(self, strategy: str, upper: str, together: str) -> None:
         """Between levels and on one target."""
         profile = blank(strategy=MergeStrategy(strategy))
-        assert said(profile, "one further up")[0].startswith(above)
+        assert said(profile, "one further up")[0].startswith(upper)
         assert said(profile, "on one target")[0].startswith(together)
 
     @pytest.mark.parametrize(
-        ("strategy", "words"),
+        ("strategy", "expected"),
         [
             ("None", "the older one stands, and the other one is refused"),
             ("Atomic defaults", "the older one replaces the other one as a whole"),
@@ -117,11 +117,11 @@ class TestMerging:
             ("Strategic merge", "field by field, the older one wins; lists merge by their keys"),
         ],
     )
-    def test_the_first_wins(self, strategy: str, words: str) -> None:
+    def test_the_first_wins(self, strategy: str, expected: str) -> None:
         """On one target, also by the experimental text, whose stanzas say nothing else."""
         profile = blank(strategy=MergeStrategy(strategy), same_level="first-wins")
-        assert said(profile, "on one target") == [words]
-        assert said(replace(profile, same_level=None, stanzas="singular"), "on one target") == [words]
+        assert said(profile, "on one target") == [expected]
+        assert said(replace(profile, same_level=None, stanzas="singular"), "on one target") == [expected]
 
     def test_one_alone_applies(self) -> None:
         """Whatever the strategy."""
@@ -168,16 +168,16 @@ class TestMerging:
         assert said(blank(fold="bottom-up"), "of three")[0].startswith("the two nearest combine first, so that nothing")
 
     @pytest.mark.parametrize(
-        ("changes", "words"),
+        ("changes", "expected"),
         [
             ({"merges_with": "closest"}, ["the closest policy above it"]),
             ({"merge_parents": FULL.merge_parents}, ["every policy above it on a Gateway"]),
             ({}, []),
         ],
     )
-    def test_with_whom_one_merges(self, changes: dict[str, Any], words: list[str]) -> None:
+    def test_with_whom_one_merges(self, changes: dict[str, Any], expected: list[str]) -> None:
         """All, the closest, or those on some levels."""
-        assert said(blank(**changes), "merges with") == words
+        assert said(blank(**changes), "merges with") == expected
 
     def test_what_differs_elsewhere(self) -> None:
         """Kinds of which the same is true are named together; those where nothing differs are not named."""
@@ -201,17 +201,17 @@ class TestTargets:
         assert said(blank(), "may be")[0].endswith("names one listener, rule or port of it")
 
     @pytest.mark.parametrize(
-        ("cross_namespace", "grant_required", "words"),
+        ("cross_namespace", "grant_required", "expected"),
         [
             (False, True, "that of the policy alone"),
             (None, True, "that of the policy; another one where a ReferenceGrant permits it"),
             (True, False, "that of the policy; another one as well, without a ReferenceGrant"),
         ],
     )
-    def test_namespaces(self, *, cross_namespace: bool | None, grant_required: bool, words: str) -> None:
+    def test_namespaces(self, *, cross_namespace: bool | None, grant_required: bool, expected: str) -> None:
         """Its own, or others too."""
         profile = blank(cross_namespace=cross_namespace, grant_required=grant_required)
-        assert said(profile, "namespace") == [words]
+        assert said(profile, "namespace") == [expected]
 
     def test_levels(self) -> None:
         """As people speak of them."""
@@ -221,7 +221,7 @@ class TestTargets:
         assert said(blank(policy_class="direct"), "takes effect") == ["at its target"]
 
     @pytest.mark.parametrize(
-        ("fields", "words"),
+        ("fields", "expected"),
         [
             ((), []),
             (("jwt",), ["a protection is lost with jwt"]),
@@ -229,19 +229,19 @@ class TestTargets:
             (("*",), ["a protection is lost with any field"]),
         ],
     )
-    def test_fields_that_protect(self, fields: tuple[str, ...], words: list[str]) -> None:
+    def test_fields_that_protect(self, fields: tuple[str, ...], expected: list[str]) -> None:
         """By their names; nothing is said of a kind without any."""
-        assert said(blank(security_fields=frozenset(fields)), "security") == words
+        assert said(blank(security_fields=frozenset(fields)), "security") == expected
 
     def test_a_kind_whose_attaching_is_not_computed(self) -> None:
         """Of it only what somebody has said: the defaults would claim something."""
         profile = blank(attachment="none", declared_targets=frozenset({GroupKind("", "Pod")}))
-        found = answer(profile)
-        assert [statement.label for statement in statements(found)] == ["named in", "may be", "reach"]
-        assert explanation_headline(found).endswith(
+        explanation = answer(profile)
+        assert [statement.label for statement in statements(explanation)] == ["named in", "may be", "reach"]
+        assert explanation_headline(explanation).endswith(
             "how its policies attach is not computed, so nothing is claimed about what they affect."
         )
-        assert document_of(found)["defaultStrategy"] is None
+        assert document_of(explanation)["defaultStrategy"] is None
         assert said(replace(profile, cross_namespace=False), "namespace") == ["that of the policy alone"]
 
 
@@ -296,23 +296,23 @@ class TestAnswer:
     def test_a_shape(self, snapshot: SnapshotAssertion) -> None:
         """Next to nothing is known, and the answer says of each thing that it is a guess or a default."""
         policies = (build.policy("p", build.target("g")), build.policy("q", build.target("r", "HTTPRoute", "x")))
-        found = explain(
+        explanation = explain(
             analyze(build.snapshot(*policies, gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))])), "colorpolicy"
         )
-        assert text(found) == snapshot
+        assert text(explanation) == snapshot
 
     def test_a_label(self, snapshot: SnapshotAssertion) -> None:
         """The definition says some of it."""
         schema = {"properties": {"spec": {"properties": {"targetRef": {}, "defaults": {"type": "object"}}}}}
         definition = build.crd("ColorPolicy", schema=schema, labels=LABEL)
-        found = explain(analyze(build.snapshot(definition, build.policy("p", color="red"))), "colorpolicy")
-        assert text(found) == snapshot
+        explanation = explain(analyze(build.snapshot(definition, build.policy("p", color="red"))), "colorpolicy")
+        assert text(explanation) == snapshot
 
     def test_next_commands_are_for_terminals(self) -> None:
         """With the options of the present one."""
         view = View(terminal=True, options=("--offline", "a b"))
-        found = explain(analyze(build.snapshot(build.policy("p", build.target("g")))), "colorpolicy")
-        assert text(found, view).splitlines()[-2:] == [
+        explanation = explain(analyze(build.snapshot(build.policy("p", build.target("g")))), "colorpolicy")
+        assert text(explanation, view).splitlines()[-2:] == [
             "  kubectl policy explain colorpolicy.example.com --draft-profile --offline 'a b'",
             "  kubectl policy get colorpolicy.example.com -A --offline 'a b'",
         ]
@@ -323,9 +323,9 @@ class TestAnswer:
     )
     def test_every_built_in_kind_can_be_explained(self, kind: GroupKind) -> None:
         """As text and as a document that follows the schema."""
-        found = explain(analyze(build.snapshot()), str(kind))
-        assert explanation_headline(found).startswith(f"{kind} is a")
-        document = json.loads(as_json(document_of(found)))
+        explanation = explain(analyze(build.snapshot()), str(kind))
+        assert explanation_headline(explanation).startswith(f"{kind} is a")
+        document = json.loads(as_json(document_of(explanation)))
         VALIDATOR.validate(document)
         assert yaml.safe_load(as_yaml(document, unicode=True)) == document
 
@@ -334,7 +334,7 @@ class TestDocument:
     """The answer for machines."""
 
     @pytest.mark.parametrize(
-        "found",
+        "explanation",
         [
             answer(FULL),
             explain(
@@ -343,9 +343,9 @@ class TestDocument:
         ],
         ids=["profile", "label"],
     )
-    def test_it_follows_the_schema(self, found: Explanation) -> None:
+    def test_it_follows_the_schema(self, explanation: Explanation) -> None:
         """And the schema refuses what it does not know."""
-        document = json.loads(as_json(document_of(found)))
+        document = json.loads(as_json(document_of(explanation)))
         VALIDATOR.validate(document)
         assert not VALIDATOR.is_valid({**document, "more": 1})
         assert document["complete"] is not bool(document["unseen"])

@@ -23,9 +23,9 @@ FIXTURES: Final = Path(__file__).parents[3] / "fixtures"
 WORLDS: Final = tuple(
     sorted(
         str(folder.relative_to(FIXTURES))
-        for each in FIXTURES.iterdir()
-        if each.is_dir() and each.name != "profiles"
-        for folder in ([*each.iterdir()] if each.name in {"worked-examples", "repositories"} else [each])
+        for folder in FIXTURES.iterdir()
+        if folder.is_dir() and folder.name != "profiles"
+        for folder in ([*folder.iterdir()] if folder.name in {"worked-examples", "repositories"} else [folder])
     )
 )
 # What would be syntax of one format or another, or is obeyed by a terminal or a browser.
@@ -65,14 +65,17 @@ def _asked(options: Mapping[str, bool]) -> GraphOptions:
 
 def hostile_world() -> tuple[Resource, ...]:
     """A Gateway, route, Service and policy of each hostile name, and these names wherever else text may stand."""
-    found = [build.gateway_class(), build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": "inherited"})]
+    resources = [
+        build.gateway_class(),
+        build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": "inherited"}),
+    ]
     for name in HOSTILE:
         listener = build.listener(name, hostname=name)
         rule = build.rule(build.backend(name), name=name, matches=[{"path": {"type": "Exact", "value": name}}])
-        found += [
+        resources += [
             build.gateway(name, listener, namespace=name),
             build.route(name, parents=[build.parent(name)], rules=[rule], hostnames=[name], namespace=name),
             build.service(name, namespace=name),
             build.policy(name, build.target(name, "HTTPRoute"), namespace=name, color=name),
         ]
-    return tuple(found)
+    return tuple(resources)

@@ -28,14 +28,14 @@ INHERITED = {"gateway.networking.k8s.io/policy": "inherited"}
 def crowd(number: int) -> Picture:
     """Routes of two namespaces to a Service each, under one Gateway with a policy, and a policy on the first route."""
     listeners = (build.listener("http"), build.listener("https", "HTTPS", 443))
-    gateway = build.gateway("g", *({**each, **build.allow("All")} for each in listeners))
+    gateway = build.gateway("g", *({**fields, **build.allow("All")} for fields in listeners))
     objects = [build.gateway_class(), gateway, build.crd("ColorPolicy", labels=INHERITED)]
-    for place in range(number):
-        home = "a" if place % 3 else "b"
-        above = build.parent("g", "http", namespace="default")
-        rule = build.rule(build.backend(f"s{place}"), name="only")
-        objects.append(build.route(f"r{place}", parents=[above], rules=[rule], namespace=home))
-        objects.append(build.service(f"s{place}", namespace=home))
+    for index in range(number):
+        home = "a" if index % 3 else "b"
+        gateway_parent = build.parent("g", "http", namespace="default")
+        rule = build.rule(build.backend(f"s{index}"), name="only")
+        objects.append(build.route(f"r{index}", parents=[gateway_parent], rules=[rule], namespace=home))
+        objects.append(build.service(f"s{index}", namespace=home))
     objects.append(build.policy("p", build.target("r0", "HTTPRoute"), namespace="b", color="red"))
     return picture(*objects)
 
@@ -112,11 +112,11 @@ def test_namespaces_are_folded_last() -> None:
 
 def test_what_has_too_many_arrows_is_folded_as_well() -> None:
     """Routes that are attached to each of many listeners: there are few of either, and many lines between them."""
-    listeners = [build.listener(f"l{place}", port=8000 + place) for place in range(40)]
-    routes = [build.route(f"r{place}") for place in range(40)]
-    made = picture(build.gateway("g", *listeners), build.service(), *routes)
-    drawn = boxes(made, 200)
-    assert len(made.links) > 1_600
+    listeners = [build.listener(f"l{index}", port=8000 + index) for index in range(40)]
+    routes = [build.route(f"r{index}") for index in range(40)]
+    drawn_picture = picture(build.gateway("g", *listeners), build.service(), *routes)
+    drawn = boxes(drawn_picture, 200)
+    assert len(drawn_picture.links) > 1_600
     assert len(drawn.arrows) <= 400
     assert [box.label for box in drawn.boxes if box.group] == ["40 HTTPRoutes"]
     assert "drawn together" in drawn.folded
@@ -133,8 +133,8 @@ def test_a_gateway_is_not_folded_with_so_few_others() -> None:
 def test_the_reference_to_a_section_ends_at_its_object_without_sections() -> None:
     """What a policy is about is not lost."""
     policy = build.policy("p", build.target("g", section="http"), color="red")
-    made = picture(build.gateway(), build.crd("ColorPolicy", labels=INHERITED), policy, sections=False)
-    assert numbers(boxes(made, 10)) == [
+    drawn_picture = picture(build.gateway(), build.crd("ColorPolicy", labels=INHERITED), policy, sections=False)
+    assert numbers(boxes(drawn_picture, 10)) == [
         ("GatewayClass public", "Gateway default/g", 1),
         ("ColorPolicy default/p", "Gateway default/g", 1),
     ]
@@ -188,7 +188,7 @@ def test_what_was_not_applied_may_be_different() -> None:
 
 def test_it_is_folded_until_mermaid_draws_it() -> None:
     """Which it does up to 500 edges and 50,000 characters; a node says that, and how to see more."""
-    routes = [build.route(f"r{place}", rules=[build.rule(build.backend(f"s{place}"))]) for place in range(700)]
+    routes = [build.route(f"r{index}", rules=[build.rule(build.backend(f"s{index}"))]) for index in range(700)]
     crowded = picture(build.gateway(), *routes)
     for everything in (False, True):
         text = graph_mermaid(crowded, View(everything=everything))
@@ -213,7 +213,7 @@ def test_mermaid_takes_every_world(tmp_path: Path) -> None:
     """Also one in which everything has a hostile name."""
     files: list[Path] = []
     for world in (*WORLDS, "hostile"):
-        made = picture(*hostile_world()) if world == "hostile" else picture_of(world, effective=True)
+        drawn_picture = picture(*hostile_world()) if world == "hostile" else picture_of(world, effective=True)
         files.append(tmp_path / f"{world.replace('/', '-')}.mmd")
-        files[-1].write_text(graph_mermaid(made, View()), "utf-8")
+        files[-1].write_text(graph_mermaid(drawn_picture, View()), "utf-8")
     assert mermaid_problems(*files) == []

@@ -91,7 +91,7 @@ def test_networkx_reads_it(name: str) -> None:
     read = cast("Any", nx).node_link_graph(document, edges="links")
     assert (read.is_directed(), read.is_multigraph()) == (True, True)
     assert read.graph == document["graph"]
-    assert [{"id": each, **facts} for each, facts in read.nodes(data=True)] == document["nodes"]
+    assert [{"id": entry, **facts} for entry, facts in read.nodes(data=True)] == document["nodes"]
     links = {
         (source, target, key): {"source": source, "target": target, "key": key, **facts}
         for source, target, key, facts in read.edges(keys=True, data=True)
@@ -106,17 +106,17 @@ def test_every_reference_of_a_policy_is_there(name: str) -> None:
     document = document_of(picture)
     nodes = by_id(document)
     for policy in picture.policies:
-        found = nodes[node_id(policy.ref)]
-        assert [each["state"] for each in found["targets"]] == [each.state for each in policy.targets]
+        drawn = nodes[node_id(policy.ref)]
+        assert [entry["state"] for entry in drawn["targets"]] == [entry.state for entry in policy.targets]
         links = [
             (link["target"], link["state"], link["reason"], link["message"])
             for link in document["links"]
-            if link["source"] == found["id"] and link["relation"] == "attachment"
+            if link["source"] == drawn["id"] and link["relation"] == "attachment"
         ]
         assert links == [
-            (node_id(each.target), each.state, MEANINGS[each.state].api_reason, each.message)
-            for each in policy.targets
-            if each.target
+            (node_id(entry.target), entry.state, MEANINGS[entry.state].api_reason, entry.message)
+            for entry in policy.targets
+            if entry.target
         ]
 
 
@@ -198,19 +198,19 @@ def test_what_a_listener_a_rule_and_a_port_are() -> None:
 def test_what_is_in_force_at_a_rule() -> None:
     """Which policies win, on which of the paths that carry traffic there; nothing where that was not asked for."""
     rule = f"HTTPRoute.{GATEWAY_API}/baker/menu#cream"
-    found = by_id(document_of(picture_of("bakery")))[rule]
-    assert [path["number"] for path in found["paths"]] == [1, 2]
-    assert [path["nodes"][3]["section"] for path in found["paths"]] == ["https", "http"]
-    told = [
-        (each["policyKind"]["kind"], [ref["name"] for ref in each["policies"]], each["paths"])
-        for each in found["inForce"]
+    document = by_id(document_of(picture_of("bakery")))[rule]
+    assert [path["number"] for path in document["paths"]] == [1, 2]
+    assert [path["nodes"][3]["section"] for path in document["paths"]] == ["https", "http"]
+    outcomes = [
+        (entry["policyKind"]["kind"], [ref["name"] for ref in entry["policies"]], entry["paths"])
+        for entry in document["inForce"]
     ]
-    assert told == [
+    assert outcomes == [
         ("RetryPolicy", ["resilience"], [1, 2]),
         ("TimeoutPolicy", ["strict"], [1]),
         ("BackendTLSPolicy", ["cream"], [1, 2]),
     ]
-    assert all(each["certain"] and each["summary"] for each in found["inForce"])
+    assert all(entry["certain"] and entry["summary"] for entry in document["inForce"])
     bare = by_id(document_of(picture_of("bakery", "policy-kind")))[rule]
     assert (bare["paths"], bare["inForce"]) == ([], [])
 
@@ -233,7 +233,7 @@ def test_links_past_what_is_left_out_say_so() -> None:
     assert link["past"]
     # What a policy refers to and is not drawn is no link; it is a target still.
     policy = by_id(document)["RetryPolicy.example.io/baker/quick"]
-    assert [each["target"]["name"] for each in policy["targets"]] == ["baker"]
+    assert [entry["target"]["name"] for entry in policy["targets"]] == ["baker"]
     assert all(link["source"] != policy["id"] for link in document["links"])
 
 
@@ -264,7 +264,9 @@ def test_a_selector_that_selects_nothing_is_told_in_targets() -> None:
     document = of_world(build.policy("p", targetSelectors=[selector], defaults={"color": "red"}))
     VALIDATOR.validate(document)
     policy = by_id(document)["ColorPolicy.example.com/default/p"]
-    assert [(each["target"], each["declaredIn"]) for each in policy["targets"]] == [(None, "spec.targetSelectors[0]")]
+    assert [(entry["target"], entry["declaredIn"]) for entry in policy["targets"]] == [
+        (None, "spec.targetSelectors[0]")
+    ]
     assert all(link["source"] != policy["id"] for link in document["links"])
 
 
@@ -306,7 +308,7 @@ def test_relations_are_those_of_the_hierarchy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         (build.ref("HTTPRoute", "b", "a"), build.ref("HTTPRoute", "a/b", "")),
         (build.ref("HTTPRoute", "b/c", "a"), build.ref("HTTPRoute", "c", "a/b")),
@@ -315,21 +317,21 @@ def test_relations_are_those_of_the_hierarchy() -> None:
         (build.ref("A", "x", group=""), build.ref("A/x", "", "", group="")),
     ],
 )
-def test_no_two_objects_have_the_same_id(one: ObjectRef, other: ObjectRef) -> None:
+def test_no_two_objects_have_the_same_id(first: ObjectRef, second: ObjectRef) -> None:
     """Also where a file calls them as no API server would."""
-    assert node_id(one) != node_id(other)
+    assert node_id(first) != node_id(second)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         (build.node("HTTPRoute", "a#b"), build.node("HTTPRoute", "a", "b")),
         (build.node("HTTPRoute", "a", "b#c"), build.node("HTTPRoute", "a#b", "c")),
     ],
 )
-def test_no_two_nodes_have_the_same_id(one: NodeRef, other: NodeRef) -> None:
+def test_no_two_nodes_have_the_same_id(first: NodeRef, second: NodeRef) -> None:
     """A section is told from a part of a name."""
-    assert node_id(one) != node_id(other)
+    assert node_id(first) != node_id(second)
 
 
 def test_hostile_names_are_kept() -> None:

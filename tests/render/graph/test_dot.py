@@ -42,13 +42,13 @@ def test_states_are_told_by_shape_and_word() -> None:
     """Not by colour alone: of each state in the bakery, the shape of its policies and what is written on them."""
     text = graph_dot(picture_of("bakery"), View())
     shapes = dict(re.findall(r'^ *"(\w+Policy [^"]+)" \[shape=(\w+)', text, re.MULTILINE))
-    words = dict(re.findall(r'^ *"(\w+Policy [^"]+)".*</B><BR/>([^<>]*)>\]$', text, re.MULTILINE))
-    told = {name: (shape, words[name]) for name, shape in shapes.items()}
-    assert told["RetryPolicy baker/own"] == ("note", "enforced")
-    assert told["RetryPolicy baker/resilience"] == ("tab", "partially enforced")
-    assert told["RetryPolicy infra/global"] == ("folder", "overridden by RetryPolicy baker/resilience")
-    assert told["CircuitBreakerPolicy baker/till-rush-hour"] == ("octagon", "conflicted")
-    assert told["RetryPolicy baker/wedding"] == ("ellipse", "not known")
+    phrases = dict(re.findall(r'^ *"(\w+Policy [^"]+)".*</B><BR/>([^<>]*)>\]$', text, re.MULTILINE))
+    states = {name: (shape, phrases[name]) for name, shape in shapes.items()}
+    assert states["RetryPolicy baker/own"] == ("note", "enforced")
+    assert states["RetryPolicy baker/resilience"] == ("tab", "partially enforced")
+    assert states["RetryPolicy infra/global"] == ("folder", "overridden by RetryPolicy baker/resilience")
+    assert states["CircuitBreakerPolicy baker/till-rush-hour"] == ("octagon", "conflicted")
+    assert states["RetryPolicy baker/wedding"] == ("ellipse", "not known")
 
 
 def test_what_is_refused_is_dashed_and_says_why() -> None:
@@ -76,7 +76,9 @@ def test_what_was_not_applied_may_be_different() -> None:
 
 def test_what_wins_is_said_where_it_does() -> None:
     """At each rule, with the listeners where that is not the same at all."""
-    plain, effective = (graph_dot(picture_of("bakery", effective=told), View()) for told in (False, True))
+    plain, effective = (
+        graph_dot(picture_of("bakery", effective=is_effective), View()) for is_effective in (False, True)
+    )
     line = "TimeoutPolicy: request 10s (infra/strict), on listener https only"
     assert line not in plain
     assert line in effective
@@ -93,26 +95,28 @@ def test_without_groups_names_have_their_namespaces() -> None:
 @pytest.mark.parametrize("world", WORLDS)
 def test_graphviz_takes_every_world(world: str) -> None:
     """Without any complaint, with all nodes that are there."""
-    made = picture_of(world, effective=True)
-    drawn = json.loads(dot(graph_dot(made, View()), "json"))
-    names = [each["name"] for each in drawn.get("objects", ()) if not each["name"].startswith("cluster_")]
-    objects = {str(node.ref.object) for node in made.nodes} | {str(policy.ref) for policy in made.policies}
+    drawn_picture = picture_of(world, effective=True)
+    drawn = json.loads(dot(graph_dot(drawn_picture, View()), "json"))
+    names = [node["name"] for node in drawn.get("objects", ()) if not node["name"].startswith("cluster_")]
+    objects = {str(node.ref.object) for node in drawn_picture.nodes} | {
+        str(policy.ref) for policy in drawn_picture.policies
+    }
     assert sorted(names) == sorted(objects)
 
 
 @needs_dot
 def test_names_are_names() -> None:
     """Nothing that things are called is syntax: there are as many nodes and arrows as there are things."""
-    made = picture(*hostile_world())
-    text = graph_dot(made, View())
+    drawn_picture = picture(*hostile_world())
+    text = graph_dot(drawn_picture, View())
     drawn = json.loads(dot(text, "json"))
-    names = {each["name"] for each in drawn["objects"] if not each["name"].startswith("cluster_")}
+    names = {node["name"] for node in drawn["objects"] if not node["name"].startswith("cluster_")}
     assert names == {"GatewayClass public"} | {
         visible(f"{kind} {name}/{name}").replace("\\", "\\\\")
         for kind in ("Gateway", "HTTPRoute", "Service", "ColorPolicy")
         for name in HOSTILE
     }
-    clusters = {each["label"] for each in drawn["objects"] if each["name"].startswith("cluster_")}
+    clusters = {node["label"] for node in drawn["objects"] if node["name"].startswith("cluster_")}
     written = (visible(name).replace("&", "&amp;").replace("\\", "\\\\") for name in HOSTILE)
     assert {f"namespace {name}" for name in written} == clusters
     assert all(line.isprintable() for line in text.splitlines())
@@ -131,18 +135,18 @@ def test_what_is_drawn_does_not_depend_on_the_order_of_the_input() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "name", "words"),
+    ("mark", "name", "phrase"),
     [
         ("added", "HTTPRoute baker/menu", "(+ added)"),
         ("removed", "HTTPRoute baker/old", "(- removed)"),
         ("changed", "Service baker/oven", "(~ changed)"),
     ],
 )
-def test_a_picture_of_two_states_says_what_differs(mark: Mark, name: str, words: str) -> None:
+def test_a_picture_of_two_states_says_what_differs(mark: Mark, name: str, phrase: str) -> None:
     """By words, and by thick lines."""
-    made = picture_of("bakery")
-    nodes = tuple(replace(node, mark=mark) if str(node.ref) == name else node for node in made.nodes)
-    text = graph_dot(replace(made, nodes=nodes, two_states=True), View())
+    drawn_picture = picture_of("bakery")
+    nodes = tuple(replace(node, mark=mark) if str(node.ref) == name else node for node in drawn_picture.nodes)
+    text = graph_dot(replace(drawn_picture, nodes=nodes, two_states=True), View())
     (line,) = [line for line in text.splitlines() if f'"{name}" [' in line]
     assert 'BORDER="2"' in line
-    assert words in line
+    assert phrase in line

@@ -39,9 +39,9 @@ def nowhere(*_: object) -> None:
 
 def data_of(analysis: Analysis) -> dict[str, Any]:
     """What the page about a state knows."""
-    made = graph(analysis)
-    found = details(analysis, made, nowhere)
-    data: dict[str, Any] = json.loads(json.dumps(page_data(replace(made, details=found))))
+    drawn_picture = graph(analysis)
+    facts = details(analysis, drawn_picture, nowhere)
+    data: dict[str, Any] = json.loads(json.dumps(page_data(replace(drawn_picture, details=facts))))
     return data
 
 
@@ -64,16 +64,16 @@ def _setting(setting: Setting) -> tuple[str, str, str]:
     return setting.field, json.dumps(setting.value, sort_keys=True), source_phrase(setting.source)
 
 
-def on_page(data: dict[str, Any], place: int, names: list[str]) -> set[tuple[object, ...]]:
+def on_page(data: dict[str, Any], index: int, names: list[str]) -> set[tuple[object, ...]]:
     """The same, as the page says it of an object."""
     paths: list[list[int]] = data["paths"]
     outcomes: list[dict[str, Any]] = data["outcomes"]
-    effects: dict[str, Any] = data["effects"].get(str(place), {"paths": [], "inForce": []})
-    own: list[int] = effects["paths"]
+    effects: dict[str, Any] = data["effects"].get(str(index), {"paths": [], "inForce": []})
+    path_numbers: list[int] = effects["paths"]
     in_force: list[tuple[int, list[int]]] = effects["inForce"]
     return {
         (
-            tuple(names[node] for node in paths[own[position]]),
+            tuple(names[node] for node in paths[path_numbers[position]]),
             outcomes[outcome]["kind"].partition(".")[0],
             setting["field"],
             json.dumps(setting["value"], sort_keys=True),
@@ -89,15 +89,15 @@ def on_page(data: dict[str, Any], place: int, names: list[str]) -> set[tuple[obj
 def test_what_is_in_force_is_what_describe_says(world: str) -> None:
     """On every object, on each path, with its source."""
     analysis = fixture(world)
-    data, made = data_of(analysis), graph(analysis)
-    names = [str(node.ref) for node in made.nodes]
+    data, drawn_picture = data_of(analysis), graph(analysis)
+    names = [str(node.ref) for node in drawn_picture.nodes]
     compared = 0
-    for place, node in enumerate(made.nodes):
+    for index, node in enumerate(drawn_picture.nodes):
         # What is in force in a Namespace is told at what is in it.
         if not node.ref.section and node.ref.kind != "Namespace":
-            said = described(describe(analysis, node.ref), names)
-            assert on_page(data, data["nodes"][place]["object"], names) == said
-            compared += len(said)
+            outcomes = described(describe(analysis, node.ref), names)
+            assert on_page(data, data["nodes"][index]["object"], names) == outcomes
+            compared += len(outcomes)
     assert compared > 10
 
 
@@ -108,13 +108,13 @@ def test_what_a_policy_affects_is_its_blast_radius(world: str) -> None:
     data = data_of(analysis)
     names = [str(node.ref) for node in graph(analysis).nodes]
     assert data["reach"]
-    for place, reach in data["reach"].items():
-        thing = data["objects"][int(place)]
+    for index, reach in data["reach"].items():
+        subject = data["objects"][int(index)]
         policy = next(
             ref
             for ref in analysis.attachments
-            if (ref.namespace, ref.name) == (thing["namespace"], thing["name"])
-            and data["kinds"][thing["kind"]].split(".")[0] == ref.kind
+            if (ref.namespace, ref.name) == (subject["namespace"], subject["name"])
+            and data["kinds"][subject["kind"]].split(".")[0] == ref.kind
         )
         answer = blast_radius(analysis, policy)
         assert [names[node] for node in reach["affected"]] == [str(node) for node in answer.affected]
@@ -130,7 +130,7 @@ def test_data_ends_no_element() -> None:
     text = embedded(data_of(analyze(build.snapshot(*hostile_world()))))
     assert text.isascii()
     assert not set("<>&") & set(text)
-    assert {each["name"] for each in json.loads(text)["objects"]} >= {name for name in HOSTILE if name.isprintable()}
+    assert {entry["name"] for entry in json.loads(text)["objects"]} >= {name for name in HOSTILE if name.isprintable()}
 
 
 def test_only_its_own_scripts_run() -> None:
@@ -158,14 +158,14 @@ def test_a_page_says_what_it_is_about() -> None:
 
 def test_what_takes_too_long_is_left_to_a_command() -> None:
     """What deleting each of many policies in a crowd would change; those that affect most are told all the same."""
-    routes = [build.route(f"r{place}") for place in range(1_100)]
-    policies = [build.policy(f"p{place}", build.target(f"r{place}", "HTTPRoute"), color="red") for place in range(40)]
+    routes = [build.route(f"r{index}") for index in range(1_100)]
+    policies = [build.policy(f"p{index}", build.target(f"r{index}", "HTTPRoute"), color="red") for index in range(40)]
     wide = build.policy("wide", build.target("g"), color="blue")
     crd = build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": "inherited"})
     data = data_of(analyze(build.snapshot(build.gateway(), build.service(), crd, wide, *routes, *policies)))
-    told = {data["objects"][int(place)]["name"]: reach["deletion"] for place, reach in data["reach"].items()}
-    assert "headline" in told["wide"]
-    commands = [each["command"] for each in told.values() if "command" in each]
+    consequences = {data["objects"][int(index)]["name"]: reach["deletion"] for index, reach in data["reach"].items()}
+    assert "headline" in consequences["wide"]
+    commands = [entry["command"] for entry in consequences.values() if "command" in entry]
     assert "kubectl policy blast-radius colorpolicy.example.com/default/p39" in commands
     (problem,) = data["problems"]
     assert problem["message"].startswith("There are too many objects to look for what is wrong with each")

@@ -65,9 +65,9 @@ def plain(lines: Iterable[str]) -> list[str]:
 
 def routes(number: int) -> list[Resource]:
     """Routes that are alike, each to a Service of its own."""
-    rules = [[build.rule(build.backend(f"s{place}"))] for place in range(number)]
-    found = [build.route(f"r{place}", rules=each) for place, each in enumerate(rules)]
-    return [*found, *(build.service(f"s{place}") for place in range(number))]
+    rules = [[build.rule(build.backend(f"s{index}"))] for index in range(number)]
+    routes_ = [build.route(f"r{index}", rules=rule_list) for index, rule_list in enumerate(rules)]
+    return [*routes_, *(build.service(f"s{index}") for index in range(number))]
 
 
 def on_route(name: str, color: str) -> Resource:
@@ -106,9 +106,9 @@ def test_everything_is_in_it(world: str, width: int) -> None:
     """Of every world: each object and each policy by its name, in lines that fit unless a single name does not."""
     picture = picture_of(world, effective=True)
     rows = list(takewhile(lambda line: line != "Could not be seen", tree(picture, View(width))))
-    words = set(re.sub(r"[,:()]", " ", " ".join(rows)).split())
+    names_ = set(re.sub(r"[,:()]", " ", " ".join(rows)).split())
     named = {*(node.ref.object for node in picture.nodes), *(policy.ref for policy in picture.policies)}
-    assert {ref.qualified_name for ref in named} <= words
+    assert {ref.qualified_name for ref in named} <= names_
     # A kind is not parted from a name, nor a name from what follows without a space.
     assert all(len(row.strip("│├└─ ").split()) <= 3 for row in rows if cells(row) > width)
 
@@ -173,15 +173,15 @@ class TestWhatIsInForce:
             build.crd("TlsPolicy", labels=DIRECT),
             build.policy("t", build.target("g"), kind="TlsPolicy", version="1.3"),
         ]
-        told = [line for line in plain(tree_of(TWO, *policies)) if "in force" in line]
-        assert told == ["in force on each listener below: TlsPolicy version 1.3 (default/t)"]
+        outcomes = [line for line in plain(tree_of(TWO, *policies)) if "in force" in line]
+        assert outcomes == ["in force on each listener below: TlsPolicy version 1.3 (default/t)"]
         open_to_sets = build.gateway(
             "g", build.listener("http"), build.listener("x", port=81), allowedListeners={"namespaces": {"from": "All"}}
         )
-        told = [
+        outcomes = [
             line for line in plain(tree_of(open_to_sets, build.listener_set("set"), *policies)) if "in force" in line
         ]
-        assert told[0] == "in force: TlsPolicy version 1.3 (default/t)"
+        assert outcomes[0] == "in force: TlsPolicy version 1.3 (default/t)"
 
     def test_what_is_so_for_requests_to_one_backend_is_told_there(self) -> None:
         """Not at the rule, from where requests go to others as well."""
@@ -316,8 +316,8 @@ class TestWhereThingsStand:
         policy = defaults("p", build.target("default", "Namespace", group=""), color="red")
         lines = tree_of(TWO, *routes(2), policy)
         assert Counter(plain(lines))["ColorPolicy default/p: enforced"] == 1
-        place = lines.index("Namespaces with policies")
-        assert lines[place + 1 : place + 3] == ["└── Namespace default", "    └── ColorPolicy default/p: enforced"]
+        index = lines.index("Namespaces with policies")
+        assert lines[index + 1 : index + 3] == ["└── Namespace default", "    └── ColorPolicy default/p: enforced"]
 
     def test_a_service_of_a_mesh(self) -> None:
         """It is a root with its routes; from another one's rule, requests do not get to these."""
@@ -344,10 +344,10 @@ class TestWhereThingsStand:
             "LimitPolicy default/port on port 8080: enforced",
             "LimitPolicy default/whole: overridden by LimitPolicy default/port",
         ]
-        own = defaults("own", build.target("r", "HTTPRoute", "rule[0]"), color="red")
+        direct = defaults("own", build.target("r", "HTTPRoute", "rule[0]"), color="red")
         rule = build.route(rules=[build.rule(build.backend(), name="a")])
-        own = defaults("own", build.target("r", "HTTPRoute", "a"), color="red")
-        lines = tree_of(ONE, rule, own, *policies)
+        direct = defaults("own", build.target("r", "HTTPRoute", "a"), color="red")
+        lines = tree_of(ONE, rule, direct, *policies)
         assert "            └── rule a" in lines
         assert "                └── → Service default/s, port 8080" in lines
 
@@ -398,7 +398,7 @@ class TestFolding:
     """Siblings that are alike are one row; all others have their own."""
 
     @pytest.mark.parametrize(
-        "other",
+        "rest",
         [
             pytest.param([build.route("r2", rules=[build.rule(build.backend("ghost"))])], id="a broken backend"),
             pytest.param([build.route("r2", rules=[build.rule(build.backend("s2"))] * 2)], id="another rule"),
@@ -407,12 +407,12 @@ class TestFolding:
             pytest.param([build.route("r2", rules=[build.rule()])], id="no backend"),
         ],
     )
-    def test_not_what_is_not_alike(self, other: Sequence[Resource]) -> None:
+    def test_not_what_is_not_alike(self, rest: Sequence[Resource]) -> None:
         """Two of three routes are alike, which is no reason to leave it open which of them leads where."""
-        lines = plain(tree_of(ONE, *routes(2), *other, build.service("s2")))
+        lines = plain(tree_of(ONE, *routes(2), *rest, build.service("s2")))
         assert [line for line in lines if "Route" in line and "Policy" not in line] == [
             *(["HTTPRoute default/r0", "HTTPRoute default/r1"]),
-            f"{other[0].ref}",
+            f"{rest[0].ref}",
         ]
 
     def test_not_two_policies_of_which_one_is_everybodys(self) -> None:
@@ -428,10 +428,10 @@ class TestFolding:
 
     def test_not_few_rules_with_other_backends(self) -> None:
         """Which requests go where is what one reads rules for."""
-        rules = [build.rule(build.backend(f"s{place}"), name=f"n{place}") for place in range(5)]
-        services = [build.service(f"s{place}") for place in range(5)]
+        rules = [build.rule(build.backend(f"s{index}"), name=f"n{index}") for index in range(5)]
+        services = [build.service(f"s{index}") for index in range(5)]
         assert plain(tree_of(ONE, build.route(rules=rules), *services))[4:] == [
-            f"rule n{place} → Service default/s{place}, port 8080" for place in range(5)
+            f"rule n{index} → Service default/s{index}, port 8080" for index in range(5)
         ]
 
     def test_two_listeners_with_the_same_below(self) -> None:
@@ -475,8 +475,8 @@ class TestFolding:
 
     def test_many_routes(self) -> None:
         """The first of them by name, how many there are, and that each has a Service and a policy of its own."""
-        own = [on_route(f"r{place}", color="red") for place in range(50)]
-        lines = plain(tree_of(ONE, *routes(50), *own, view=WIDE))
+        direct = [on_route(f"r{index}", color="red") for index in range(50)]
+        lines = plain(tree_of(ONE, *routes(50), *direct, view=WIDE))
         assert lines[3:] == [
             "50 HTTPRoutes alike: default/r0, default/r1, default/r2 and 47 more",
             "one ColorPolicy each: default/on-r0, default/on-r1, default/on-r2 and 47 more: enforced",
@@ -489,11 +489,11 @@ class TestFolding:
         text = " ".join(plain(tree_of(ONE, *routes(50), view=EVERYTHING)))
         assert "more" not in text
         assert "50 HTTPRoutes alike: default/r0, default/r1," in text
-        assert all(f"default/r{place}" in text and f"default/s{place}" in text for place in range(50))
+        assert all(f"default/r{index}" in text and f"default/s{index}" in text for index in range(50))
 
     def test_what_is_wrong_with_many(self) -> None:
         """For the same reason, in words that have other names in them."""
-        lonely = [build.route(f"r{place}", hostnames=[f"{place}.example.org"]) for place in range(9)]
+        lonely = [build.route(f"r{index}", hostnames=[f"{index}.example.org"]) for index in range(9)]
         gateway = build.gateway("g", build.listener("http", hostname="example.com"))
         reason = "[NoMatchingListenerHostname]"
         names = "default/r0, default/r1, default/r2 and 6 more"
@@ -510,9 +510,9 @@ class TestFolding:
 
     def test_inside_others(self) -> None:
         """Gateways that are alike, each with a route of its own; a listener of each has the same name."""
-        gateways = [build.gateway(f"g{place}") for place in range(5)]
-        below = [build.route(f"r{place}", parents=[build.parent(f"g{place}")]) for place in range(5)]
-        assert tree_of(*gateways, *below) == [
+        gateways = [build.gateway(f"g{index}") for index in range(5)]
+        lower = [build.route(f"r{index}", parents=[build.parent(f"g{index}")]) for index in range(5)]
+        assert tree_of(*gateways, *lower) == [
             "GatewayClass public",
             "└── 5 Gateways alike: default/g0, default/g1, default/g2 and 2 more",
             "    └── listener http  HTTP 80",
@@ -527,16 +527,16 @@ class TestFolding:
 
     def test_each_row_is_made_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """So that the time that it takes grows as the world does."""
-        made: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         row = TreeRows.row
 
-        def counted(rows: TreeRows, head: object, *members: object, **more: object) -> object:
-            made[head.noun] += 1  # type: ignore[attr-defined]
-            return row(rows, head, *members, **more)  # type: ignore[arg-type]
+        def counted(rows: TreeRows, head: object, *members: object, **fields: object) -> object:
+            counts[head.noun] += 1  # type: ignore[attr-defined]
+            return row(rows, head, *members, **fields)  # type: ignore[arg-type]
 
         monkeypatch.setattr(TreeRows, "row", counted)
         tree_of(TWO, *routes(200))
-        assert made == {"GatewayClass": 1, "Gateway": 1, "listener": 2, "HTTPRoute": 400, "rule": 400, "Service": 400}
+        assert counts == {"GatewayClass": 1, "Gateway": 1, "listener": 2, "HTTPRoute": 400, "rule": 400, "Service": 400}
 
 
 class TestCutting:
@@ -546,7 +546,7 @@ class TestCutting:
         ONE,
         *routes(30),
         # What is in force is another thing on each.
-        *(on_route(f"r{place}", color=f"c{place}") for place in range(30)),
+        *(on_route(f"r{index}", color=f"c{index}") for index in range(30)),
     )
 
     def test_many(self) -> None:
@@ -568,7 +568,7 @@ class TestCutting:
     def test_what_is_wrong_is_not_left_out(self) -> None:
         """It comes where it would, and others are left out for it."""
         wrong = [
-            build.route(f"z{place}", rules=[build.rule(build.backend("ghost"), name=f"n{place}")]) for place in range(2)
+            build.route(f"z{index}", rules=[build.rule(build.backend("ghost"), name=f"n{index}")]) for index in range(2)
         ]
         lines = plain(tree_of(*self.WORLD, *wrong))
         assert "HTTPRoute default/z0" in lines
@@ -577,18 +577,18 @@ class TestCutting:
 
     def test_more_that_is_wrong_than_there_is_room_for(self) -> None:
         """Then it is said how much of what is left out is."""
-        world = (ONE, *(each for each in self.WORLD if each.ref.kind != "Service"))
+        world = (ONE, *(rule_list for rule_list in self.WORLD if rule_list.ref.kind != "Service"))
         assert plain(tree_of(*world[1:]))[-1] == "and 10 more HTTPRoutes, 10 with problems; --show-all shows them"
 
     def test_what_is_too_deep_for_the_width(self) -> None:
         """A row needs some room: routes that lead to routes are no reason to have none."""
         chain = [
             build.route(
-                f"r{place}",
-                parents=[build.parent()] if not place else [],
-                rules=[build.rule(build.backend(f"r{place + 1}", None, kind="HTTPRoute", group=GATEWAY_API))],
+                f"r{index}",
+                parents=[build.parent()] if not index else [],
+                rules=[build.rule(build.backend(f"r{index + 1}", None, kind="HTTPRoute", group=GATEWAY_API))],
             )
-            for place in range(40)
+            for index in range(40)
         ]
         classes = [build.gateway_class(controller="kgateway.dev/kgateway")]
         world = [*classes, *BASE[1:], ONE, *chain, build.route("r40", parents=[])]
@@ -632,11 +632,11 @@ class TestDelegation:
         """A route to which twice as many ways lead with each level is not drawn as often as that."""
         levels = [
             build.route(
-                f"r{place}",
-                parents=[] if place else None,
-                rules=[self._to(f"r{place + 1}"), {**self._to(f"r{place + 1}"), "name": "other"}],
+                f"r{index}",
+                parents=[] if index else None,
+                rules=[self._to(f"r{index + 1}"), {**self._to(f"r{index + 1}"), "name": "other"}],
             )
-            for place in range(8)
+            for index in range(8)
         ]
         lines = self._tree(*levels, build.route("r8", parents=[]))
         assert len(lines) < 60
@@ -711,8 +711,8 @@ class TestTwoStates:
         """The parent refuses it now, or it names it no more."""
         refused = self._between([ONE, build.route()], [ONE, build.route(parents=[build.parent("g", "nope")])])
         assert "~ changed refused HTTPRoute default/r: attached to nothing, see below [NoMatchingParent]" in refused
-        left = self._between([ONE, build.route()], [ONE, build.route(parents=[])])
-        assert left[-4:] == [
+        remaining = self._between([ONE, build.route()], [ONE, build.route(parents=[])])
+        assert remaining[-4:] == [
             "Attached to nothing",
             "~ changed HTTPRoute default/r",
             "- removed was attached to Gateway default/g, listener http",
@@ -728,8 +728,8 @@ class TestHostileNames:
         """Nothing that a terminal obeys, and no line that is not ours; brackets are no markup."""
         text = to_text(graph_tree(drawn(hostile_world(), EFFECTIVE), view), view.width)
         assert all(line.isprintable() for line in text.split("\n"))
-        words = " ".join(" ".join(plain(text.splitlines())).split())
-        assert [name for name in HOSTILE if " ".join(visible(name).split()) not in words] == []
+        names_ = " ".join(" ".join(plain(text.splitlines())).split())
+        assert [name for name in HOSTILE if " ".join(visible(name).split()) not in names_] == []
 
     def test_a_line_break_in_a_name(self) -> None:
         """It is written out, in the one line of the route."""

@@ -117,8 +117,8 @@ TABLE = Table(COLUMNS, ["n", "m"])
 )
 def test_a_terminal_gets_what_it_has_room_for(width: int, last: str) -> None:
     """Entries are shortened first, then sentences, then columns are left out; no row is continued on the next line."""
-    *rows, said = TABLE.text(View(width=width, terminal=True), wide=False).splitlines()
-    rows += [] if said.startswith("(") else [said]
+    *rows, remark = TABLE.text(View(width=width, terminal=True), wide=False).splitlines()
+    rows += [] if remark.startswith("(") else [remark]
     assert rows[-1] == last
     assert len(rows) == 3
     assert max(map(cells, rows)) <= max(width, len("NAME"))
@@ -126,10 +126,10 @@ def test_a_terminal_gets_what_it_has_room_for(width: int, last: str) -> None:
 
 def test_what_is_left_out_is_said() -> None:
     """With the option that shows it; nowhere else than at a terminal, and not where everything is wanted."""
-    said = "(no room for AFFECTS, REASON, TARGETS: --show-all shows everything)"
-    assert TABLE.text(View(width=9, terminal=True), wide=False).splitlines()[-1] == said
-    said = "(REASON, TARGETS shortened: --show-all shows everything)"
-    assert TABLE.text(View(width=60, terminal=True), wide=False).splitlines()[-1] == said
+    remark = "(no room for AFFECTS, REASON, TARGETS: --show-all shows everything)"
+    assert TABLE.text(View(width=9, terminal=True), wide=False).splitlines()[-1] == remark
+    remark = "(REASON, TARGETS shortened: --show-all shows everything)"
+    assert TABLE.text(View(width=60, terminal=True), wide=False).splitlines()[-1] == remark
     for view in (View(width=9), View(width=9, terminal=True, everything=True)):
         assert TABLE.text(view, wide=False).splitlines()[-1].endswith("Gateway a, Gateway b, Gateway c")
     assert TABLE.text(TERMINAL, wide=True).splitlines()[-1].endswith("Gateway a, Gateway b, Gateway c   more")

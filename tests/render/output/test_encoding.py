@@ -141,18 +141,18 @@ def test_long_lists_are_written_as_short_ones(value: dict[str, Json]) -> None:
 
 def test_json_is_written_as_it_is_made() -> None:
     """The items of a list are not made before those in front of them were handed on: memory holds few of them."""
-    made = 0
+    written = 0
 
     def items() -> Iterator[str]:
-        nonlocal made
+        nonlocal written
         for _ in range(1000):
-            made += 1
+            written += 1
             yield "x" * 200
 
     pieces = json_pieces({"items": items()})
     assert next(pieces) == '{\n  "items": '
     assert len(next(pieces)) < 100_000
-    assert made < 300
+    assert written < 300
     assert sum(map(len, pieces)) > 100_000
 
 

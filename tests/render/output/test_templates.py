@@ -58,8 +58,8 @@ DOCUMENT: Json = {
 )
 def test_a_template_is_filled_in(template: str, shown: str) -> None:
     """As kubectl does it; what is not there is nothing."""
-    found = Template(template).shown(DOCUMENT, View())
-    assert found.startswith(shown) if shown.startswith('{"') else found == shown
+    template_ = Template(template).shown(DOCUMENT, View())
+    assert template_.startswith(shown) if shown.startswith('{"') else template_ == shown
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_columns_are_the_users() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("template", "expected"),
     [
         ("{.nope}", ['the document has no field "nope"; it has kind, items']),
         ("nope", ['the document has no field "nope"; it has kind, items']),
@@ -119,28 +119,28 @@ def test_columns_are_the_users() -> None:
         ("{.nope}{.kind}", []),
     ],
 )
-def test_a_field_that_a_document_has_not_is_named(template: str, said: list[str]) -> None:
+def test_a_field_that_a_document_has_not_is_named(template: str, expected: list[str]) -> None:
     """If nothing is shown for it; that a list is empty, or that nothing fits, is an answer."""
-    found = Template(template)
-    shown = found.shown(DOCUMENT, View())
-    assert found.lacking(DOCUMENT, "" if said else shown) == said
-    assert not (said and shown.strip())
+    template_ = Template(template)
+    shown = template_.shown(DOCUMENT, View())
+    assert template_.lacking(DOCUMENT, "" if expected else shown) == expected
+    assert not (expected and shown.strip())
 
 
 def test_a_column_that_no_item_has_is_named() -> None:
     """One that some have is right, however many of its cells are empty."""
     columns = CustomColumns("NAME:.metadata.name,LABEL:.labels.plain,NONE:.none")
 
-    def said(document: Json) -> list[str]:
+    def expected(document: Json) -> list[str]:
         return columns.lacking(document, columns.shown(document, View()))
 
-    assert said(DOCUMENT) == ['an item has no field "metadata"; it has name, state, n, labels, in, none']
-    assert said({"items": []}) == []
-    assert said({"items": [{"metadata": {"name": "a"}, "labels": {"plain": 1}, "none": 0}]}) == []
+    assert expected(DOCUMENT) == ['an item has no field "metadata"; it has name, state, n, labels, in, none']
+    assert expected({"items": []}) == []
+    assert expected({"items": [{"metadata": {"name": "a"}, "labels": {"plain": 1}, "none": 0}]}) == []
     object_name = CustomColumns("NAME:.metadata.name")
-    one: Json = {"object": {"name": "a"}}
-    shown = object_name.shown(one, View())
-    assert object_name.lacking(one, shown) == ['an item has no field "metadata"; did you mean .object.name?']
+    item_: Json = {"object": {"name": "a"}}
+    shown = object_name.shown(item_, View())
+    assert object_name.lacking(item_, shown) == ['an item has no field "metadata"; did you mean .object.name?']
 
 
 @pytest.mark.parametrize("text", ["", "NAME", "NAME:", ":.name", "A:.a,,B:.b"])

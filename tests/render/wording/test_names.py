@@ -33,11 +33,11 @@ def test_nouns_are_counted(number: int, noun: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+    ("names_", "expected"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
 )
-def test_words_are_listed(given: list[str], expected: str) -> None:
+def test_words_are_listed(names_: list[str], expected: str) -> None:
     """As one would read them aloud."""
-    assert listed(given) == expected
+    assert listed(names_) == expected
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ POLICY = BlindSpot(what="ColorPolicy default/p", reason="x", policies=(build.ref
 
 
 @pytest.mark.parametrize(
-    ("unseen", "said"),
+    ("unseen", "expected"),
     [
         ([], ""),
         ([FILE, FILE], ", as far as could be read: 1 file may hold more"),
@@ -176,13 +176,13 @@ POLICY = BlindSpot(what="ColorPolicy default/p", reason="x", policies=(build.ref
         ([hidden(*map(gap, "ABCD"))], ", as far as could be read: objects of 4 kinds are hidden from you"),
     ],
 )
-def test_what_could_not_be_seen_is_counted(unseen: list[BlindSpot], said: str) -> None:
+def test_what_could_not_be_seen_is_counted(unseen: list[BlindSpot], expected: str) -> None:
     """Files, objects that are not there, and those that may not be as they were read."""
-    assert unread_hedge(unseen) == said
+    assert unread_hedge(unseen) == expected
 
 
 @pytest.mark.parametrize(
-    ("thing", "said"),
+    ("spot", "expected"),
     [
         (OBJECT, "To do: add the manifest that holds it"),
         (hidden(gap("Fee", forbidden=False)), "To do: ask again"),
@@ -195,6 +195,6 @@ def test_what_could_not_be_seen_is_counted(unseen: list[BlindSpot], said: str) -
         ),
     ],
 )
-def test_what_to_do_is_a_permission_where_that_is_missing(thing: BlindSpot, said: str) -> None:
+def test_what_to_do_is_a_permission_where_that_is_missing(spot: BlindSpot, expected: str) -> None:
     """For all namespaces of a kind at once."""
-    assert remedy_phrase(thing) == said
+    assert remedy_phrase(spot) == expected

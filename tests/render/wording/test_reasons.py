@@ -47,7 +47,7 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
 
 
 @pytest.mark.parametrize(
-    ("world", "node", "said"),
+    ("world", "node", "expected"),
     [
         (
             "kgateway",
@@ -108,13 +108,13 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
         ),
     ],
 )
-def test_an_object_says_why_not(world: str, node: NodeRef, said: str) -> None:
+def test_an_object_says_why_not(world: str, node: NodeRef, expected: str) -> None:
     """A reader on call looks for who has won, and for why the others have not."""
-    assert said in about(analyze(manifests(world)), node)
+    assert expected in about(analyze(manifests(world)), node)
 
 
 @pytest.mark.parametrize(
-    ("world", "name", "said"),
+    ("world", "name", "expected"),
     [
         (
             "kgateway",
@@ -152,9 +152,9 @@ def test_an_object_says_why_not(world: str, node: NodeRef, said: str) -> None:
         (NGINX, "ClientSettingsPolicy newsroom/short", "comments: Accepted True, Programmed True\n"),
     ],
 )
-def test_a_policy_says_why_not(world: str, name: str, said: str) -> None:
+def test_a_policy_says_why_not(world: str, name: str, expected: str) -> None:
     """What is passed over is not called replaced, and what has been said is not said again."""
-    assert said in about_policy(analyze(manifests(world)), name)
+    assert expected in about_policy(analyze(manifests(world)), name)
 
 
 def test_the_key_of_an_element_is_no_setting_that_somebody_loses() -> None:
@@ -181,11 +181,11 @@ def test_nothing_is_missing_where_everything_is_passed_over() -> None:
 def test_an_equal_weight_leaves_the_older_policy_first() -> None:
     """As if neither had any."""
     world = manifests("kgateway")
-    (summer,) = (found for found in world.resources if str(found.ref) == "TrafficPolicy sailings/summer")
+    (summer,) = (policy for policy in world.resources if str(policy.ref) == "TrafficPolicy sailings/summer")
     metadata = {key: value for key, value in mapping_at(summer.raw, "metadata").items() if key != "annotations"}
     light = replace(summer, raw={**summer.raw, "metadata": metadata})
-    others = without(world, str(summer.ref))
-    analysis = analyze(replace(others, resources=(*others.resources, light)))
+    remaining = without(world, str(summer.ref))
+    analysis = analyze(replace(remaining, resources=(*remaining.resources, light)))
     text = about(analysis, route("tickets", "sailings"))
     assert "sailings/summer (the older policy wins)" in text
     assert "the heavier policy" not in text
@@ -197,20 +197,20 @@ def test_the_documents_are_as_their_schema_says(world: str) -> None:
     analysis = analyze(manifests(world))
     nodes: dict[ObjectRef, None] = dict.fromkeys(node.object for node in places(analysis))
     documents = [document_of(describe(analysis, NodeRef(ref))) for ref in nodes]
-    documents += [document_of(describe_policy(analysis, found.ref)) for found in analysis.policies]
-    assert [VALIDATOR.is_valid(found) for found in documents] == [True] * len(documents)
+    documents += [document_of(describe_policy(analysis, policy.ref)) for policy in analysis.policies]
+    assert [VALIDATOR.is_valid(policy) for policy in documents] == [True] * len(documents)
 
 
 def test_a_document_says_where_a_field_is_passed_over() -> None:
     """By the numbers of the paths."""
     analysis = analyze(manifests("kgateway"))
-    found = document_of(describe_policy(analysis, policy_ref(analysis, "ListenerPolicy platform/old-clients")))
-    (field,) = mappings_at(found, "fields")
+    policy = document_of(describe_policy(analysis, policy_ref(analysis, "ListenerPolicy platform/old-clients")))
+    (field,) = mappings_at(policy, "fields")
     assert (field["unheededOn"], field["effectiveOn"], field["superseded"]) == ([1], [], [])
 
 
 @pytest.mark.parametrize(
-    ("world", "kind", "said"),
+    ("world", "kind", "expected"),
     [
         (
             NGINX,
@@ -233,7 +233,7 @@ def test_a_document_says_where_a_field_is_passed_over() -> None:
         ),
     ],
 )
-def test_a_kind_is_explained_as_it_is(world: str, kind: str, said: str) -> None:
+def test_a_kind_is_explained_as_it_is(world: str, kind: str, expected: str) -> None:
     """What is passed over and when, who goes first, and what a setting is that nobody has set."""
-    found = explain(analyze(manifests(world)), kind)
-    assert said in to_text(explanation_tree(found, View(WIDE * 10)), WIDE * 10)
+    policy = explain(analyze(manifests(world)), kind)
+    assert expected in to_text(explanation_tree(policy, View(WIDE * 10)), WIDE * 10)
