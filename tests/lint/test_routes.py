@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 RULES: Final = (*rules_of(parents), gatewayclass_missing, listener_kind_impossible, listenerset_not_allowed)
 CLASS: Final = build.gateway_class()
 ROUTE: Final = build.route("r")
+KGATEWAY: Final = build.gateway_class(controller=delegation.CONTROLLER)
+SITE: Final = delegation.http_route("site", delegation.passing("/", delegation.to("menu")), parents=[build.parent()])
 R: Final = build.ref("HTTPRoute", "r")
 G: Final = build.ref("Gateway", "g")
 FROM_ALL: Final = {"allowedRoutes": build.allow()}
@@ -105,10 +107,10 @@ class TestWhatIsAttached:
     def test_by_another_route(self) -> None:
         """One that is delegated to needs no parent of its own."""
         world = (
-            delegation.http_route("site", delegation.passing("/", delegation.to("menu")), parents=[build.parent()]),
+            SITE,
             delegation.http_route("menu", delegation.passing("/menu", build.backend("menu"))),
             build.gateway(),
-            build.gateway_class(controller=delegation.CONTROLLER),
+            KGATEWAY,
             build.service("menu"),
         )
         assert findings_of(*world) == []
@@ -501,10 +503,10 @@ class TestUnreached:
     def test_one_whose_hostnames_only_the_route_above_may_have(self) -> None:
         """It is told where it is refused, if that is linted; the reason is what its status says."""
         world = (
-            delegation.http_route("site", delegation.passing("/", delegation.to("menu")), parents=[build.parent()]),
+            SITE,
             delegation.http_route("menu", delegation.passing("/menu"), hostnames=["menu.example"]),
             build.gateway(),
-            build.gateway_class(controller=delegation.CONTROLLER),
+            KGATEWAY,
         )
         assert checked(attached_nowhere, *world) == []
         menu = build.ref("HTTPRoute", "menu")
@@ -523,18 +525,18 @@ class TestUnreached:
             delegation.http_route("menu", delegation.passing("/menu")),
             delegation.http_route("drinks", delegation.passing("/menu"), parents=[delegation.below("menu")]),
             build.gateway(),
-            build.gateway_class(controller=delegation.CONTROLLER),
+            KGATEWAY,
         )
         assert [finding.subject for finding in checked(attached_nowhere, *world)] == [build.ref("HTTPRoute", "site")]
 
     def test_by_a_parent_that_does_not_delegate(self) -> None:
         """It has to name the route as a backend."""
         world = (
-            delegation.http_route("site", delegation.passing("/", delegation.to("menu")), parents=[build.parent()]),
+            SITE,
             delegation.http_route("menu", delegation.passing("/menu")),
             delegation.http_route("drinks", delegation.passing("/drinks"), parents=[delegation.below("site")]),
             build.gateway(),
-            build.gateway_class(controller=delegation.CONTROLLER),
+            KGATEWAY,
         )
         message = "no rule of HTTPRoute default/site delegates to it; no request reaches it"
         assert said(checked(attached_nowhere, *world)) == [("spec.parentRefs[0]", message)]
@@ -546,7 +548,7 @@ class TestUnreached:
             delegation.http_route("menu", delegation.passing("/a", build.backend())),
             delegation.http_route("drinks", delegation.passing("/b", build.backend())),
             build.gateway(),
-            build.gateway_class(controller=delegation.CONTROLLER),
+            KGATEWAY,
         )
         [finding] = checked(attached_nowhere, *world)
         message = "none of its matches lies inside those of rule[0] of HTTPRoute default/site; no request reaches it"
@@ -555,11 +557,11 @@ class TestUnreached:
     def test_in_a_circle(self) -> None:
         """The reference that closes it is where it is told."""
         world = (
-            delegation.http_route("site", delegation.passing("/", delegation.to("menu")), parents=[build.parent()]),
+            SITE,
             delegation.http_route("menu", delegation.passing("/", delegation.to("drinks"))),
             delegation.http_route("drinks", delegation.passing("/", delegation.to("menu"))),
             build.gateway(),
-            build.gateway_class(controller=delegation.CONTROLLER),
+            KGATEWAY,
         )
         drinks, menu = (build.ref("HTTPRoute", name) for name in ("drinks", "menu"))
         assert checked(route_cycle, *world) == [
@@ -580,6 +582,6 @@ class TestUnreached:
             delegation.http_route("menu", delegation.passing("/", delegation.to("drinks"))),
             delegation.http_route("drinks", delegation.passing("/", delegation.to("menu"))),
             build.gateway(),
-            build.gateway_class(controller=delegation.CONTROLLER),
+            KGATEWAY,
         )
         assert findings_of(*world) == ["GWP4018"]

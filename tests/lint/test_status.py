@@ -149,6 +149,8 @@ spec:
 
 ENVOY: Final = "gateway.envoyproxy.io/gatewayclass-controller"
 WORLD: Final = gateway_class(status(ACCEPTED)) + gateway(FINE) + SERVICE
+ATTACHED: Final = WORLD + route(parents(ACCEPTED, RESOLVED))
+OF_ENVOY: Final = ATTACHED.replace(OURS, ENVOY)
 
 
 def findings_of(
@@ -300,7 +302,7 @@ class TestNoStatus:
     def test_of_a_policy_as_a_whole(self) -> None:
         """Where controllers write on the policy itself."""
         stored = limit().replace("namespace: shop}", "namespace: shop, uid: 0a1b}")
-        kuadrant = WORLD + route(parents(ACCEPTED, RESOLVED))
+        kuadrant = ATTACHED
         [finding] = [finding for finding in findings_of(kuadrant + stored) if finding.certain]
         assert finding.message.startswith(
             "no controller has reported anything on it, where Accepted and Enforced should"
@@ -320,7 +322,7 @@ class TestNoStatus:
     def test_not_where_the_class_is_known_to_be_of_another_controller(self) -> None:
         """Nobody reports on a policy of Envoy Gateway there."""
         stored = traffic().replace("shop}", "shop, uid: 0a1b}")
-        assert findings_of(WORLD + route(parents(ACCEPTED, RESOLVED)) + stored, complete=True) == []
+        assert findings_of(ATTACHED + stored, complete=True) == []
 
 
 class TestRefused:
@@ -330,7 +332,7 @@ class TestRefused:
         """The target does not exist, or another policy has it: rules about these say so, and how to mend it."""
         kuadrant = limit(condition("Accepted", "False", "TargetNotFound"), target="cart")
         assert findings_of(WORLD + kuadrant, complete=True) == []
-        envoy = (WORLD + route(parents(ACCEPTED, RESOLVED))).replace(OURS, ENVOY)
+        envoy = OF_ENVOY
         first = traffic(ancestors(ACCEPTED, controller=ENVOY), "a")
         second = traffic(ancestors(condition("Accepted", "False", "Conflicted"), controller=ENVOY), "b")
         assert findings_of(envoy + first + second, complete=True) == []
@@ -343,11 +345,11 @@ class TestRefused:
                 2
             ]
         )
-        assert findings_of(WORLD + route(parents(ACCEPTED, RESOLVED)) + tls_policy(both)) == []
+        assert findings_of(ATTACHED + tls_policy(both)) == []
 
     def test_by_the_words_of_the_controller(self) -> None:
         """With what is computed instead, and what to do."""
-        manifests = WORLD + route(parents(ACCEPTED, RESOLVED)) + tls_policy(ancestors(REFUSED))
+        manifests = ATTACHED + tls_policy(ancestors(REFUSED))
         [finding] = findings_of(manifests)
         assert (finding.rule, finding.severity, finding.reason) == ("GWP3003", "error", "Invalid")
         assert finding.field == "status.ancestors[0].conditions[0]"
@@ -369,12 +371,12 @@ class TestRefused:
     def test_what_is_not_accepted_is_not_enforced_either(self) -> None:
         """One cause, one finding."""
         refused = [condition("Accepted", "False", "Invalid"), condition("Enforced", "False", "Unknown")]
-        manifests = WORLD + route(parents(ACCEPTED, RESOLVED)) + limit(*refused)
+        manifests = ATTACHED + limit(*refused)
         assert rules(findings_of(manifests)) == ["GWP3003"]
 
     def test_what_is_accepted_and_not_enforced(self) -> None:
         """An error, but for what others do and what will pass: these are warnings."""
-        ready = WORLD + route(parents(ACCEPTED, RESOLVED))
+        ready = ATTACHED
         for reason, severity in (("MissingDependency", "error"), ("Overridden", "warning"), ("Reconciling", "warning")):
             enforced = condition("Enforced", "False", reason, lastTransitionTime='"2026-01-01T11:58:00Z"')
             [finding] = findings_of(ready + limit(ACCEPTED, enforced))
@@ -406,7 +408,7 @@ class TestContradictions:
 
     def test_not_where_the_class_may_not_have_been_read(self) -> None:
         """A controller that is of no class which is known may have one."""
-        manifests = WORLD + route(parents(ACCEPTED, RESOLVED)) + traffic(ancestors(ACCEPTED, controller=ENVOY))
+        manifests = ATTACHED + traffic(ancestors(ACCEPTED, controller=ENVOY))
         [finding] = findings_of(manifests)
         assert not finding.certain
         assert finding.message.endswith(
@@ -470,7 +472,7 @@ class TestContradictions:
             gateway_class(status(ACCEPTED)).replace("name: public", "name: inner").replace(OURS, "example.com/inner")
         )
         reported = ancestors(ACCEPTED, ref="name: inner, namespace: infra", controller=ENVOY)
-        world = (WORLD + route(parents(ACCEPTED, RESOLVED))).replace(OURS, ENVOY) + other + inner
+        world = OF_ENVOY + other + inner
         messages = [message for _, message in said(findings_of(world + traffic(reported), complete=True))]
         assert messages[0] == "nothing is reported for Gateway infra/public, where Accepted=True should be"
         assert messages[1] == (
@@ -478,9 +480,7 @@ class TestContradictions:
             " by its GatewayClass"
         )
         merged = traffic(ancestors(ACCEPTED, condition("Overridden"), controller=ENVOY))
-        [finding] = findings_of(
-            (WORLD + route(parents(ACCEPTED, RESOLVED))).replace(OURS, ENVOY) + merged, complete=True
-        )
+        [finding] = findings_of(OF_ENVOY + merged, complete=True)
         assert finding.message.endswith(
             "reports Overridden=True for Gateway infra/public; as computed, there is no reason to"
         )
@@ -494,11 +494,11 @@ class TestMarks:
 
     def test_not_where_the_controller_reports_nothing(self) -> None:
         """Manifests of policies are no reason to expect any mark."""
-        assert rules(findings_of(WORLD + route(parents(ACCEPTED, RESOLVED)) + limit())) == ["GWP3002"]
+        assert rules(findings_of(ATTACHED + limit())) == ["GWP3002"]
 
     def test_a_mark_that_is_missing(self) -> None:
         """On what the policy affects."""
-        [finding] = findings_of(WORLD + route(parents(ACCEPTED, RESOLVED)) + self.POLICY)
+        [finding] = findings_of(ATTACHED + self.POLICY)
         assert (finding.rule, finding.severity, str(finding.subject)) == ("GWP3006", "info", "HTTPRoute shop/checkout")
         assert finding.message == (
             "it lacks kuadrant.io/RateLimitPolicyAffected, although a RateLimitPolicy affects it "
@@ -532,7 +532,7 @@ class TestMarks:
         auth = self.POLICY.replace("RateLimit", "Auth").replace(
             "limits: {all: {rates: [{limit: 10, window: 1s}]}}", "rules: {}"
         )
-        findings = findings_of(WORLD + route(parents(ACCEPTED, RESOLVED)) + self.POLICY + auth)
+        findings = findings_of(ATTACHED + self.POLICY + auth)
         assert [finding.message.partition(",")[0] for finding in findings] == [
             "it lacks kuadrant.io/AuthPolicyAffected",
             "it lacks kuadrant.io/RateLimitPolicyAffected",
@@ -636,7 +636,7 @@ class TestObjects:
 
     def test_a_warning_about_a_policy(self) -> None:
         """As Envoy Gateway has it for settings that are deprecated."""
-        world = (WORLD + route(parents(ACCEPTED, RESOLVED))).replace(OURS, ENVOY)
+        world = OF_ENVOY
         warning = condition("Warning", "True", "DeprecatedField", message="rateLimit.type is deprecated")
         [finding] = findings_of(world + traffic(ancestors(ACCEPTED, warning, controller=ENVOY)), complete=True)
         assert (finding.rule, finding.reason) == ("GWP3008", "DeprecatedField")
@@ -749,7 +749,7 @@ class TestWhatIsLeft:
 
     def test_what_was_cut(self) -> None:
         """A status with as many ancestors as there may be."""
-        world = (WORLD + route(parents(ACCEPTED, RESOLVED))).replace(OURS, ENVOY)
+        world = OF_ENVOY
         [finding] = findings_of(
             world + traffic(ancestors(ACCEPTED, condition("Aggregated"), controller=ENVOY)), complete=True
         )
