@@ -132,7 +132,7 @@ def limits(name: str, number: int) -> str:
     return f"limits: {{{name}: {{rates: [{{limit: {number}, window: 1m}}]}}}}"
 
 
-def findings_of(
+def check(
     rule: Callable[[Linted], Iterable[Finding]],
     *manifests: str,
     complete: bool = True,

@@ -44,7 +44,7 @@ MIRROR: Final = "spec.rules[0].filters[0].requestMirror.backendRef"
 S: Final = build.service()
 
 
-def findings_of(*resources: Resource, complete: bool = True) -> list[str]:
+def check(*resources: Resource, complete: bool = True) -> list[str]:
     """The ids of the rules that find something for certain, each as often as it does."""
     every = [(rule.id, checked(rule.check, *resources, complete=complete)) for rule in RULES]
     return [rule for rule, findings in every for finding in findings if finding.certain]
@@ -82,7 +82,7 @@ class TestWhatResolves:
     )
     def test_in_order(self, world: list[Resource], *, complete: bool) -> None:
         """Whatever else is not there."""
-        assert findings_of(*world, complete=complete) == []
+        assert check(*world, complete=complete) == []
 
     @pytest.mark.parametrize(
         "reference",
@@ -113,7 +113,7 @@ class TestWhatResolves:
             build.gateway(),
             build.gateway_class(controller=delegation.CONTROLLER),
         )
-        assert findings_of(*world) == []
+        assert check(*world) == []
 
     def test_every_route_of_a_namespace(self) -> None:
         """Some implementations mean that by a star; what it is for others is not known."""
@@ -214,7 +214,7 @@ class TestMissing:
         ]
         message = "Service default/s has no port 1; nothing is mirrored"
         assert said(checked(mirror_backend_invalid, mirrored(build.backend(port=1)), S)) == [(MIRROR, message)]
-        assert findings_of(mirrored(build.backend(port=1)), S) == ["GWP5015"]
+        assert check(mirrored(build.backend(port=1)), S) == ["GWP5015"]
 
 
 class TestPorts:
@@ -243,7 +243,7 @@ class TestPorts:
         """A Service needs one."""
         message = "it names no port of Service default/s; it has 8080; requests to this rule get status 500"
         assert said(checked(backend_port_missing, to(build.backend(port=None)), S)) == [(FIRST, message)]
-        assert findings_of(to(build.backend(port=None)), S) == ["GWP5002"]
+        assert check(to(build.backend(port=None)), S) == ["GWP5002"]
 
 
 class TestKinds:
@@ -254,7 +254,7 @@ class TestKinds:
         route = to(build.backend("d", kind="Deployment", group="apps"))
         message = "a Deployment.apps cannot be a backend; requests to this rule get status 500"
         assert said(checked(backend_kind_unsupported, route, complete=False)) == [(f"{FIRST}.kind", message)]
-        assert findings_of(route) == ["GWP5003"]
+        assert check(route) == ["GWP5003"]
 
     def test_a_kind_that_there_is_nothing_of(self) -> None:
         """It is told only where all is known."""
@@ -262,7 +262,7 @@ class TestKinds:
         message = "Bucket default/b does not exist, nor does any other Bucket.example.com"
         [finding] = checked(backend_kind_unsupported, route)
         assert (finding.message, finding.reason) == (f"{message}; requests to this rule get status 500", "InvalidKind")
-        assert findings_of(route, complete=False) == []
+        assert check(route, complete=False) == []
 
 
 class TestPermission:
@@ -290,7 +290,7 @@ class TestPermission:
             "from": [{"group": GATEWAY_API, "kind": "HTTPRoute", "namespace": "default"}],
             "to": [{"group": "", "kind": "Service", "name": "s"}],
         }
-        assert findings_of(*world) == ["GWP5004"]
+        assert check(*world) == ["GWP5004"]
 
     def test_where_not_all_is_known(self) -> None:
         """There may be one; whether the Service is there is not asked besides."""
@@ -304,7 +304,7 @@ class TestPermission:
         message = "no ReferenceGrant in namespace b lets it refer to Service b/s; nothing is mirrored"
         world = (mirrored(build.backend(namespace="b")), S, build.service(namespace="b"))
         assert said(checked(ref_not_permitted, *world)) == [(f"{MIRROR}.namespace", message)]
-        assert findings_of(*world) == ["GWP5004"]
+        assert check(*world) == ["GWP5004"]
 
     def test_in_the_mesh(self) -> None:
         """Most meshes need none."""
@@ -335,7 +335,7 @@ class TestWeights:
 
     def test_some(self) -> None:
         """One that has a weight is enough; delegating has nothing to do with weights."""
-        assert findings_of(to(build.backend(weight=0), build.backend("t")), S, build.service("t")) == []
+        assert check(to(build.backend(weight=0), build.backend("t")), S, build.service("t")) == []
         none = delegation.http_route(
             "r", delegation.passing("/", {**delegation.to("c"), "weight": 0}), parents=[build.parent()]
         )
@@ -345,7 +345,7 @@ class TestWeights:
             build.gateway(),
             build.gateway_class(controller=delegation.CONTROLLER),
         )
-        assert findings_of(*world) == []
+        assert check(*world) == []
 
     def test_none(self) -> None:
         """It is told of the rule as a whole."""

@@ -142,7 +142,7 @@ def test_of_manifests_that_change() -> None:
     """What is found is known again after lines have moved, and with other objects and items around it."""
     refs = ["{name: public}", "{name: inner}", "{name: public, sectionName: http}"]
 
-    def findings_of(manifests: str) -> dict[str, str]:
+    def check(manifests: str) -> dict[str, str]:
         analysis = analyze(snapshot_of(manifests, complete=True))
         settings = LintSettings(selected=("GWP4001",))
         given = fingerprinted(lint(analysis, settings), analysis.index.raw)
@@ -154,12 +154,11 @@ def test_of_manifests_that_change() -> None:
             f"spec:\n  parentRefs:\n" + "".join(f"  - {ref}\n" for ref in refs)
         )
 
-    before = findings_of(route("menu", refs))
+    before = check(route("menu", refs))
     assert len(before) == 3
-    assert findings_of(f"# new\n\n{route('menu', refs)}") == before
+    assert check(f"# new\n\n{route('menu', refs)}") == before
     assert (
-        findings_of(f"{route('a', refs)}---\n{route('menu', ['{name: other}', *reversed(refs)])}").items()
-        >= before.items()
+        check(f"{route('a', refs)}---\n{route('menu', ['{name: other}', *reversed(refs)])}").items() >= before.items()
     )
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from kubectl_policy.lint.rules.certificates import cert_ref_missing, wildcard_depth
-from tests.lint.policy_manifests import findings_of, said
+from tests.lint.policy_manifests import check, said
 from tests.lint.route_manifests import HTTPS, gateway, listener_set, route
 
 KEY_PAIR: Final = """---
@@ -44,34 +44,34 @@ def tls(hostname: str = "*.example.com", refs: str = "{name: shop-tls}", name: s
 
 def test_what_is_there_and_allowed_is_in_order() -> None:
     """Also what no TLS needs."""
-    assert findings_of(cert_ref_missing, gateway(HTTPS), secret()) == []
-    assert findings_of(cert_ref_missing, gateway(tls(mode=", mode: Passthrough"))) == []
-    assert findings_of(cert_ref_missing, gateway(spec=", tls: {frontend: {default: {}, perPort: x}}")) == []
+    assert check(cert_ref_missing, gateway(HTTPS), secret()) == []
+    assert check(cert_ref_missing, gateway(tls(mode=", mode: Passthrough"))) == []
+    assert check(cert_ref_missing, gateway(spec=", tls: {frontend: {default: {}, perPort: x}}")) == []
 
 
 def test_a_certificate_that_is_missing() -> None:
     """In an open world it may be elsewhere."""
     other = secret().replace("shop-tls", "shop-tlz")
-    (finding,) = findings_of(cert_ref_missing, gateway(HTTPS), other)
+    (finding,) = check(cert_ref_missing, gateway(HTTPS), other)
     assert finding.message == "Secret shop/shop-tls does not exist"
     assert finding.field == "spec.listeners[0].tls.certificateRefs[0].name"
     assert finding.reason == "InvalidCertificateRef"
     assert finding.fix is not None
     assert finding.fix.value == "shop-tlz"
-    assert [finding.certain for finding in findings_of(cert_ref_missing, gateway(HTTPS), complete=False)] == [False]
+    assert [finding.certain for finding in check(cert_ref_missing, gateway(HTTPS), complete=False)] == [False]
 
 
 @pytest.mark.parametrize("world", [gateway(HTTPS) + certificate("shop.example.com"), gateway(HTTPS, meta=ISSUER)])
 def test_what_cert_manager_makes_need_not_be_there(world: str) -> None:
     """A Certificate says so, or an annotation of the Gateway."""
-    (finding,) = findings_of(cert_ref_missing, world)
+    (finding,) = check(cert_ref_missing, world)
     assert not finding.certain
     assert finding.message == "Secret shop/shop-tls is made by cert-manager, and was not read"
 
 
 def test_a_certificate_in_another_namespace_needs_a_grant() -> None:
     """The one to add is given."""
-    (finding,) = findings_of(cert_ref_missing, gateway(tls(refs="{name: shop-tls, namespace: infra}")), secret("infra"))
+    (finding,) = check(cert_ref_missing, gateway(tls(refs="{name: shop-tls, namespace: infra}")), secret("infra"))
     assert (finding.reason, finding.field) == ("RefNotPermitted", "spec.listeners[0].tls.certificateRefs[0]")
     assert finding.fix is not None
     assert finding.fix.manifest is not None
@@ -84,7 +84,7 @@ def test_a_certificate_in_another_namespace_needs_a_grant() -> None:
 def test_something_else_is_no_certificate() -> None:
     """That is certain in any world."""
     refs = "{kind: ConfigMap, name: shop-tls}"
-    (finding,) = findings_of(cert_ref_missing, gateway(tls(refs=refs)), complete=False)
+    (finding,) = check(cert_ref_missing, gateway(tls(refs=refs)), complete=False)
     assert finding.certain
     assert finding.message == "a ConfigMap cannot hold a certificate; Secret can"
 
@@ -94,7 +94,7 @@ def test_certificates_of_the_gateway_itself() -> None:
     validation = "validation: {caCertificateRefs: [{kind: KIND, name: clients-ca}]}"
     authorities = f"frontend: {{default: {{{validation}}}, perPort: [{{port: 443, tls: {{{validation}}}}}]}}"
     both = f", tls: {{{authorities}, backend: {{clientCertificateRef: {{name: own-tls}}}}}}"
-    findings = findings_of(cert_ref_missing, gateway(spec=both.replace("KIND", "ConfigMap")))
+    findings = check(cert_ref_missing, gateway(spec=both.replace("KIND", "ConfigMap")))
     assert [(finding.field, finding.reason, finding.message) for finding in findings] == [
         (
             "spec.tls.backend.clientCertificateRef.name",
@@ -112,9 +112,7 @@ def test_certificates_of_the_gateway_itself() -> None:
             "ConfigMap shop/clients-ca does not exist",
         ),
     ]
-    reasons = [
-        finding.reason for finding in findings_of(cert_ref_missing, gateway(spec=both.replace("KIND", "Service")))
-    ]
+    reasons = [finding.reason for finding in check(cert_ref_missing, gateway(spec=both.replace("KIND", "Service")))]
     assert reasons == ["InvalidClientCertificateRef", *["InvalidCACertificateKind"] * 2]
 
 
@@ -146,12 +144,12 @@ DEEP: Final = route("deep", hosts='"a.b.example.com"')
 )
 def test_hostnames_that_certificates_may_be_for(world: str) -> None:
     """Of which nothing is said."""
-    assert findings_of(wildcard_depth, world) == []
+    assert check(wildcard_depth, world) == []
 
 
 def test_a_wildcard_of_a_certificate_stands_for_one_label() -> None:
     """It is said of the route that asks for more."""
-    (finding,) = findings_of(wildcard_depth, gateway(tls()), certificate("*.example.com"), DEEP)
+    (finding,) = check(wildcard_depth, gateway(tls()), certificate("*.example.com"), DEEP)
     assert said([finding]) == [
         (
             "HTTPRoute shop/deep: the certificate of listener https of Gateway shop/public is for *.example.com, "
@@ -165,11 +163,11 @@ def test_a_wildcard_of_a_certificate_stands_for_one_label() -> None:
 def test_the_hostname_of_a_listener_may_be_too_deep() -> None:
     """If no route names it itself; an annotation asks for the names of all listeners with the certificate."""
     world = gateway(tls("a.b.example.com"), meta=ISSUER)
-    assert findings_of(wildcard_depth, world) == []
+    assert check(wildcard_depth, world) == []
     open_to_sets = ", allowedListeners: {namespaces: {from: Same}}"
     world = gateway(spec=open_to_sets) + listener_set(tls("*.b.example.com"))
     wider = route("all", hosts='"*.com"', parent="kind: ListenerSet, name: more")
-    findings = findings_of(wildcard_depth, world, certificate("*.example.com"), wider)
+    findings = check(wildcard_depth, world, certificate("*.example.com"), wider)
     assert said(findings) == [
         (
             "ListenerSet shop/more: the certificate of the listener is for *.example.com, which stands for a single "
@@ -177,4 +175,4 @@ def test_the_hostname_of_a_listener_may_be_too_deep() -> None:
         )
     ]
     wide = gateway(tls(), tls("eu.example.com", name="eu"), meta=ISSUER)
-    assert len(findings_of(wildcard_depth, wide, DEEP)) == 1
+    assert len(check(wildcard_depth, wide, DEEP)) == 1

@@ -16,7 +16,7 @@ SECURED = HEAD + envoy_policy("SecurityPolicy", f"jwt: {JWT}")
 CORS = envoy_policy("SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", "HTTPRoute", "cart")
 
 
-def findings_of(before: str, after: str) -> list[tuple[str, str, str, bool]]:
+def check(before: str, after: str) -> list[tuple[str, str, str, bool]]:
     """What the rules about changes find: the rule, the subject, the message, and whether that is certain."""
     return [
         (finding.rule, str(finding.subject or ""), finding.message, finding.certain)
@@ -33,9 +33,9 @@ def findings(before: str, after: str) -> list[Finding]:
 
 def test_what_is_the_same_is_no_worse() -> None:
     """Nor is what is about something else, or what is better."""
-    assert findings_of(SECURED, SECURED) == []
-    assert findings_of(HEAD, SECURED) == []
-    assert findings_of(TIMED, HEAD) == []
+    assert check(SECURED, SECURED) == []
+    assert check(HEAD, SECURED) == []
+    assert check(TIMED, HEAD) == []
 
 
 def test_without_a_state_before_nothing_is_worse() -> None:
@@ -63,24 +63,24 @@ def test_a_nearer_policy_that_takes_a_token_away() -> None:
 def test_a_token_of_somebody_else() -> None:
     """A security setting that has another value is as bad as one that is gone."""
     other = SECURED.replace("https://login.example.com/keys", "https://evil.example.net/keys")
-    ((rule, subject, message, certain),) = findings_of(SECURED, other)
+    ((rule, subject, message, certain),) = check(SECURED, other)
     assert (rule, subject, certain) == ("GWP9101", "SecurityPolicy shop/gateway-public", True)
     assert "has another value for " in message
 
 
 def test_a_policy_that_is_deleted() -> None:
     """What has it no more is what is left to look at."""
-    assert [(rule, subject) for rule, subject, *_ in findings_of(SECURED, HEAD)] == [("GWP9101", "HTTPRoute shop/cart")]
+    assert [(rule, subject) for rule, subject, *_ in check(SECURED, HEAD)] == [("GWP9101", "HTTPRoute shop/cart")]
 
 
 def test_a_route_that_gets_no_requests_any_more() -> None:
     """As its hostname is none of the listeners' any more: at one, or at both."""
     elsewhere = HEAD.replace("port: 80}", "port: 80, hostname: '*.example.org'}")
-    assert findings_of(HEAD, elsewhere) == [
+    assert check(HEAD, elsewhere) == [
         ("GWP9102", "HTTPRoute shop/cart", "takes fewer requests than before (hostnames shop.example.com)", True)
     ]
     nowhere = elsewhere.replace("port: 81}", "port: 81, hostname: '*.example.org'}")
-    assert findings_of(HEAD, nowhere) == [
+    assert check(HEAD, nowhere) == [
         ("GWP9102", "HTTPRoute shop/cart", "takes no requests any more (hostnames shop.example.com)", True)
     ]
 

@@ -26,8 +26,8 @@ from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from tests.lint.policy_manifests import (
     CORS,
     JWT,
+    check,
     definition,
-    findings_of,
     gateway,
     kuadrant,
     limits,
@@ -70,12 +70,12 @@ def on_route(name: str, spec: str = JWT, created: str = "", section: str = "") -
 )
 def test_other_policies_are_in_no_ones_way(manifests: str) -> None:
     """Nothing is found."""
-    assert findings_of(same_target_conflict, manifests) == []
+    assert check(same_target_conflict, manifests) == []
 
 
 def test_of_two_on_one_target_the_newer_one_is_refused() -> None:
     """And told which one came first, and where both say it."""
-    (finding,) = findings_of(same_target_conflict, WORLD, on_route("old", created=OLD), on_route("new", CORS, NEW))
+    (finding,) = check(same_target_conflict, WORLD, on_route("old", created=OLD), on_route("new", CORS, NEW))
     assert said([finding]) == [
         (
             "SecurityPolicy shop/new: SecurityPolicy shop/old targets HTTPRoute shop/cart as well, which takes one"
@@ -91,7 +91,7 @@ def test_of_two_on_one_target_the_newer_one_is_refused() -> None:
 
 def test_it_is_so_where_no_requests_come() -> None:
     """Whatever else is wrong with the target has to be put right as well."""
-    (finding,) = findings_of(
+    (finding,) = check(
         same_target_conflict,
         gateway(),
         route(section="none"),
@@ -103,7 +103,7 @@ def test_it_is_so_where_no_requests_come() -> None:
 
 def test_without_dates_it_is_not_told_which_one() -> None:
     """Names decide only if both are as old."""
-    (finding,) = findings_of(same_target_conflict, WORLD, on_route("one"), on_route("two"))
+    (finding,) = check(same_target_conflict, WORLD, on_route("one"), on_route("two"))
     assert finding.certain
     assert finding.message.endswith(
         "the older one counts, and the other one is refused (manifests do not say which that is)"
@@ -124,7 +124,7 @@ spec: {{{both}, {JWT}}}
 """
         for name, created in (("old", OLD), ("new", NEW))
     )
-    (finding,) = findings_of(same_target_conflict, manifests, named)
+    (finding,) = check(same_target_conflict, manifests, named)
     assert "targets HTTPRoute shop/admin, HTTPRoute shop/cart, HTTPRoute shop/search as well, which take one" in (
         finding.message
     )
@@ -143,7 +143,7 @@ def test_where_several_may_share_a_target_a_common_field_is_the_conflict() -> No
         )
         for name, seconds, created in (("old", 10, OLD), ("new", 20, NEW))
     )
-    assert said(findings_of(same_target_conflict, NGINX, first, second)) == [
+    assert said(check(same_target_conflict, NGINX, first, second)) == [
         (
             "ProxySettingsPolicy shop/new: ProxySettingsPolicy shop/old sets timeout.read on HTTPRoute shop/cart as"
             " well, where one ProxySettingsPolicy may do that: that one comes first, and this one is refused everywhere"
@@ -159,7 +159,7 @@ def test_a_kind_that_never_combines_leaves_no_room_below() -> None:
     manifests = [
         policy("QuotaPolicy", target, "quota: 1", group="example.io/v1") for target in ("Gateway/public", ROUTE)
     ]
-    assert said(findings_of(same_target_conflict, WORLD, *manifests, profiles=[profile])) == [
+    assert said(check(same_target_conflict, WORLD, *manifests, profiles=[profile])) == [
         (
             "QuotaPolicy shop/cart: QuotaPolicy infra/public on Gateway infra/public leaves no room for"
             " another QuotaPolicy below: the older one counts, and the other one is refused (manifests do not say which"
@@ -175,14 +175,14 @@ def test_one_that_is_beaten_is_not_refused() -> None:
         on_route("old", created=OLD),
         on_route("new", CORS, NEW),
     ]
-    findings = findings_of(same_target_conflict, WORLD, route("search"), *three)
+    findings = check(same_target_conflict, WORLD, route("search"), *three)
     assert [str(finding.subject) for finding in findings] == ["SecurityPolicy shop/new"]
 
 
 def test_of_a_kind_without_a_profile_it_is_not_known() -> None:
     """That direct policies do not combine is but GEP-713's default."""
     two = [policy("QuotaPolicy", "Service/cart", f"quota: {n}", name=f"q{n}", group="example.io/v1") for n in range(2)]
-    (finding,) = findings_of(same_target_conflict, WORLD, definition("QuotaPolicy", "direct"), *two)
+    (finding,) = check(same_target_conflict, WORLD, definition("QuotaPolicy", "direct"), *two)
     assert not finding.certain
     assert finding.message == "QuotaPolicy shop/q0 is there as well, and how QuotaPolicies combine is not known"
 
@@ -209,7 +209,7 @@ def on_kuadrant(name: str, spec: str, created: str = "") -> str:
 )
 def test_nothing_is_decided_by_age(manifests: str) -> None:
     """Nothing is found."""
-    assert findings_of(conflict_decided_by_age, manifests) == []
+    assert check(conflict_decided_by_age, manifests) == []
 
 
 def test_a_weight_decides_before_age_does() -> None:
@@ -225,8 +225,8 @@ def test_a_weight_decides_before_age_does() -> None:
         policy("QuotaPolicy", ROUTE, f"order: {order}, quota: {place}", name=f"q{place}", group="example.io/v1")
         for place, order in enumerate((1, 2, 2))
     )
-    assert findings_of(conflict_decided_by_age, WORLD, one, two, profiles=[profile]) == []
-    assert len(findings_of(conflict_decided_by_age, WORLD, two, three, profiles=[profile])) == 1
+    assert check(conflict_decided_by_age, WORLD, one, two, profiles=[profile]) == []
+    assert len(check(conflict_decided_by_age, WORLD, two, three, profiles=[profile])) == 1
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_what_decides_is_told(created: tuple[str, str], result: str) -> None:
     one, two = (
         on_kuadrant(name, limits("all", len(name)), age) for name, age in zip(("a", "bb"), created, strict=True)
     )
-    (finding,) = findings_of(conflict_decided_by_age, ISTIO, one, two)
+    (finding,) = check(conflict_decided_by_age, ISTIO, one, two)
     assert said([finding]) == [
         f"RateLimitPolicy shop/a: RateLimitPolicy shop/bb sets limits on HTTPRoute shop/cart too: {result}"
     ]
@@ -263,7 +263,7 @@ def test_the_older_one_may_be_the_one_that_counts() -> None:
         for name, created in (("a", OLD), ("bb", NEW))
     )
     world = gateway(controller="kgateway.dev/kgateway") + route() + service()
-    assert said(findings_of(conflict_decided_by_age, world, one, two)) == [
+    assert said(check(conflict_decided_by_age, world, one, two)) == [
         (
             "TrafficPolicy shop/bb: TrafficPolicy shop/a sets timeouts on HTTPRoute shop/cart too:"
             " it counts for nothing but being older"
@@ -275,7 +275,7 @@ def test_what_is_right_for_one_rule_is_so_for_the_others() -> None:
     """The worlds of these rules, put right."""
     rules = (same_target_conflict, conflict_decided_by_age)
     for row in rules:
-        assert [said(findings_of(other.check, right_world(row))) for other in rules] == [[], []]
+        assert [said(check(other.check, right_world(row))) for other in rules] == [[], []]
 
 
 KGATEWAY: Final = gateway(controller="kgateway.dev/kgateway") + route() + service()
@@ -342,7 +342,7 @@ def test_a_default_that_every_route_replaces_is_in_force_nowhere() -> None:
             )
         ]
     }
-    (finding,) = findings_of(fully_overridden, *manifests, *more)
+    (finding,) = check(fully_overridden, *manifests, *more)
     assert finding.message == (
         "nothing of it is in force: BackendTrafficPolicy shop/cart, BackendTrafficPolicy shop/search are in force"
         " instead"
@@ -374,7 +374,7 @@ def test_a_parent_that_was_not_read_may_have_another_way() -> None:
     world = ISTIO.replace("parentRefs: [{name: public, namespace: infra}]", f"parentRefs: [{parents}]")
     manifests = [world, rate(ON_GATEWAY, f"overrides: {{{limits('all', 1)}}}"), rate(ON_ROUTE, limits("own", 2))]
     assert by_rule(*manifests, complete=False) == {}
-    (finding,) = findings_of(override_shadows_lower, *manifests, complete=False)
+    (finding,) = check(override_shadows_lower, *manifests, complete=False)
     assert not finding.certain
 
 
@@ -386,7 +386,7 @@ def test_how_an_unknown_kind_combines_is_not_known() -> None:
         *(policy("QuotaPolicy", each, f"quota: {len(each)}", group="example.io/v1") for each in (ON_GATEWAY, ON_ROUTE)),
     ]
     assert by_rule(*manifests) == {}
-    (finding,) = findings_of(fully_overridden, *manifests)
+    (finding,) = check(fully_overridden, *manifests)
     assert (str(finding.subject), finding.certain) == ("QuotaPolicy infra/public", False)
     assert finding.message == "QuotaPolicy shop/cart may beat it: how QuotaPolicies combine is not known"
 
@@ -407,7 +407,7 @@ def test_a_default_is_told_for_whom_it_is_not_in_force() -> None:
             )
         ]
     }
-    (finding,) = findings_of(partially_overridden, *manifests)
+    (finding,) = check(partially_overridden, *manifests)
     assert finding.field == "spec.timeout"
 
 
@@ -427,7 +427,7 @@ def test_what_a_route_says_itself_takes_the_place_of_a_policy() -> None:
 def test_several_fields_and_objects_are_named() -> None:
     """As many as people read; the parts that are lost as a whole by their names alone."""
     spec = f"{SLOW}, retry: {{numRetries: 3}}, rateLimit: {{type: Local}}"
-    (finding,) = findings_of(
+    (finding,) = check(
         partially_overridden,
         WORLD,
         *(route(name) for name in ("a", "b", "c", "d")),
@@ -476,13 +476,13 @@ def test_several_fields_and_objects_are_named() -> None:
 )
 def test_no_protection_is_dropped(manifests: list[str]) -> None:
     """Nothing is found."""
-    assert findings_of(silent_field_drop, *manifests) == []
+    assert check(silent_field_drop, *manifests) == []
 
 
 def test_a_nearer_policy_drops_what_protects() -> None:
     """It is told of that, how to keep it, and where it is set."""
     manifests = [WORLD, security(ON_GATEWAY, f"{JWT}, {CORS}"), security(ON_ROUTE, CORS)]
-    (finding,) = findings_of(silent_field_drop, *manifests, complete=False)
+    (finding,) = check(silent_field_drop, *manifests, complete=False)
     assert said([finding]) == [
         (
             "SecurityPolicy shop/cart: replaces SecurityPolicy infra/public as a whole, so that its jwt is lost for"
@@ -505,7 +505,7 @@ def test_the_first_one_that_replaces_it_is_told() -> None:
         security(ON_ROUTE, f"mergeType: StrategicMerge, {CORS}"),
         "---\napiVersion: v1\nkind: Secret\nmetadata: {name: users, namespace: infra}\n",
     ]
-    (finding,) = findings_of(silent_field_drop, *manifests)
+    (finding,) = check(silent_field_drop, *manifests)
     assert str(finding.subject) == "SecurityPolicy infra/http"
     # Policies on listeners do not merge.
     assert finding.fix is None
@@ -515,7 +515,7 @@ def test_what_is_dropped_is_named_as_people_know_it() -> None:
     """Of Kuadrant's rules, the sort of them; and the policy above is what can let others add to it."""
     above = "rules: {authorization: {deny: {opa: {rego: 'allow = false'}}}}"
     below = "rules: {authentication: {anyone: {anonymous: {}}}}"
-    (finding,) = findings_of(
+    (finding,) = check(
         silent_field_drop, ISTIO, kuadrant("AuthPolicy", ON_GATEWAY, above), kuadrant("AuthPolicy", ON_ROUTE, below)
     )
     assert "so that its rules.authorization is lost" in finding.message
@@ -539,7 +539,7 @@ def test_what_protects_may_be_named_by_the_profile() -> None:
         policy("GuardPolicy", ON_GATEWAY, "guards: {a: {token: x}}, rules: {b: c}", group="example.io/v1"),
         policy("GuardPolicy", ON_ROUTE, "other: 1", group="example.io/v1"),
     ]
-    (finding,) = findings_of(silent_field_drop, *manifests, profiles=[profile])
+    (finding,) = check(silent_field_drop, *manifests, profiles=[profile])
     assert "so that its guards.a.token, rules are lost" in finding.message
     assert finding.fix is None
 
@@ -561,9 +561,9 @@ def test_whole_fields_tell_sorts_where_every_field_protects() -> None:
         policy("GuardPolicy", ON_GATEWAY, above, group="example.io/v1"),
         policy("GuardPolicy", ON_ROUTE, "entries: {e: 1}, deep: {another: 1}", group="example.io/v1"),
     ]
-    (finding,) = findings_of(silent_field_drop, *manifests, profiles=[profile])
+    (finding,) = check(silent_field_drop, *manifests, profiles=[profile])
     assert "so that its deep.sort, plain are lost" in finding.message
-    (finding,) = findings_of(silent_field_drop, *manifests, profiles=[replace(profile, whole_fields=frozenset({"*"}))])
+    (finding,) = check(silent_field_drop, *manifests, profiles=[replace(profile, whole_fields=frozenset({"*"}))])
     assert "so that its plain is lost" in finding.message
 
 
@@ -591,7 +591,7 @@ def test_null_takes_a_field_away() -> None:
         policy("QuotaPolicy", ON_GATEWAY, "quota: {burst: 1}, other: 2", group="example.io/v1"),
         policy("QuotaPolicy", ON_ROUTE, "quota: {burst: null}", group="example.io/v1"),
     ]
-    (finding,) = findings_of(default_taken_away, *manifests, profiles=[profile])
+    (finding,) = check(default_taken_away, *manifests, profiles=[profile])
     assert said([finding]) == [
         (
             "QuotaPolicy shop/cart: sets quota.burst to null, and so takes away what QuotaPolicy infra/public sets for"
@@ -659,7 +659,7 @@ def test_one_beaten_from_above_and_from_below_is_told_once() -> None:
         rate(ON_ROUTE, limits("narrow", 3), section="all", name="all"),
     ]
     assert by_rule(*manifests).keys() == {"fully-overridden", "partially-overridden"}
-    assert said(findings_of(fully_overridden, *manifests)) == [
+    assert said(check(fully_overridden, *manifests)) == [
         (
             "RateLimitPolicy shop/cart: nothing of it is in force: RateLimitPolicy infra/public, RateLimitPolicy"
             " shop/all are in force instead"
@@ -672,7 +672,7 @@ def test_elements_of_a_list_are_not_told_apart() -> None:
     codes = "retry: {retryOn: {httpStatusCodes: [500]}}, compression: [{type: Gzip, gzip: {a: %s, b: %s}}]"
     merged = f"mergeType: StrategicMerge, {codes % (3, 4)}, timeout: {{http: {{}}}}"
     world = WORLD + route("search")
-    (finding,) = findings_of(
+    (finding,) = check(
         partially_overridden, world, traffic(ON_GATEWAY, f"{codes % (1, 2)}, timeout: 1"), traffic(ON_ROUTE, merged)
     )
     assert finding.message == (

@@ -47,66 +47,64 @@ def changed(resource: Resource, path: str, value: Json) -> Resource:
     return replace(resource, raw=raw)
 
 
-def findings_of(
-    *resources: Resource, rules: str = "GWP8", profiles: tuple[PolicyKindProfile, ...] = ()
-) -> list[Finding]:
+def check(*resources: Resource, rules: str = "GWP8", profiles: tuple[PolicyKindProfile, ...] = ()) -> list[Finding]:
     """What the rules of the group find."""
     return list(lint(analyze(build.snapshot(*resources), profiles=profiles), LintSettings(selected=(rules,))))
 
 
 def said(*resources: Resource) -> list[tuple[str, str]]:
     """The rules and what they found."""
-    return [(finding.rule, finding.message) for finding in findings_of(*resources)]
+    return [(finding.rule, finding.message) for finding in check(*resources)]
 
 
 @pytest.mark.parametrize("label", ["Direct", "Inherited", "direct", "inherited"])
 def test_in_order(label: str) -> None:
     """In either case of the word: GEP-2648 and the API write it differently."""
-    assert findings_of(definition(label)) == []
+    assert check(definition(label)) == []
 
 
 def test_what_is_no_policy_kind() -> None:
     """By its name, by its references, or as it is something that policies target."""
-    assert findings_of(definition(None, schema(status=None), "ColorBinding")) == []
-    assert findings_of(definition(None, schema(targetRefs={"type": "string"}, status=None))) == []
+    assert check(definition(None, schema(status=None), "ColorBinding")) == []
+    assert check(definition(None, schema(targetRefs={"type": "string"}, status=None))) == []
     workload = schema(reference={**REFERENCE, "apiVersion": {"type": "string"}}, status=None)
-    assert findings_of(definition(None, workload)) == []
-    assert findings_of(build.crd("HTTPRoute", GATEWAY_API, schema=schema(status=None), labels={LABEL: "x"})) == []
+    assert check(definition(None, workload)) == []
+    assert check(build.crd("HTTPRoute", GATEWAY_API, schema=schema(status=None), labels={LABEL: "x"})) == []
     nameless = changed(definition("x"), "spec.names", {})
-    assert findings_of(nameless) == []
+    assert check(nameless) == []
 
 
 def test_what_does_not_count() -> None:
     """Of two definitions of one kind, the second one by name: that is found by another rule."""
     first, second = definition(), definition("x")
     second = replace(second, ref=replace(second.ref, name="other.example.com"))
-    assert findings_of(first, second) == []
+    assert check(first, second) == []
 
 
 def test_what_has_no_schema_is_held_to_nothing() -> None:
     """There is nothing to look at, but for the label."""
-    assert findings_of(build.crd("ColorPolicy", labels={LABEL: "Direct"})) == []
+    assert check(build.crd("ColorPolicy", labels={LABEL: "Direct"})) == []
     assert [rule for rule, _ in said(build.crd("ColorPolicy", labels={LABEL: ""}))] == ["GWP8002"]
 
 
 def test_labels() -> None:
     """One that is missing, and values that say nothing."""
-    [finding] = findings_of(definition(None))
+    [finding] = check(definition(None))
     assert (finding.rule, finding.message) == ("GWP8001", f"ColorPolicy has target references, and no label {LABEL}")
     assert finding.fix
-    [finding] = findings_of(definition("true"))
+    [finding] = check(definition("true"))
     assert (finding.rule, finding.message) == ("GWP8002", "is true, which is neither Direct nor Inherited")
     assert finding.field == f'metadata.labels["{LABEL}"]'
     assert finding.fix is None
-    [finding] = findings_of(definition("dir"))
+    [finding] = check(definition("dir"))
     assert finding.fix
     assert (finding.fix.words, finding.fix.value) == ("did you mean Direct?", "Direct")
-    assert findings_of(definition(""))[0].message == "is empty, which is neither Direct nor Inherited"
+    assert check(definition(""))[0].message == "is empty, which is neither Direct nor Inherited"
 
 
 def test_targets() -> None:
     """In a list or alone; without any, nothing else is asked of the kind."""
-    assert findings_of(definition(of=schema(targetRefs=None, targetRef={"properties": REFERENCE}))) == []
+    assert check(definition(of=schema(targetRefs=None, targetRef={"properties": REFERENCE}))) == []
     of: Json = {"properties": {"spec": {"properties": {"route": {"type": "string"}}}}}
     assert said(definition(of=of)) == [
         ("GWP8003", "ColorPolicy is labelled as a policy kind, and its spec has no targetRefs")
@@ -118,7 +116,7 @@ def test_conditions() -> None:
     ancestors: Json = {"properties": {"ancestors": {"type": "array", "items": CONDITIONS}}}
     by_name: Json = {"properties": {"zones": {"additionalProperties": CONDITIONS}}}
     for status in (ancestors, by_name, {"x-kubernetes-preserve-unknown-fields": True}):
-        assert findings_of(definition(of=schema(status=status))) == []
+        assert check(definition(of=schema(status=status))) == []
     phase: Json = {"properties": {"phase": {"type": "string"}, "more": 3}}
     assert said(definition(of=schema(status=phase))) == [
         ("GWP8004", "ColorPolicy is a policy kind, and its status has no conditions in its schema")
@@ -143,16 +141,16 @@ def test_conditions() -> None:
 def test_other_namespaces_with_an_agreement(words: str) -> None:
     """Wherever the definition speaks of it."""
     reference = {**REFERENCE, "namespace": {"type": "string", "description": words}}
-    assert findings_of(definition(of=schema(reference=reference))) == []
+    assert check(definition(of=schema(reference=reference))) == []
 
 
 def test_other_namespaces() -> None:
     """Not found of kinds that a profile describes, nor where nothing is described at all."""
     bare = {**REFERENCE, "namespace": {"type": "string"}}
-    assert findings_of(definition(of=schema(reference=bare))) == []
+    assert check(definition(of=schema(reference=bare))) == []
     described = definition(of=schema(reference={**bare, "name": {"description": "The name of the target."}}))
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
-    assert findings_of(described, profiles=(profile,)) == []
+    assert check(described, profiles=(profile,)) == []
     [(name, message)] = said(described)
     assert (name, message) == (
         "GWP8005",
@@ -163,7 +161,7 @@ def test_other_namespaces() -> None:
 def test_strategies() -> None:
     """None stands alone, wherever the strategy is chosen."""
     for fine in (["None"], ["AtomicDefaults", "PatchDefaults"], [], "None"):
-        assert findings_of(definition(of=schema(strategy={"enum": fine}))) == []
+        assert check(definition(of=schema(strategy={"enum": fine}))) == []
     inside: Json = {"properties": {"strategy": {"enum": ["none", "merge"]}}}
     assert said(definition(of=schema(defaults=inside, mergeStrategy={"enum": ["None", "Merge", "Patch"]}))) == [
         ("GWP8006", "spec.defaults.strategy of ColorPolicy can be None, and merge as well"),
@@ -179,15 +177,15 @@ def rule(text: str) -> dict[str, Json]:
 def test_levels_of_direct_kinds() -> None:
     """Routes of several kinds are on one level; what rules are about otherwise does not count."""
     routes = {**REFERENCE, "kind": {"enum": ["HTTPRoute", "GRPCRoute", "Colour"]}}
-    assert findings_of(definition("Direct", schema(reference=routes))) == []
+    assert check(definition("Direct", schema(reference=routes))) == []
     several = {**REFERENCE, "kind": {"enum": ["HTTPRoute", "Gateway"]}}
-    assert findings_of(definition("Inherited", schema(reference=several))) == []
+    assert check(definition("Inherited", schema(reference=several))) == []
     for text in (
         "self.kind != 'Service' || self.name == 'Gateway'",
         "self.backendRef.kind == 'Service' || self.x == 'Gateway'",
     ):
         of = FieldPath.parse("properties.spec.x-kubernetes-validations").put(schema(), [{"rule": text}])
-        assert findings_of(definition("Direct", of)) == []
+        assert check(definition("Direct", of)) == []
 
 
 @pytest.mark.parametrize(
@@ -214,7 +212,7 @@ def test_levels_of_direct_kinds() -> None:
 )
 def test_direct_kinds_on_several_levels(of: Json) -> None:
     """By the values that are allowed, or by the rules of a reference, of the list, or of the whole spec."""
-    [finding] = findings_of(definition("Direct", of))
+    [finding] = check(definition("Direct", of))
     assert (finding.rule, finding.severity) == ("GWP8007", "info")
     assert (
         finding.message == "is Direct, and a ColorPolicy can target Gateway and HTTPRoute, which are not on one level"
@@ -235,13 +233,13 @@ def test_one_version_of_gateway_api() -> None:
     same = bundle("Gateway", "v1.3.0"), bundle("HTTPRoute", "v1.3.0-rc.1"), bundle("TCPRoute")
     other = bundle("ColorPolicy", "v0.1.0", group="example.com")
     odd = changed(bundle("GRPCRoute"), "metadata.annotations", {f"{GATEWAY_API}/bundle-version": 3})
-    assert findings_of(*same, other, odd, bundle("TLSRoute", "latest")) == []
+    assert check(*same, other, odd, bundle("TLSRoute", "latest")) == []
 
 
 def test_versions_of_gateway_api() -> None:
     """Each older definition, beside one of the newest."""
     old = bundle("TCPRoute", "v1.0.0", "experimental")
-    findings = findings_of(bundle("Gateway", "v1.10.0"), old, bundle("HTTPRoute", "v1.9.0"))
+    findings = check(bundle("Gateway", "v1.10.0"), old, bundle("HTTPRoute", "v1.9.0"))
     assert [(str(finding.subject), finding.message) for finding in findings] == [
         (
             "CustomResourceDefinition httproutes.gateway.networking.k8s.io",
@@ -259,7 +257,7 @@ def test_a_version_that_a_controller_does_not_support() -> None:
     """As its GatewayClass says."""
     unsupported: Json = {"type": "SupportedVersion", "status": "False", "reason": "UnsupportedVersion"}
     status: Json = {"conditions": [{"type": "Accepted", "status": "True", "reason": "Accepted"}, unsupported]}
-    [finding] = findings_of(build.resource("GatewayClass", "public", {"controllerName": "x"}, status=status))
+    [finding] = check(build.resource("GatewayClass", "public", {"controllerName": "x"}, status=status))
     assert (finding.rule, finding.reason) == ("GWP8008", "UnsupportedVersion")
     assert finding.message == "its controller reports SupportedVersion=False (UnsupportedVersion)"
     assert finding.field == "status.conditions[1]"
@@ -276,11 +274,11 @@ def test_deprecated_versions() -> None:
     policy = build.policy("red", build.target("g"))
     fine: dict[str, Json] = {"name": "v1", "served": True, "storage": True}
     for versions in ([{"name": "v1alpha1", "served": True}, fine], [fine, {**old, "name": "v1alpha2"}]):
-        assert findings_of(served(*versions), policy, rules="GWP8009") == []
-    [finding] = findings_of(served({"name": "v2"}, old, fine), policy, rules="GWP8009")
+        assert check(served(*versions), policy, rules="GWP8009") == []
+    [finding] = check(served({"name": "v2"}, old, fine), policy, rules="GWP8009")
     assert (finding.field, finding.severity) == ("apiVersion", "info")
     assert finding.message == "v1alpha1 of ColorPolicy is deprecated: Use v1"
     assert finding.fix
     assert (finding.fix.words, finding.fix.value) == ("use v1", "example.com/v1")
-    [finding] = findings_of(served({"name": "v2", "served": False}, old), policy, rules="GWP8009")
+    [finding] = check(served({"name": "v2", "served": False}, old), policy, rules="GWP8009")
     assert finding.fix is None

@@ -62,7 +62,7 @@ spec:
 """
 
 
-def findings_of(read: Snapshot | str, rules: str = "GWP0", *, complete: bool = False) -> list[Finding]:
+def check(read: Snapshot | str, rules: str = "GWP0", *, complete: bool = False) -> list[Finding]:
     """What the rules of the group find."""
     snapshot = snapshot_of(read, complete=complete) if isinstance(read, str) else read
     return list(lint(analyze(snapshot), LintSettings(selected=(rules,))))
@@ -70,7 +70,7 @@ def findings_of(read: Snapshot | str, rules: str = "GWP0", *, complete: bool = F
 
 def said(read: Snapshot | str, rules: str = "GWP0", *, complete: bool = False) -> list[tuple[str, str]]:
     """The rules and what they found."""
-    return [(finding.rule, finding.message) for finding in findings_of(read, rules, complete=complete)]
+    return [(finding.rule, finding.message) for finding in check(read, rules, complete=complete)]
 
 
 class TestNoted:
@@ -78,7 +78,7 @@ class TestNoted:
 
     def test_nothing_is_said_of_what_is_in_order(self) -> None:
         """All of it was read, and is as it should be."""
-        assert findings_of(ROUTE, complete=True) == []
+        assert check(ROUTE, complete=True) == []
 
     @pytest.mark.unmeasured
     def test_each_thing_is_found_by_one_rule(self) -> None:
@@ -89,9 +89,7 @@ class TestNoted:
             Diagnostic(name, "warning", name, origin=Origin("a.yaml", line))
             for line, name in enumerate(sorted(names), 1)
         )
-        findings = sorted(
-            findings_of(replace(build.snapshot(), diagnostics=noted)), key=lambda finding: finding.message
-        )
+        findings = sorted(check(replace(build.snapshot(), diagnostics=noted)), key=lambda finding: finding.message)
         assert [(finding.message, finding.severity, finding.origin) for finding in findings] == [
             (each.message, each.severity, each.origin) for each in noted
         ]
@@ -103,14 +101,14 @@ class TestNoted:
     def test_what_has_no_place_is_where_all_is(self) -> None:
         """It has to be shown somewhere."""
         noted = Diagnostic("too-many-worlds", "warning", "they are too many")
-        [finding] = findings_of(replace(build.snapshot(build.service("s")), diagnostics=(noted,)))
+        [finding] = check(replace(build.snapshot(build.service("s")), diagnostics=(noted,)))
         assert finding.origin == Origin(build.service("s").origin.source)
 
     def test_messages_name_neither_the_object_nor_the_field(self) -> None:
         """As it is said what they are about."""
         route = build.route("r")
         noted = Diagnostic("no-name", "error", f"{route.ref}: a.b must be text", route.ref, "a.b", reason="Why")
-        [finding] = findings_of(replace(build.snapshot(route), diagnostics=(noted,)), "GWP0013")
+        [finding] = check(replace(build.snapshot(route), diagnostics=(noted,)), "GWP0013")
         assert (finding.subject, finding.field, finding.message) == (route.ref, "a.b", "must be text")
         assert (finding.severity, finding.reason, finding.origin) == ("error", "Why", route.origin)
 
@@ -131,7 +129,7 @@ class TestNoted:
         )
         assert [
             (str(finding.subject), finding.field, finding.message)
-            for finding in findings_of(build.snapshot(*objects), "GWP0005")
+            for finding in check(build.snapshot(*objects), "GWP0005")
         ] == [
             (subject, field, f"{text} is a template that was not rendered")
             for subject, field, text in (
@@ -146,9 +144,9 @@ class TestNoted:
 
     def test_a_duplicate(self) -> None:
         """With the same content in both places for information only."""
-        [same] = findings_of(f"{ROUTE}---{ROUTE}", "GWP0006")
+        [same] = check(f"{ROUTE}---{ROUTE}", "GWP0006")
         assert same.severity == "info"
-        [other] = findings_of(f"{ROUTE}---{ROUTE.replace('8080', '80')}", "GWP0006")
+        [other] = check(f"{ROUTE}---{ROUTE.replace('8080', '80')}", "GWP0006")
         assert other.severity == "warning"
         assert other.message == "is also in <stdin>:2, with other content; what is here counts: remove one of the two"
 
@@ -179,21 +177,21 @@ class TestUnread:
         whole = build.snapshot(
             build.gateway_class(), build.gateway(), build.route("r", parents=[build.parent()]), build.service("s")
         )
-        assert findings_of(whole) == []
-        assert findings_of(ROUTE, complete=True) == []
+        assert check(whole) == []
+        assert check(ROUTE, complete=True) == []
 
     def test_a_kind_of_which_something_was_read(self) -> None:
         """The references to others of it are unknown, which is counted elsewhere."""
         other = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: other, namespace: infra}\n"
         service = "apiVersion: v1\nkind: Service\nmetadata: {name: other, namespace: shop}\n"
-        assert findings_of(f"{ROUTE}---\n{other}---\n{service}") == []
+        assert check(f"{ROUTE}---\n{other}---\n{service}") == []
 
     def test_a_name_that_is_to_be_filled_in(self) -> None:
         """Nobody knows what it will be."""
         placed = ROUTE.replace("name: checkout, port", 'name: "${NAME}", port').replace(
             "name: public", 'name: "${NAME}"'
         )
-        assert findings_of(placed) == []
+        assert check(placed) == []
 
     def test_kinds_that_are_referred_to(self) -> None:
         """Each once, where the first reference is, with those that refer to it."""
@@ -212,7 +210,7 @@ spec: {gatewayClassName: inner}
         many = "---".join(
             ROUTE.replace("name: checkout, namespace", f"name: r{number}, namespace") for number in range(9)
         )
-        findings = findings_of(f"{many}---{policy}---{gateway}")
+        findings = check(f"{many}---{policy}---{gateway}")
         named = "BackendTLSPolicy shop/checkout, HTTPRoute shop/r0, HTTPRoute shop/r1 and 7 more"
         assert [finding.message for finding in findings] == [
             f"no Service is in the input: {named} refer to Services, which may exist or not",
@@ -233,7 +231,7 @@ spec: {gatewayClassName: inner}
             Gap("Service", "", "a chart may create it"),
         ]
         service = build.service("s")
-        findings = findings_of(replace(build.snapshot(service), gaps=tuple(gaps)))
+        findings = check(replace(build.snapshot(service), gaps=tuple(gaps)))
         needed = "list services in namespace shop, list services in namespace infra"
         assert [(finding.rule, finding.message) for finding in findings] == [
             ("GWP0002", f"Services in namespaces shop and infra may not be read: forbidden; needed is: {needed}"),
@@ -241,7 +239,7 @@ spec: {gatewayClassName: inner}
         ]
         assert [finding.fix.words for finding in findings if finding.fix] == ["ask", "again"]
         assert {finding.origin for finding in findings} == {Origin(service.origin.source)}
-        [nowhere] = findings_of(replace(build.snapshot(), gaps=(gaps[2],)))
+        [nowhere] = check(replace(build.snapshot(), gaps=(gaps[2],)))
         assert nowhere.origin is None
 
     def test_a_kind_that_could_not_be_listed_is_said_once(self) -> None:
@@ -256,11 +254,11 @@ spec: {gatewayClassName: inner}
     def test_a_policy_kind_by_its_looks(self) -> None:
         """Not one with a profile or a definition."""
         policies = [build.policy(name, build.target("g")) for name in ("a", "b")]
-        assert findings_of(build.snapshot(*policies, build.crd("ColorPolicy")), "GWP0003") == []
+        assert check(build.snapshot(*policies, build.crd("ColorPolicy")), "GWP0003") == []
         profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
         analysis = analyze(build.snapshot(*policies), profiles=[profile])
         assert lint(analysis, LintSettings(selected=("GWP0003",))) == ()
-        [finding] = findings_of(build.snapshot(*policies), "GWP0003")
+        [finding] = check(build.snapshot(*policies), "GWP0003")
         assert str(finding.subject) == "ColorPolicy default/a"
         assert finding.message == (
             "a ColorPolicy is taken for a policy (there are 2 of the kind) as it has target references; "
@@ -297,12 +295,12 @@ class TestWritten:
     def test_what_is_allowed(self) -> None:
         """Nothing is said, of any field, and of what is to be filled in."""
         fine = policy(retries=3, limits={"all": {"rate": 3}})
-        assert findings_of(build.snapshot(self.DEFINITION, fine)) == []
-        assert findings_of(build.snapshot(self.DEFINITION, policy(retries="${RETRIES}"))) == []
+        assert check(build.snapshot(self.DEFINITION, fine)) == []
+        assert check(build.snapshot(self.DEFINITION, policy(retries="${RETRIES}"))) == []
 
     def test_what_is_not_allowed(self) -> None:
         """In the words of an API server."""
-        [finding] = findings_of(build.snapshot(self.DEFINITION, policy(retries=30)))
+        [finding] = check(build.snapshot(self.DEFINITION, policy(retries=30)))
         assert (finding.rule, finding.severity, finding.field) == ("GWP0009", "error", "spec.retries")
         assert finding.message == "Invalid value: 30: spec.retries in body should be less than or equal to 10"
 
@@ -313,7 +311,7 @@ class TestWritten:
             deep = {"a": deep}
         [finding] = [
             finding
-            for finding in findings_of(build.snapshot(self.DEFINITION, policy(extra=deep)))
+            for finding in check(build.snapshot(self.DEFINITION, policy(extra=deep)))
             if finding.rule == "GWP0009"
         ]
         assert not finding.certain
@@ -329,7 +327,7 @@ class TestWritten:
         """One that is not served, or that there is none of."""
         versions: Json = [{"name": "v1"}, {"name": "v2", "served": True}, {"name": "v1alpha1", "served": False}]
         raw = {**self.DEFINITION.raw, "spec": {**mapping_at(self.DEFINITION.raw, "spec"), "versions": versions}}
-        [finding] = findings_of(build.snapshot(replace(self.DEFINITION, raw=raw), policy()), "GWP0009")
+        [finding] = check(build.snapshot(replace(self.DEFINITION, raw=raw), policy()), "GWP0009")
         assert (finding.field, finding.message) == (
             "apiVersion",
             "v1alpha1 of ColorPolicy is not served, only v1 and v2",
@@ -341,7 +339,7 @@ class TestWritten:
         """Where they are, and what may be meant; a status is a controller's."""
         misspelt = policy(retrys=3, limits={"all": {"rates": 3}}, targetRefs=[{"kind": "Gateway"}, {"knid": "Gateway"}])
         wrong = replace(misspelt, raw={**misspelt.raw, "status": {"phase": "x"}, "data": {"a": "b"}, "none": None})
-        findings = findings_of(build.snapshot(self.DEFINITION, wrong), "GWP0015")
+        findings = check(build.snapshot(self.DEFINITION, wrong), "GWP0015")
         assert [(finding.field, finding.fix.words if finding.fix else "") for finding in findings] == [
             ("data", ""),
             ("spec.limits.all.rates", "did you mean rate?"),
@@ -355,14 +353,14 @@ class TestWritten:
         """They say nothing of what is in some mapping, or in the references."""
         references: Json = {"type": "array", "items": {"type": "object"}}
         schema: Json = {"properties": {"spec": {"properties": {"targetRefs": references} if deep else {}}}}
-        assert findings_of(build.snapshot(build.crd("ColorPolicy", schema=schema), policy(retries=3)), "GWP0015") == []
-        assert findings_of(build.snapshot(self.DEFINITION, policy(extra={"a": 1})), "GWP0015") == []
+        assert check(build.snapshot(build.crd("ColorPolicy", schema=schema), policy(retries=3)), "GWP0015") == []
+        assert check(build.snapshot(self.DEFINITION, policy(extra={"a": 1})), "GWP0015") == []
 
     def test_a_field_of_another_channel(self) -> None:
         """As the definitions of Gateway API say of which they are."""
         annotations: Json = {f"gateway.networking.k8s.io/{name}": text for name, text in _STANDARD.items()}
         raw = {**self.DEFINITION.raw, "metadata": {"name": "x", "annotations": annotations}}
-        [finding] = findings_of(build.snapshot(replace(self.DEFINITION, raw=raw), policy(retry=3)), "GWP0015")
+        [finding] = check(build.snapshot(replace(self.DEFINITION, raw=raw), policy(retry=3)), "GWP0015")
         assert finding.message == (
             "ColorPolicy has no such field in Gateway API v1.3.0 standard: it would be refused, or dropped"
         )
@@ -372,7 +370,7 @@ class TestWritten:
         deep: Json = {}
         for _ in range(150):
             deep = {"a": deep}
-        assert findings_of(build.snapshot(self.DEFINITION, policy(extra=deep, retry=3)), "GWP0015") == []
+        assert check(build.snapshot(self.DEFINITION, policy(extra=deep, retry=3)), "GWP0015") == []
 
 
 _STANDARD: Final = {"bundle-version": "v1.3.0", "channel": "standard"}

@@ -53,7 +53,7 @@ def by_field(origin: Origin | None, field: str) -> Origin | None:
     return Origin(field, origin.line) if origin else None
 
 
-def findings_of(*worlds: Linted) -> LintFindings:
+def check(*worlds: Linted) -> LintFindings:
     """What is found in some worlds of routes without Gateways, and of what suppresses that."""
     return lint_worlds(worlds, SETTINGS, as_it_is)
 
@@ -71,7 +71,7 @@ class TestLinted:
         routes = world(CART, MENU)
         (cart,) = (route.ref for route in routes.resources if route.ref.name == "cart")
         some = Linted(routes.analysis, SETTINGS, lambda resource: resource.ref != cart)
-        assert told(findings_of(some).findings) == [("menu", NO_GATEWAY, ())]
+        assert told(check(some).findings) == [("menu", NO_GATEWAY, ())]
 
 
 class TestTogether:
@@ -79,26 +79,26 @@ class TestTogether:
 
     def test_in_all_of_them(self) -> None:
         """It is one finding, which names none of them; what is in some of them names these."""
-        result = findings_of(world(CART, MENU, name="east"), world(CART, name="west"), world(CART, MENU, name="north"))
+        result = check(world(CART, MENU, name="east"), world(CART, name="west"), world(CART, MENU, name="north"))
         assert told(result.findings) == [("cart", NO_GATEWAY, ()), ("menu", NO_GATEWAY, ("east", "north"))]
         assert (result.suppressed, result.every) == ((), result.findings)
 
     def test_in_one_alone(self) -> None:
         """As the others have what is missing there; where nothing is wrong, there is nothing."""
         fine = world(CART, gateway(), name="fine")
-        assert told(findings_of(fine, world(CART, name="bare")).findings) == [("cart", NO_GATEWAY, ("bare",))]
-        assert findings_of(fine) == findings_of() == LintFindings(findings=(), suppressed=())
+        assert told(check(fine, world(CART, name="bare")).findings) == [("cart", NO_GATEWAY, ("bare",))]
+        assert check(fine) == check() == LintFindings(findings=(), suppressed=())
 
     def test_otherwise_in_another_one(self) -> None:
         """What is certain in one and not in the other is not the same."""
-        result = findings_of(world(CART, name="closed"), world(CART, name="open", complete=False))
+        result = check(world(CART, name="closed"), world(CART, name="open", complete=False))
         assert told(result.findings) == [("cart", NO_GATEWAY, ("closed",)), ("cart", NOT_READ, ("open",))]
 
     def test_they_are_in_the_order_of_their_lines(self) -> None:
         """In whichever world, and in whichever order they were found."""
-        result = findings_of(world(CART, name="one"), world(service(), MENU, name="two"))
+        result = check(world(CART, name="one"), world(service(), MENU, name="two"))
         assert told(result.findings) == [("cart", NO_GATEWAY, ("one",)), ("menu", NO_GATEWAY, ("two",))]
-        other = findings_of(world(service(), MENU, name="two"), world(CART, name="one"))
+        other = check(world(service(), MENU, name="two"), world(CART, name="one"))
         assert other.findings == result.findings
 
     def test_what_a_change_makes_worse(self) -> None:
@@ -117,9 +117,7 @@ class TestSuppressed:
 
     def test_it_is_told_apart(self) -> None:
         """With its reason, once, and with the worlds in which it is."""
-        result = findings_of(
-            world(CART, ACCEPTED, name="east"), world(CART, ACCEPTED, name="west"), world(CART, name="far")
-        )
+        result = check(world(CART, ACCEPTED, name="east"), world(CART, ACCEPTED, name="west"), world(CART, name="far"))
         assert told(result.findings) == [("cart", NO_GATEWAY, ())]
         ((finding, how, reason),) = (
             (suppression.finding, suppression.how, suppression.reason) for suppression in result.suppressed
@@ -131,7 +129,7 @@ class TestSuppressed:
     def test_the_others_are_known_by_the_same_as_before(self) -> None:
         """Of two with all in common by which findings are known, the second one stays the second one."""
         twice = CART.replace("parentRefs: [{", "parentRefs: [{name: public, namespace: infra}, {")
-        first, second = findings_of(world(twice)).findings
+        first, second = check(world(twice)).findings
         assert len({first.fingerprint, second.fingerprint, ""}) == 3
 
         def comments(source: str) -> list[Comment]:
@@ -149,13 +147,13 @@ class TestSuppressed:
     def test_what_suppresses_nothing_in_any_world(self) -> None:
         """It is found; what one of them needs is not."""
         fine = world(ACCEPTED, gateway(), name="fine")
-        (finding,) = findings_of(fine).findings
+        (finding,) = check(fine).findings
         assert (finding.rule, finding.message) == (
             "GWP0007",
             "GWP4001 is not found here, so that nothing is suppressed",
         )
         assert finding.fingerprint
-        assert findings_of(fine, world(ACCEPTED, name="bare")).findings == ()
+        assert check(fine, world(ACCEPTED, name="bare")).findings == ()
 
 
 class TestLines:
@@ -191,14 +189,14 @@ def test_findings_are_known_by_the_names_of_items() -> None:
     fingerprints = [
         {
             finding.message: finding.fingerprint
-            for finding in findings_of(world_).findings
+            for finding in check(world_).findings
             if finding.subject and finding.subject.name == "cart"
         }
         for world_ in (one, two)
     ]
     assert len(fingerprints[0]) == 2
     assert fingerprints[0] == fingerprints[1]
-    assert {finding.fingerprint for finding in findings_of(one, two).findings} >= {*fingerprints[0].values()}
+    assert {finding.fingerprint for finding in check(one, two).findings} >= {*fingerprints[0].values()}
 
 
 PATCHED: Final = "overlays/prod/patch.yaml patches it"

@@ -15,7 +15,7 @@ from kubectl_policy.lint.rules.listeners import (
     protocol_conflict,
     too_many_listeners,
 )
-from tests.lint.policy_manifests import findings_of, said
+from tests.lint.policy_manifests import check, said
 from tests.lint.route_manifests import HTTP, gateway, listener_set
 
 OPEN: Final = ", allowedListeners: {namespaces: {from: Same}}"
@@ -49,12 +49,12 @@ DISTINCT: Final = (
 @pytest.mark.parametrize("manifests", DISTINCT)
 def test_distinct_listeners_are_in_order(manifests: str) -> None:
     """Whether their ports, their hostnames or their protocols tell them apart."""
-    assert findings_of(listeners_not_distinct, manifests) == findings_of(protocol_conflict, manifests) == []
+    assert check(listeners_not_distinct, manifests) == check(protocol_conflict, manifests) == []
 
 
 def test_of_one_gateway_neither_is_accepted() -> None:
     """It is said once of every two, of the later one."""
-    (finding,) = findings_of(listeners_not_distinct, gateway(http("a"), http("b")), complete=False)
+    (finding,) = check(listeners_not_distinct, gateway(http("a"), http("b")), complete=False)
     assert finding.message == (
         "it has port 80 and no hostname like listener a of Gateway shop/public; neither is accepted"
     )
@@ -67,21 +67,21 @@ def test_the_gateway_comes_before_its_listener_sets() -> None:
     world = gateway(http("a", "a.example.com"), spec=OPEN)
     ages = [", creationTimestamp: 2024-01-01T00:00:00Z", ", creationTimestamp: 2024-01-02T00:00:00Z"]
     own, b = http("x", "a.example.com"), http("x", "b.example.com")
-    assert said(findings_of(listeners_not_distinct, world, listener_set(own))) == [
+    assert said(check(listeners_not_distinct, world, listener_set(own))) == [
         (
             "ListenerSet shop/more: it has port 80 and hostname a.example.com like listener a of Gateway shop/public; "
             "that of the Gateway comes first, and this one is not accepted"
         )
     ]
     dated = [listener_set(b, name=name, meta=age) for name, age in zip(("second", "first"), ages, strict=True)]
-    assert said(findings_of(listeners_not_distinct, world, *dated)) == [
+    assert said(check(listeners_not_distinct, world, *dated)) == [
         (
             "ListenerSet shop/first: it has port 80 and hostname b.example.com like listener x of ListenerSet "
             "shop/second; that ListenerSet comes first, and this one is not accepted"
         )
     ]
     undated = [listener_set(b, name=name) for name in ("second", "first")]
-    assert said(findings_of(listeners_not_distinct, world, *undated)) == [
+    assert said(check(listeners_not_distinct, world, *undated)) == [
         (
             "ListenerSet shop/second: it has port 80 and hostname b.example.com like listener x of ListenerSet "
             "shop/first; only that of the ListenerSet that was created first is accepted"
@@ -91,7 +91,7 @@ def test_the_gateway_comes_before_its_listener_sets() -> None:
 
 def test_what_is_to_be_filled_in_may_be_in_conflict() -> None:
     """A port that is a placeholder may be any."""
-    (finding,) = findings_of(listeners_not_distinct, gateway(http("a"), http("b", port='"${PORT}"')))[:1]
+    (finding,) = check(listeners_not_distinct, gateway(http("a"), http("b", port='"${PORT}"')))[:1]
     assert not finding.certain
     assert finding.message == (
         "whether it can be told apart from listener b of Gateway shop/public cannot be known yet"
@@ -101,14 +101,14 @@ def test_what_is_to_be_filled_in_may_be_in_conflict() -> None:
 def test_tcp_shares_no_port() -> None:
     """Not with HTTP, nor with another listener for TCP."""
     tcp = "{{name: {}, port: 80, protocol: TCP}}"
-    assert findings_of(listeners_not_distinct, gateway(tcp.format("a"), HTTP)) == []
-    assert said(findings_of(protocol_conflict, gateway(tcp.format("a"), HTTP))) == [
+    assert check(listeners_not_distinct, gateway(tcp.format("a"), HTTP)) == []
+    assert said(check(protocol_conflict, gateway(tcp.format("a"), HTTP))) == [
         (
             "Gateway shop/public: HTTP cannot share port 80 with TCP of listener a of Gateway shop/public; "
             "neither is accepted"
         )
     ]
-    assert said(findings_of(protocol_conflict, gateway(tcp.format("a"), tcp.format("b")))) == [
+    assert said(check(protocol_conflict, gateway(tcp.format("a"), tcp.format("b")))) == [
         "Gateway shop/public: TCP cannot share port 80 with listener a of Gateway shop/public; neither is accepted"
     ]
 
@@ -119,13 +119,13 @@ def test_an_implementation_may_have_one_tls_mode_on_a_port() -> None:
         f"{{name: {mode}, port: 443, protocol: TLS, hostname: {mode}.example.com, tls: {{mode: {mode}}}}}"
         for mode in ("Passthrough", "Terminate")
     ]
-    assert findings_of(protocol_conflict, gateway(*modes)) == []
+    assert check(protocol_conflict, gateway(*modes)) == []
     features = "status: {supportedFeatures: [{name: TLSRoute}, {name: TLSRouteModeTerminate}]}"
     gateway_class = (
         "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: public}\n"
         f"spec: {{controllerName: example.io/controller}}\n{features}\n"
     )
-    (finding,) = findings_of(protocol_conflict, gateway_class, gateway(*modes))
+    (finding,) = check(protocol_conflict, gateway_class, gateway(*modes))
     assert finding.message == (
         "TLS cannot share port 443 with another TLS mode of listener Passthrough of Gateway shop/public; "
         "neither is accepted"
@@ -148,13 +148,13 @@ def test_an_implementation_may_have_one_tls_mode_on_a_port() -> None:
 )
 def test_hostnames_that_do_not_overlap(manifests: str) -> None:
     """Or not on one port, or without any TLS to mix up."""
-    assert findings_of(overlapping_tls_hostnames, manifests) == []
+    assert check(overlapping_tls_hostnames, manifests) == []
 
 
 def test_a_wildcard_and_a_hostname_under_it_overlap() -> None:
     """All that is wider is named, the nearest first, also of the Gateway of a ListenerSet."""
     world = gateway(tls("any"), tls("wide", "*.example.com"), spec=OPEN)
-    findings = findings_of(overlapping_tls_hostnames, world, listener_set(tls("eu", "shop.eu.example.com")))
+    findings = check(overlapping_tls_hostnames, world, listener_set(tls("eu", "shop.eu.example.com")))
     assert said(findings) == [
         (
             "Gateway shop/public: listener any of Gateway shop/public matches it too (no hostname): "
@@ -184,14 +184,14 @@ AT: Final = ", addresses: [{value: 192.0.2.1}]"
 def test_gateways_that_share_nothing(others: str) -> None:
     """Neither an address, nor a certificate or a port there."""
     world = gateway(tls("a", "a.example.com"), spec=AT) + others
-    assert findings_of(duplicate_cert_across_gateways, world) == findings_of(gateway_host_port_overlap, world) == []
+    assert check(duplicate_cert_across_gateways, world) == check(gateway_host_port_overlap, world) == []
 
 
 def test_one_certificate_at_one_address() -> None:
     """Also where only the status tells the address; said once, whatever else they share."""
     both = ", addresses: [{value: 192.0.2.1}, {type: Hostname, value: a.example.com}]"
     other = gateway(tls("a", "b.example.com"), name="other", spec=both, status="addresses: [{value: 192.0.2.1}]")
-    findings = findings_of(duplicate_cert_across_gateways, gateway(tls("a", "a.example.com"), spec=both), other)
+    findings = check(duplicate_cert_across_gateways, gateway(tls("a", "a.example.com"), spec=both), other)
     assert said(findings) == [
         (
             "Gateway shop/public: listener a of Gateway shop/other has Secret shop/shop-tls as well, on the same port "
@@ -210,14 +210,14 @@ def test_one_port_and_hostname_at_one_address() -> None:
         gateway(http("a", "a.example.com"), meta=old, spec=both),
         gateway(http("b", "a.example.com"), http("c", port="81"), name="older-name", meta=new, spec=both),
     )
-    assert said(findings_of(gateway_host_port_overlap, *worlds)) == [
+    assert said(check(gateway_host_port_overlap, *worlds)) == [
         (
             "Gateway shop/older-name: listener a of Gateway shop/public claims port 80 and hostname a.example.com of "
             "192.0.2.1 as well"
         )
     ]
     tcp = gateway("{name: t, port: 80, protocol: TCP}", name="tcp", meta=new, spec=both)
-    (finding,) = findings_of(gateway_host_port_overlap, worlds[0], tcp)
+    (finding,) = check(gateway_host_port_overlap, worlds[0], tcp)
     assert finding.message == "listener a of Gateway shop/public claims port 80 of 192.0.2.1 as well"
     assert finding.reason == "ProtocolConflict"
 
@@ -225,14 +225,14 @@ def test_one_port_and_hostname_at_one_address() -> None:
 def test_what_is_in_conflict_at_its_own_gateway_claims_nothing() -> None:
     """It is not served, for which there is another rule."""
     other = gateway(http("a"), http("b"), name="other", spec=AT)
-    assert findings_of(gateway_host_port_overlap, gateway(http("x"), spec=AT), other) == []
+    assert check(gateway_host_port_overlap, gateway(http("x"), spec=AT), other) == []
 
 
 def test_as_many_listeners_as_the_api_allows() -> None:
     """64 are in order, also where a ListenerSet adds to them."""
     ports = [f"{{name: p{port}, port: {port}, protocol: UDP}}" for port in range(9000, 9065)]
-    assert findings_of(too_many_listeners, gateway(*ports[:-1], spec=OPEN), listener_set(ports[-1])) == []
-    assert said(findings_of(too_many_listeners, listener_set(*ports))) == [
+    assert check(too_many_listeners, gateway(*ports[:-1], spec=OPEN), listener_set(ports[-1])) == []
+    assert said(check(too_many_listeners, listener_set(*ports))) == [
         "ListenerSet shop/more: it has 65 listeners, and an API server takes no more than 64"
     ]
 
@@ -241,9 +241,9 @@ def test_clients_without_a_certificate() -> None:
     """By default, or on a port; `AllowValidOnly` is what an absent mode means."""
     valid, insecure = ("validation: {mode: AllowValidOnly}", "validation: {mode: AllowInsecureFallback}")
     frontend = ", tls: {{frontend: {{default: {{{}}}, perPort: [{{port: 1}}, {{port: 2, tls: {{{}}}}}]}}}}"
-    assert findings_of(insecure_frontend_validation, gateway(HTTP, spec=frontend.format(valid, valid))) == []
-    assert findings_of(insecure_frontend_validation, gateway(HTTP)) == []
-    findings = findings_of(insecure_frontend_validation, gateway(HTTP, spec=frontend.format(insecure, insecure)))
+    assert check(insecure_frontend_validation, gateway(HTTP, spec=frontend.format(valid, valid))) == []
+    assert check(insecure_frontend_validation, gateway(HTTP)) == []
+    findings = check(insecure_frontend_validation, gateway(HTTP, spec=frontend.format(insecure, insecure)))
     assert [finding.field for finding in findings] == [
         "spec.tls.frontend.default.validation.mode",
         "spec.tls.frontend.perPort[1].tls.validation.mode",

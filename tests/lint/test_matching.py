@@ -10,7 +10,7 @@ from kubectl_policy.lint.rules.routes.matching import (
     path_asterisk_literal,
     trailing_slash_trap,
 )
-from tests.lint.policy_manifests import findings_of, said
+from tests.lint.policy_manifests import check, said
 from tests.lint.route_manifests import HTTP, HTTPS, gateway, listener_set, path, route, rule
 
 
@@ -27,28 +27,23 @@ from tests.lint.route_manifests import HTTP, HTTPS, gateway, listener_set, path,
 )
 def test_names_that_differ(match: str) -> None:
     """Those of query parameters also by upper and lower case; what is malformed is not looked at."""
-    assert findings_of(header_name_duplicate, route("one", rule(match))) == []
+    assert check(header_name_duplicate, route("one", rule(match))) == []
 
 
 def test_a_name_that_is_there_already() -> None:
     """Of headers without regard to case, also in routes of gRPC."""
     match = "{headers: [{name: X-User, value: a}, {name: x, value: a}, {name: x-user, value: b}], queryParams: [QUERY]}"
     query = "{name: q, value: a}, {name: q, value: b}"
-    findings = findings_of(header_name_duplicate, route("one", rule(path("/"), match.replace("QUERY", query))))
+    findings = check(header_name_duplicate, route("one", rule(path("/"), match.replace("QUERY", query))))
     assert [(finding.field, finding.message) for finding in findings] == [
-        (
-            "spec.rules[0].matches[1].headers[2]",
-            "header x-user is in headers[0] already, and this one is ignored",
-        ),
+        ("spec.rules[0].matches[1].headers[2]", "header x-user is in headers[0] already, and this one is ignored"),
         (
             "spec.rules[0].matches[1].queryParams[1]",
             "query parameter q is in queryParams[0] already, and this one is ignored",
         ),
     ]
     grpc = route("one", rule(match.replace(", queryParams: [QUERY]", "")), kind="GRPCRoute")
-    assert [finding.field for finding in findings_of(header_name_duplicate, grpc)] == [
-        "spec.rules[0].matches[0].headers[2]"
-    ]
+    assert [finding.field for finding in check(header_name_duplicate, grpc)] == ["spec.rules[0].matches[0].headers[2]"]
 
 
 @pytest.mark.parametrize(
@@ -66,37 +61,35 @@ def test_a_name_that_is_there_already() -> None:
 )
 def test_paths_that_are_what_they_seem(rules: tuple[str, ...]) -> None:
     """Or of which nobody can tell what they should be."""
-    assert findings_of(trailing_slash_trap, route("one", *rules)) == []
+    assert check(trailing_slash_trap, route("one", *rules)) == []
 
 
 def test_an_exact_path_and_a_slash() -> None:
     """It is not the one with the slash, which other rules show to be in use, nor the other way round."""
-    (finding,) = findings_of(trailing_slash_trap, route("one", rule(path("/cart", "Exact"), path("/cart/items"))))
+    (finding,) = check(trailing_slash_trap, route("one", rule(path("/cart", "Exact"), path("/cart/items"))))
     assert said([finding]) == ["HTTPRoute shop/one: it takes /cart alone, and no match of the route takes /cart/"]
     assert finding.field == "spec.rules[0].matches[0].path.value"
-    (finding,) = findings_of(trailing_slash_trap, route("one", rule(path("/cart/", "Exact"))))
+    (finding,) = check(trailing_slash_trap, route("one", rule(path("/cart/", "Exact"))))
     assert finding.message == "it takes /cart/ alone, and no match of the route takes /cart"
 
 
 def test_a_prefix_that_ends_in_the_middle_of_a_word() -> None:
     """It is for whole elements of a path."""
-    (finding,) = findings_of(trailing_slash_trap, route("one", rule(path("/img-"))))
+    (finding,) = check(trailing_slash_trap, route("one", rule(path("/img-"))))
     assert finding.message == "it takes /img- and what is below /img-/, and not /img-a"
 
 
 def test_more_matches_than_the_api_allows_are_not_compared() -> None:
     """Each with each would take too long."""
     many = [path(f"/{number}/", "Exact") for number in range(600)]
-    assert findings_of(trailing_slash_trap, route("one", rule(*many))) == []
+    assert check(trailing_slash_trap, route("one", rule(*many))) == []
 
 
 def test_an_asterisk_in_a_path() -> None:
     """Expressions may have one; where a prefix is meant, it is given."""
-    assert (
-        findings_of(path_asterisk_literal, route("one", rule(path("/api/.*", "RegularExpression"), path("/api")))) == []
-    )
+    assert check(path_asterisk_literal, route("one", rule(path("/api/.*", "RegularExpression"), path("/api")))) == []
     rules = rule(path("/api/*")), rule(path("/*")), rule(path("/a*")), rule(path("/*/b")), rule(path("/a/*", "Exact"))
-    findings = findings_of(path_asterisk_literal, route("one", *rules))
+    findings = check(path_asterisk_literal, route("one", *rules))
     assert [finding.fix.value if finding.fix else None for finding in findings] == ["/api", "/", None, None, None]
     assert findings[0].message == "the asterisk stands for itself: only paths with an asterisk are matched"
     assert findings[0].field == "spec.rules[0].matches[0].path.value"
@@ -128,20 +121,18 @@ def test_an_asterisk_in_a_path() -> None:
 )
 def test_listeners_that_have_routes(world: str) -> None:
     """Or for which there is another reason."""
-    assert findings_of(no_rule_for_listener_host, world) == []
+    assert check(no_rule_for_listener_host, world) == []
 
 
 def test_a_listener_without_routes() -> None:
     """Unless there may be some elsewhere, or one may be attached to it."""
     both = gateway("{name: blog, port: 80, protocol: HTTP, hostname: blog.example.com}", HTTPS)
     shop = route("shop", parent="name: public, sectionName: https")
-    (finding,) = findings_of(no_rule_for_listener_host, both, shop)
+    (finding,) = check(no_rule_for_listener_host, both, shop)
     assert said([finding]) == ["Gateway shop/public: no route is attached to it: requests for blog.example.com get 404"]
     assert finding.field == "spec.listeners[0]"
-    assert [finding.certain for finding in findings_of(no_rule_for_listener_host, both, shop, complete=False)] == [
-        False
-    ]
-    (finding,) = findings_of(no_rule_for_listener_host, gateway("{name: tcp, port: 9000, protocol: TCP}"))
+    assert [finding.certain for finding in check(no_rule_for_listener_host, both, shop, complete=False)] == [False]
+    (finding,) = check(no_rule_for_listener_host, gateway("{name: tcp, port: 9000, protocol: TCP}"))
     assert finding.message == "no route is attached to it: connections are closed"
     perhaps = route("blog", parent="name: public, sectionName: '${LISTENER}'")
-    assert [finding.certain for finding in findings_of(no_rule_for_listener_host, both, shop, perhaps)] == [False]
+    assert [finding.certain for finding in check(no_rule_for_listener_host, both, shop, perhaps)] == [False]

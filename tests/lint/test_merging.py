@@ -22,8 +22,8 @@ from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from tests.lint.policy_manifests import (
     CORS,
     JWT,
+    check,
     definition,
-    findings_of,
     gateway,
     kuadrant,
     limits,
@@ -69,13 +69,13 @@ def security(target: str, spec: str, section: str = "", name: str = "") -> str:
 )
 def test_there_is_something_to_merge_with(manifests: list[str]) -> None:
     """Or nothing that asks for it: nothing is found."""
-    assert findings_of(nothing_to_merge_with, *manifests) == []
+    assert check(nothing_to_merge_with, *manifests) == []
 
 
 def test_nothing_is_there_to_merge_with() -> None:
     """A policy on the same route is nothing for one on a rule to merge with; and one may be elsewhere."""
     manifests = [WORLD, security(ON_ROUTE, JWT), security(ON_ROUTE, MERGING, section="all", name="all")]
-    (finding,) = findings_of(nothing_to_merge_with, *manifests)
+    (finding,) = check(nothing_to_merge_with, *manifests)
     assert said([finding]) == [
         (
             "SecurityPolicy shop/all: no SecurityPolicy is attached to a Gateway, ListenerSet or XListenerSet further"
@@ -83,7 +83,7 @@ def test_nothing_is_there_to_merge_with() -> None:
         )
     ]
     assert finding.field == "spec.mergeType"
-    assert said(findings_of(nothing_to_merge_with, *manifests, complete=False)) == []
+    assert said(check(nothing_to_merge_with, *manifests, complete=False)) == []
 
 
 @pytest.mark.parametrize(("kind", "certain"), [("SecurityPolicy", False), ("", False), ("Secret", True)])
@@ -106,7 +106,7 @@ def test_it_may_be_any_target_further_up() -> None:
         chooser="challenger",
     )
     alone = policy("QuotaPolicy", ON_ROUTE, "merge: Patch, quota: 1", group="example.io/v1")
-    (finding,) = findings_of(nothing_to_merge_with, WORLD, alone, profiles=[profile])
+    (finding,) = check(nothing_to_merge_with, WORLD, alone, profiles=[profile])
     assert finding.message == "no QuotaPolicy is attached to a target further up to merge with: it applies alone"
 
 
@@ -118,14 +118,14 @@ LIMITS: Final = f"{{{limits('all', 1)}}}"
 )
 def test_one_strategy_is_right(spec: str) -> None:
     """Whichever it is, and what is of no such shape says none."""
-    assert findings_of(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec)) == []
+    assert check(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec)) == []
 
 
 def test_the_experimental_text_has_two_strategies() -> None:
     """Of Azure's kinds, with `default` and `override`."""
     both = "default: {timeouts: {routeTimeout: 1s}}, override: {timeouts: {routeTimeout: 2s}}"
     manifests = policy("RoutePolicy", ON_ROUTE, both, group="alb.networking.azure.io/v1")
-    assert findings_of(multiple_strategies, manifests) == []
+    assert check(multiple_strategies, manifests) == []
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_the_experimental_text_has_two_strategies() -> None:
 )
 def test_several_strategies_are_told(spec: str, parts: str, field: str) -> None:
     """With the parts that are in each other's way."""
-    (finding,) = findings_of(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec), complete=False)
+    (finding,) = check(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec), complete=False)
     assert said([finding]) == [f"RateLimitPolicy shop/cart: has {parts}, where a policy has one strategy"]
     assert finding.field == field
 
@@ -146,7 +146,7 @@ def test_several_strategies_are_told(spec: str, parts: str, field: str) -> None:
 def test_of_a_kind_without_a_schema_it_is_a_guess() -> None:
     """Fields of these names may be settings."""
     both = policy("QuotaPolicy", ON_ROUTE, "defaults: {a: 1}, overrides: {a: 2}", group="example.io/v1")
-    (finding,) = findings_of(multiple_strategies, definition("QuotaPolicy", "inherited"), both)
+    (finding,) = check(multiple_strategies, definition("QuotaPolicy", "inherited"), both)
     assert not finding.certain
 
 
@@ -160,12 +160,7 @@ SHARED: Final = gateway(listeners=("http", "other")) + route("one") + route("two
         # Only one route leads there.
         [WORLD, route("search", backend="search"), security(ON_ROUTE, JWT)],
         # Two policies protect what is behind both, and one what is behind another one.
-        [
-            SHARED,
-            route("search", backend="search"),
-            security(ON_GATEWAY, JWT),
-            security("HTTPRoute/search", MERGING),
-        ],
+        [SHARED, route("search", backend="search"), security(ON_GATEWAY, JWT), security("HTTPRoute/search", MERGING)],
         # What differs does not protect.
         [SHARED, traffic("HTTPRoute/one", SLOW)],
         [SHARED, security("HTTPRoute/one", "mergeType: StrategicMerge, jwt: {optional: false}")],
@@ -203,13 +198,13 @@ SHARED: Final = gateway(listeners=("http", "other")) + route("one") + route("two
 )
 def test_a_backend_is_protected_alike(manifests: list[str]) -> None:
     """Nothing is found."""
-    assert findings_of(context_dependent_backend, *manifests) == []
+    assert check(context_dependent_backend, *manifests) == []
 
 
 def test_a_backend_is_protected_on_one_way_alone() -> None:
     """The routes by way of which it is not are told."""
     manifests = [SHARED, security("HTTPRoute/one", f"{JWT}, {CORS}"), security("HTTPRoute/two", CORS)]
-    (finding,) = findings_of(context_dependent_backend, *manifests, complete=False)
+    (finding,) = check(context_dependent_backend, *manifests, complete=False)
     assert said([finding]) == [
         (
             "Service shop/cart: SecurityPolicy sets jwt for requests by way of HTTPRoute shop/one, and not by way of"
@@ -238,7 +233,7 @@ spec: {waf: {enable: true}}
         "  listeners:",
         "  infrastructure: {parametersRef: {group: gateway.nginx.org, kind: NginxProxy, name: waf}}\n  listeners:",
     )
-    (finding,) = findings_of(context_dependent_backend, world, proxy, guard)
+    (finding,) = check(context_dependent_backend, world, proxy, guard)
     assert finding.message.startswith("WAFPolicy sets policySource, type for requests by way of HTTPRoute shop/one,")
 
 
@@ -279,12 +274,12 @@ THREE: Final = gateway() + "".join(route(name, backend=name) for name in ("a", "
 )
 def test_nothing_is_said_too_often(manifests: list[str]) -> None:
     """Nothing is found."""
-    assert findings_of(duplicate_spec, *manifests) == []
+    assert check(duplicate_spec, *manifests) == []
 
 
 def test_what_is_said_too_often_is_told_once() -> None:
     """Of the first policy, with the others."""
-    (finding,) = findings_of(duplicate_spec, THREE, on_routes("a", "b", "c"), complete=False)
+    (finding,) = check(duplicate_spec, THREE, on_routes("a", "b", "c"), complete=False)
     assert said([finding]) == [
         (
             "BackendTrafficPolicy shop/a: says the same as BackendTrafficPolicy shop/b, BackendTrafficPolicy shop/c:"
@@ -332,33 +327,33 @@ def test_what_is_said_too_often_is_told_once() -> None:
 )
 def test_what_is_needed_is_not_found(manifests: list[str]) -> None:
     """Nothing is found."""
-    assert findings_of(redundant_policy, *manifests) == []
+    assert check(redundant_policy, *manifests) == []
 
 
 def test_what_others_say_already_is_found() -> None:
     """Where all is known, since what is elsewhere may say something between the two."""
     manifests = [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, SLOW)]
-    (finding,) = findings_of(redundant_policy, *manifests)
+    (finding,) = check(redundant_policy, *manifests)
     assert said([finding]) == [
         (
             "BackendTrafficPolicy shop/cart: sets nothing that is not in force without it: BackendTrafficPolicy"
             " infra/public says the same"
         )
     ]
-    assert said(findings_of(redundant_policy, *manifests, complete=False)) == []
+    assert said(check(redundant_policy, *manifests, complete=False)) == []
 
 
 def test_of_two_on_one_target_that_say_the_same_one_is_found() -> None:
     """The one that is not in force."""
     two = [kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 1), name=name) for name in ("one", "two")]
-    assert said(findings_of(redundant_policy, ISTIO, *two)) == [
+    assert said(check(redundant_policy, ISTIO, *two)) == [
         (
             "RateLimitPolicy shop/one: sets nothing that is not in force without it: RateLimitPolicy shop/two says the"
             " same"
         )
     ]
     other = kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 2), name="two")
-    assert findings_of(redundant_policy, ISTIO, two[0], other) == []
+    assert check(redundant_policy, ISTIO, two[0], other) == []
 
 
 def test_what_is_merged_from_several_may_be_needed_all_the_same() -> None:
@@ -372,4 +367,4 @@ def test_what_is_merged_from_several_may_be_needed_all_the_same() -> None:
         policy("QuotaPolicy", ON_GATEWAY, "b: 2", group="example.io/v1", section="http", name="http"),
         policy("QuotaPolicy", ON_ROUTE, "a: 1, b: 2", group="example.io/v1"),
     ]
-    assert findings_of(redundant_policy, *manifests, profiles=[profile]) == []
+    assert check(redundant_policy, *manifests, profiles=[profile]) == []

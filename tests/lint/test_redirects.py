@@ -12,7 +12,7 @@ from kubectl_policy.lint.rules.routes.redirects import (
     redirect_loop,
     replaceprefix_needs_prefix,
 )
-from tests.lint.policy_manifests import findings_of, said
+from tests.lint.policy_manifests import check, said
 from tests.lint.route_manifests import HTTP, HTTPS, gateway, path, route, rule
 
 PREFIX: Final = "path: {type: ReplacePrefixMatch, replacePrefixMatch: VALUE}"
@@ -54,7 +54,7 @@ def full(value: str) -> str:
 )
 def test_prefixes_that_can_be_replaced(rules: str) -> None:
     """There is one, and no other match."""
-    assert findings_of(replaceprefix_needs_prefix, route("one", rules)) == []
+    assert check(replaceprefix_needs_prefix, route("one", rules)) == []
 
 
 def test_prefixes_that_cannot_be_replaced() -> None:
@@ -65,7 +65,7 @@ def test_prefixes_that_cannot_be_replaced() -> None:
         rule(path("/a"), path("/b"), filters=redirect(prefix("/b"))),
         f"{{matches: [{path('/a.*', 'RegularExpression')}], {backend}}}",
     )
-    findings = findings_of(replaceprefix_needs_prefix, route("one", *rules), complete=False)
+    findings = check(replaceprefix_needs_prefix, route("one", *rules), complete=False)
     assert [(finding.field, finding.message.rpartition("; ")[2]) for finding in findings] == [
         ("spec.rules[0].filters[0].urlRewrite.path", "it has Exact /a"),
         ("spec.rules[1].filters[0].requestRedirect.path", "it has 2"),
@@ -77,9 +77,9 @@ def test_prefixes_that_cannot_be_replaced() -> None:
 def test_redirects_and_rewrites() -> None:
     """Each is in order alone, and in rules of their own."""
     rules = rule(path("/a"), filters=redirect("port: 80")), rule(path("/b"), filters=rewrite("hostname: a.example"))
-    assert findings_of(redirect_and_rewrite, route("one", *rules), route("two", *reversed(rules))) == []
+    assert check(redirect_and_rewrite, route("one", *rules), route("two", *reversed(rules))) == []
     both = f"{rewrite('hostname: a.example')}, {{type: RequestMirror}}, {redirect('port: 80')}"
-    (finding,) = findings_of(redirect_and_rewrite, route("one", rule(path("/a"), filters=both)))
+    (finding,) = check(redirect_and_rewrite, route("one", rule(path("/a"), filters=both)))
     assert (finding.field, finding.reason) == ("spec.rules[0].filters[2]", "IncompatibleFilters")
     assert finding.message == "RequestRedirect and URLRewrite cannot be together"
 
@@ -123,12 +123,12 @@ def to(
 )
 def test_redirects_that_lead_elsewhere(world: str) -> None:
     """They end."""
-    assert findings_of(redirect_loop, world) == []
+    assert check(redirect_loop, world) == []
 
 
 def test_a_redirect_to_https_from_https() -> None:
     """As a route without a section is attached to both; what would put it right is said."""
-    (finding,) = findings_of(redirect_loop, BOTH, to("a", "scheme: https"), complete=False)
+    (finding,) = check(redirect_loop, BOTH, to("a", "scheme: https"), complete=False)
     assert said([finding]) == [
         (
             "HTTPRoute shop/a: requests at listener https of Gateway shop/public are sent to the URL that they came "
@@ -154,7 +154,7 @@ def test_a_redirect_to_https_from_https() -> None:
 def test_a_redirect_to_the_same_url(fields: tuple[str, ...]) -> None:
     """At once, or from the second hostname on; it is certain, whatever else there is."""
     world = gateway(), to("a", *fields, match=path("/a"), hosts="shop.example.com, www.example.com")
-    (finding,) = findings_of(redirect_loop, *world, complete=False)
+    (finding,) = check(redirect_loop, *world, complete=False)
     assert finding.certain
     assert finding.message.startswith("requests at listener http of Gateway shop/public are sent to the URL")
     assert finding.fix is None
@@ -163,7 +163,7 @@ def test_a_redirect_to_the_same_url(fields: tuple[str, ...]) -> None:
 def test_a_redirect_of_an_exact_path_to_itself() -> None:
     """Beside a match that does not lead there."""
     matches = f"{path('/b', 'Exact')}, {path('/a', 'Exact')}"
-    (finding,) = findings_of(redirect_loop, gateway(), to("a", full("/a"), match=matches))
+    (finding,) = check(redirect_loop, gateway(), to("a", full("/a"), match=matches))
     assert finding.message.endswith("are sent to the URL that they came from: clients go round in circles")
 
 
@@ -179,13 +179,13 @@ def test_a_redirect_of_an_exact_path_to_itself() -> None:
 def test_a_redirect_to_a_path_of_its_own_rule(fields: str, match: str, target: str) -> None:
     """It is certain where no other rule can take that path."""
     world = gateway(), to("a", fields, match=match), route("b", rule(path("/x", "Exact"), path("/y")))
-    assert [finding.message for finding in findings_of(redirect_loop, *world) if finding.certain] == [
+    assert [finding.message for finding in check(redirect_loop, *world) if finding.certain] == [
         (
             f"requests at listener http of Gateway shop/public are sent to {target}, which this rule takes as well: "
             "clients go round in circles"
         )
     ]
-    assert [finding.certain for finding in findings_of(redirect_loop, *world, complete=False)] == [False]
+    assert [finding.certain for finding in check(redirect_loop, *world, complete=False)] == [False]
 
 
 MENU: Final = route("menu")
@@ -211,12 +211,12 @@ MENU: Final = route("menu")
 )
 def test_hostnames_that_are_not_on_both(world: str) -> None:
     """Or that are redirected, or need not be."""
-    assert findings_of(http_without_redirect, world) == []
+    assert check(http_without_redirect, world) == []
 
 
 def test_a_hostname_on_http_and_https() -> None:
     """Also where another route has it on HTTPS, or a wider one."""
-    (finding,) = findings_of(http_without_redirect, BOTH, MENU)
+    (finding,) = check(http_without_redirect, BOTH, MENU)
     assert said([finding]) == [
         (
             "HTTPRoute shop/menu: requests for shop.example.com at listener http of Gateway shop/public are served on "
@@ -224,8 +224,8 @@ def test_a_hostname_on_http_and_https() -> None:
         )
     ]
     assert finding.field == "spec.parentRefs[0]"
-    assert [finding.certain for finding in findings_of(http_without_redirect, BOTH, MENU, complete=False)] == [False]
+    assert [finding.certain for finding in check(http_without_redirect, BOTH, MENU, complete=False)] == [False]
     plain = route("menu", parent="name: public, port: 80", hosts="")
     secure = route("all", parent="name: public, sectionName: https", hosts="")
-    (finding,) = findings_of(http_without_redirect, BOTH, plain, secure)
+    (finding,) = check(http_without_redirect, BOTH, plain, secure)
     assert finding.message.startswith("requests for every host at listener http")

@@ -10,7 +10,7 @@ from kubectl_policy import analyze
 from kubectl_policy.lint.rules.requirements import cross_team_influence, owner_label_missing, wide_blast_radius
 from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.profiles.reading import problems as problems_of
-from tests.lint.policy_manifests import findings_of, gateway, kuadrant, limits, policy, retrying, route, said, service
+from tests.lint.policy_manifests import check, gateway, kuadrant, limits, policy, retrying, route, said, service
 from tests.lint.rule_worlds import lint, requiring, snapshot_of
 
 if TYPE_CHECKING:
@@ -262,16 +262,16 @@ TWO_TEAMS: Final = gateway() + service() + route() + route("search", namespace="
 def test_nothing_is_asked_for_without_settings() -> None:
     """These rules do nothing by themselves."""
     manifests = [TWO_TEAMS, retrying("Gateway/public", 1)]
-    assert findings_of(wide_blast_radius, *manifests) == []
-    assert findings_of(cross_team_influence, *manifests) == []
-    assert findings_of(owner_label_missing, *manifests) == []
+    assert check(wide_blast_radius, *manifests) == []
+    assert check(cross_team_influence, *manifests) == []
+    assert check(owner_label_missing, *manifests) == []
 
 
 def test_a_policy_may_affect_many_routes() -> None:
     """Those that nothing else keeps from it count."""
-    assert findings_of(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/cart", 1), settings=WIDE) == []
-    assert findings_of(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/missing", 1), settings=WIDE) == []
-    assert said(findings_of(wide_blast_radius, TWO_TEAMS, retrying("Gateway/public", 1), settings=WIDE)) == [
+    assert check(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/cart", 1), settings=WIDE) == []
+    assert check(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/missing", 1), settings=WIDE) == []
+    assert said(check(wide_blast_radius, TWO_TEAMS, retrying("Gateway/public", 1), settings=WIDE)) == [
         (
             "BackendTrafficPolicy infra/public: affects 2 routes in 2 namespaces: HTTPRoute find/search, HTTPRoute"
             " shop/cart"
@@ -283,7 +283,7 @@ def test_routes_behind_listeners_count() -> None:
     """What holds at a listener holds for all requests that come by it."""
     world = gateway() + route("a") + route("b")
     listeners = policy("ClientTrafficPolicy", "Gateway/public", "tls: {minVersion: '1.3'}")
-    assert said(findings_of(wide_blast_radius, world, listeners, settings=WIDE)) == [
+    assert said(check(wide_blast_radius, world, listeners, settings=WIDE)) == [
         "ClientTrafficPolicy infra/public: affects 2 routes in namespace shop: HTTPRoute shop/a, HTTPRoute shop/b"
     ]
 
@@ -298,7 +298,7 @@ def test_a_team_may_affect_its_own_routes() -> None:
     manifests = [gateway(), route(labels="team: shop"), route("search")]
     for team in ("shop", ""):
         assert (
-            findings_of(
+            check(
                 cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", team), settings=OWNED
             )
             == []
@@ -309,7 +309,7 @@ def test_what_others_own_is_told() -> None:
     """With whose it is; Namespaces may say it."""
     home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: find, annotations: {team: search}}\n"
     manifests = [gateway(), home, route(labels="team: shop"), route("search", namespace="find")]
-    (finding,) = findings_of(
+    (finding,) = check(
         cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", "edge"), settings=OWNED
     )
     assert said([finding]) == [
@@ -325,9 +325,7 @@ def test_an_owner_is_looked_up_once() -> None:
     """Of a route that several policies affect."""
     both = [owned("BackendTrafficPolicy", target, "edge") for target in ("Gateway/public", "HTTPRoute/cart")]
     jwt = policy("SecurityPolicy", "Gateway/public", "cors: {maxAge: 1s}", labels="team: edge")
-    assert (
-        len(findings_of(cross_team_influence, gateway(), route(labels="team: shop"), *both, jwt, settings=OWNED)) == 2
-    )
+    assert len(check(cross_team_influence, gateway(), route(labels="team: shop"), *both, jwt, settings=OWNED)) == 2
 
 
 def test_somebody_should_own_a_policy() -> None:
@@ -335,13 +333,13 @@ def test_somebody_should_own_a_policy() -> None:
     mine = owned("BackendTrafficPolicy", "HTTPRoute/cart", "shop")
     home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {%s}}\n"
     nobodys = kuadrant("RateLimitPolicy", "HTTPRoute/cart", limits("all", 1))
-    assert findings_of(owner_label_missing, mine, settings=OWNED) == []
-    assert findings_of(owner_label_missing, home % "team: shop", nobodys, settings=OWNED) == []
-    (finding,) = findings_of(owner_label_missing, home % "", nobodys, settings=OWNED, complete=False)
+    assert check(owner_label_missing, mine, settings=OWNED) == []
+    assert check(owner_label_missing, home % "team: shop", nobodys, settings=OWNED) == []
+    (finding,) = check(owner_label_missing, home % "", nobodys, settings=OWNED, complete=False)
     assert said([finding]) == ["RateLimitPolicy shop/cart: has no label or annotation team"]
     assert finding.fix
     assert finding.fix.words == "add the label team"
-    (finding,) = findings_of(owner_label_missing, nobodys, settings=OWNED, complete=False)
+    (finding,) = check(owner_label_missing, nobodys, settings=OWNED, complete=False)
     assert (finding.certain, finding.message) == (
         False,
         "has no label or annotation team, and Namespace shop was not read",

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from kubectl_policy.lint.rules.routes.retries import retry_amplification, timeout_inversion
-from tests.lint.policy_manifests import findings_of, gateway, policy, retrying, route, said, service
+from tests.lint.policy_manifests import check, gateway, policy, retrying, route, said, service
 
 LABEL: Final = '"gateway.networking.k8s.io/gateway-name": inner'
 # Requests of any host to the outer Gateway go on to the inner one.
@@ -68,7 +68,7 @@ def inner(rule: str = "retry: {attempts: 4}", name: str = "cart") -> str:
 )
 def test_requests_are_retried_once(manifests: list[str]) -> None:
     """Nothing is found."""
-    assert findings_of(retry_amplification, *manifests) == []
+    assert check(retry_amplification, *manifests) == []
 
 
 def test_retries_multiply_behind_a_second_gateway() -> None:
@@ -80,7 +80,7 @@ def test_retries_multiply_behind_a_second_gateway() -> None:
         inner("matches: [{path: {type: Exact, value: /cart}}]"),
         retrying("HTTPRoute/cart", 9),
     ]
-    (finding,) = findings_of(retry_amplification, *manifests, complete=False)
+    (finding,) = check(retry_amplification, *manifests, complete=False)
     assert said([finding]) == [
         (
             "HTTPRoute infra/all: makes up to 4 tries of a request, and Gateway infra/inner behind Service infra/inner"
@@ -102,7 +102,7 @@ def test_the_policies_of_gateways_multiply_as_well() -> None:
         retrying("Gateway/public", 1),
         retrying("Gateway/inner", 2),
     ]
-    (finding,) = findings_of(retry_amplification, *manifests)
+    (finding,) = check(retry_amplification, *manifests)
     assert finding.message.endswith("6 requests to the backend for one")
 
 
@@ -139,28 +139,26 @@ def timed(request: str = "", backend: str = "", attempts: int = 0) -> str:
 )
 def test_there_is_time_enough(manifests: list[str]) -> None:
     """Nothing is found."""
-    assert findings_of(timeout_inversion, *manifests) == []
+    assert check(timeout_inversion, *manifests) == []
 
 
 def test_a_try_may_not_take_longer_than_the_request() -> None:
     """What is the rule's own is no other object's."""
-    (finding,) = findings_of(timeout_inversion, WORLD, timed("500ms", "1m1.5s"), complete=False)
+    (finding,) = check(timeout_inversion, WORLD, timed("500ms", "1m1.5s"), complete=False)
     assert said([finding]) == ["HTTPRoute shop/cart: a try may take 1m1.5s, and requests end after 500ms"]
     assert (finding.field, finding.severity, finding.related) == ("spec.rules[0].timeouts.backendRequest", None, ())
 
 
 def test_tries_that_do_not_all_fit_are_an_info() -> None:
     """They do where they fail early."""
-    (finding,) = findings_of(timeout_inversion, WORLD, timed("1h", "30m", 3))
-    assert said([finding]) == [
-        "HTTPRoute shop/cart: 4 tries of 30m each may take 7200s, and requests end after 1h",
-    ]
+    (finding,) = check(timeout_inversion, WORLD, timed("1h", "30m", 3))
+    assert said([finding]) == ["HTTPRoute shop/cart: 4 tries of 30m each may take 7200s, and requests end after 1h"]
     assert finding.severity == "info"
 
 
 def test_a_policy_may_give_requests_less_time() -> None:
     """It is told, with who says it."""
     above = policy("BackendTrafficPolicy", "Gateway/public", SLOW)
-    (finding,) = findings_of(timeout_inversion, WORLD, timed("", "30s", 1), above)
+    (finding,) = check(timeout_inversion, WORLD, timed("", "30s", 1), above)
     assert finding.message == "a try may take 30s, and requests end after 10s by BackendTrafficPolicy infra/public"
     assert [str(related.object) for related in finding.related] == ["BackendTrafficPolicy infra/public"]

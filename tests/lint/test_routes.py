@@ -48,7 +48,7 @@ G: Final = build.ref("Gateway", "g")
 FROM_ALL: Final = {"allowedRoutes": build.allow()}
 
 
-def findings_of(*resources: Resource, complete: bool = True) -> list[str]:
+def check(*resources: Resource, complete: bool = True) -> list[str]:
     """The ids of the rules that find something for certain, each as often as it does; not what is only said."""
     return [
         rule.id
@@ -82,7 +82,7 @@ class TestWhatIsAttached:
     def test_as_it_is_named(self, reference: Json, *, complete: bool) -> None:
         """By the whole parent, or by a part of it."""
         world = (CLASS, build.gateway(), build.service(), in_gateways_namespace(reference))
-        assert findings_of(*world, complete=complete) == []
+        assert check(*world, complete=complete) == []
 
     def test_by_one_of_several_listeners(self) -> None:
         """What the others do not take does not matter."""
@@ -91,18 +91,18 @@ class TestWhatIsAttached:
             build.listener("elsewhere", port=81, hostname="other.example"),
             build.listener(),
         ]
-        assert findings_of(CLASS, build.gateway("g", *listeners), build.route("r", hostnames=["shop.example"])) == []
+        assert check(CLASS, build.gateway("g", *listeners), build.route("r", hostnames=["shop.example"])) == []
 
     def test_by_a_listener_set(self) -> None:
         """Of either group."""
         gateway = build.gateway(allowedListeners={"namespaces": {"from": "Same"}})
         standard = build.listener_set("ls", build.listener("extra", port=81))
         named = build.parent("ls", kind="ListenerSet")
-        assert findings_of(CLASS, gateway, standard, in_gateways_namespace(named)) == []
+        assert check(CLASS, gateway, standard, in_gateways_namespace(named)) == []
         group = GATEWAY_API_EXPERIMENTAL
         experimental = build.listener_set("ls", build.listener("extra", port=81), group=group)
         named = build.parent("ls", kind="XListenerSet", group=group)
-        assert findings_of(CLASS, gateway, experimental, in_gateways_namespace(named)) == []
+        assert check(CLASS, gateway, experimental, in_gateways_namespace(named)) == []
 
     def test_by_another_route(self) -> None:
         """One that is delegated to needs no parent of its own."""
@@ -113,16 +113,16 @@ class TestWhatIsAttached:
             KGATEWAY,
             build.service("menu"),
         )
-        assert findings_of(*world) == []
+        assert check(*world) == []
 
     def test_by_default_gateways(self) -> None:
         """Which are not looked at."""
-        assert findings_of(build.resource("HTTPRoute", "r", {"useDefaultGateways": "All"})) == []
+        assert check(build.resource("HTTPRoute", "r", {"useDefaultGateways": "All"})) == []
 
     def test_where_the_listener_is_refused_itself(self) -> None:
         """What is wrong is found there."""
         twice = [build.listener("one"), build.listener("two")]
-        assert findings_of(CLASS, build.gateway("g", *twice), ROUTE) == []
+        assert check(CLASS, build.gateway("g", *twice), ROUTE) == []
 
     def test_where_somebody_says_that_the_gateway_is_there(self) -> None:
         """Nothing more is known of it."""
@@ -142,7 +142,7 @@ class TestWhatIsAttached:
     )
     def test_what_is_to_be_filled_in(self, reference: Json) -> None:
         """It may be any name."""
-        assert findings_of(CLASS, build.gateway(), in_gateways_namespace(reference)) == []
+        assert check(CLASS, build.gateway(), in_gateways_namespace(reference)) == []
 
 
 def linted(snapshot: Snapshot, *only: ObjectRef) -> Linted:
@@ -175,13 +175,13 @@ class TestWhatIsInDoubt:
             "whether listener http of Gateway infra/g selects it is unknown: Namespace default is not in the input"
         )
         assert said(checked(not_allowed_namespace, *world)) == [("spec.parentRefs[0]", f"? {message}")]
-        assert findings_of(CLASS, *world) == []
+        assert check(CLASS, *world) == []
 
     def test_a_protocol_of_an_implementations_own(self) -> None:
         """What it serves is not known."""
         world = (build.gateway("g", build.listener("mesh", "HBONE", 15008)), ROUTE)
         assert verdicts(checked(not_allowed_kind, *world)) == [False]
-        assert findings_of(CLASS, *world) == []
+        assert check(CLASS, *world) == []
 
     def test_whether_any_route_delegates(self) -> None:
         """One that was not read may; what is no HTTPRoute is delegated to by none."""
@@ -222,14 +222,14 @@ class TestParents:
     def test_a_route_that_does_not_exist(self) -> None:
         """As any parent."""
         route = delegation.http_route("menu", parents=[delegation.below("site")])
-        assert findings_of(route) == ["GWP4001"]
+        assert check(route) == ["GWP4001"]
 
     def test_the_gateway_of_a_listener_set(self) -> None:
         """It is found there, and not at the routes that name the ListenerSet."""
         route = in_gateways_namespace(build.parent("ls", kind="ListenerSet"))
         findings = checked(parent_not_found, build.listener_set("ls"), route)
         assert said(findings) == [("spec.parentRef.name", "Gateway default/g does not exist")]
-        assert findings_of(build.listener_set("ls"), route) == ["GWP4001"]
+        assert check(build.listener_set("ls"), route) == ["GWP4001"]
 
     def test_a_listener_set_without_a_gateway(self) -> None:
         """It can only name a Gateway."""
@@ -284,7 +284,7 @@ class TestParents:
         """The port is to blame, if there is such a section."""
         world = (CLASS, build.gateway(), build.service(), in_gateways_namespace(reference))
         assert said(checked(parent_port_no_listener, *world)) == [("spec.parentRefs[0].port", message)]
-        assert findings_of(*world) == ["GWP4003"]
+        assert check(*world) == ["GWP4003"]
 
     def test_the_same_parent_twice(self) -> None:
         """As a whole, or as the same section."""
@@ -373,7 +373,7 @@ class TestListeners:
         [finding] = checked(not_allowed_namespace, *world)
         assert finding.message.startswith("listener a of Gateway infra/g accepts routes only")
         assert finding.message.endswith("; so it is at listener b")
-        assert findings_of(*world) == ["GWP4004"]
+        assert check(*world) == ["GWP4004"]
 
     def test_of_another_kind(self) -> None:
         """A TLSRoute is told of by a rule of its own."""
@@ -390,9 +390,9 @@ class TestListeners:
         message = "protocol HTTP cannot serve TLSRoute; it serves HTTPRoute, GRPCRoute"
         field = "spec.listeners[0].allowedRoutes.kinds[0]"
         assert said(checked(listener_kind_impossible, wrong)) == [(field, message)]
-        assert findings_of(CLASS, wrong, ROUTE) == ["GWP4019"]
+        assert check(CLASS, wrong, ROUTE) == ["GWP4019"]
         mixed = build.gateway("g", build.listener(allowedRoutes=build.allow(kinds=["TLSRoute", "GRPCRoute"])))
-        assert findings_of(CLASS, mixed, ROUTE) == ["GWP4005", "GWP4019"]
+        assert check(CLASS, mixed, ROUTE) == ["GWP4005", "GWP4019"]
 
     @pytest.mark.parametrize(
         "listener",
@@ -438,7 +438,7 @@ class TestListenerSets:
             )
         ]
         route = build.route("r", parents=[build.parent("ls", kind="ListenerSet")], namespace="shop")
-        assert findings_of(CLASS, build.gateway(), listener_set, route) == ["GWP4009"]
+        assert check(CLASS, build.gateway(), listener_set, route) == ["GWP4009"]
 
     def test_where_the_listener_set_is_not_linted(self) -> None:
         """Then the route is where it is told."""
@@ -572,7 +572,7 @@ class TestUnreached:
                 related=(Related(object=menu, words="on the circle", origin=build.ORIGIN),),
             )
         ]
-        assert findings_of(*world) == ["GWP4018"]
+        assert check(*world) == ["GWP4018"]
         only_menu = linted(build.snapshot(*world, complete=True), menu)
         assert [(each.subject, each.field) for each in route_cycle(only_menu)] == [(menu, "")]
 
@@ -584,4 +584,4 @@ class TestUnreached:
             build.gateway(),
             KGATEWAY,
         )
-        assert findings_of(*world) == ["GWP4018"]
+        assert check(*world) == ["GWP4018"]

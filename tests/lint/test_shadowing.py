@@ -19,7 +19,7 @@ from kubectl_policy.lint.rules.routes.shadowing import (
     rule_unreachable,
 )
 from kubectl_policy.lint.settings import LintSettings
-from tests.lint.policy_manifests import findings_of, said
+from tests.lint.policy_manifests import check, said
 from tests.lint.route_manifests import HTTP, gateway, listener_set, path, route, rule
 from tests.lint.rule_worlds import snapshot_of
 
@@ -67,8 +67,8 @@ ONE: Final = gateway() + route("one", CART)
 )
 def test_routes_that_do_not_match_the_same(other: str) -> None:
     """Or not at the same place."""
-    assert findings_of(match_duplicate, ONE, other) == []
-    assert findings_of(rule_unreachable, ONE, other) == []
+    assert check(match_duplicate, ONE, other) == []
+    assert check(rule_unreachable, ONE, other) == []
 
 
 def test_routes_of_the_mesh_and_hostnames_that_are_ignored() -> None:
@@ -77,16 +77,16 @@ def test_routes_of_the_mesh_and_hostnames_that_are_ignored() -> None:
         "---\napiVersion: v1\nkind: Service\nmetadata: {name: cart, namespace: shop}\nspec: {ports: [{port: 80}]}\n"
     )
     mesh = [route(name, CART, parent="kind: Service, group: '', name: cart") for name in ("a", "b")]
-    assert findings_of(match_duplicate, service, *mesh) == []
+    assert check(match_duplicate, service, *mesh) == []
     only = gateway(listener("http", "*.example.com"))
     hosts = "example.net, shop.example.com, Shop.example.com"
-    findings = findings_of(match_duplicate, only, *[route(name, CART, hosts=hosts) for name in ("a", "b")])
+    findings = check(match_duplicate, only, *[route(name, CART, hosts=hosts) for name in ("a", "b")])
     assert [finding.message.partition(", for ")[2].partition(" at ")[0] for finding in findings] == ["shop.example.com"]
 
 
 def test_which_route_was_created_first_need_not_be_known() -> None:
     """Then only that one of both is right can be told; the names alone decide nothing."""
-    (finding,) = findings_of(match_duplicate, ONE, route("a", CART), complete=False)
+    (finding,) = check(match_duplicate, ONE, route("a", CART), complete=False)
     assert finding.message == (
         "rule[0] of HTTPRoute shop/a matches the same, PathPrefix /cart, for shop.example.com at listener http of "
         "Gateway shop/public; only the route that was created first has these requests"
@@ -109,14 +109,14 @@ def test_it_is_said_of_what_is_linted() -> None:
 def test_the_older_route_has_the_requests() -> None:
     """Of two that are as old, the first by name has them."""
     others = route("a", CART, creationTimestamp=NEW), route("z", CART, creationTimestamp=OLD)
-    assert said(findings_of(match_duplicate, gateway(), *others)) == [
+    assert said(check(match_duplicate, gateway(), *others)) == [
         (
             "HTTPRoute shop/a: rule[0] of HTTPRoute shop/z matches the same, PathPrefix /cart, for shop.example.com at "
             "listener http of Gateway shop/public; that route is older, so that no request reaches this rule"
         )
     ]
     others = route("a", CART, creationTimestamp=OLD), route("z", CART, creationTimestamp=OLD)
-    (finding,) = findings_of(match_duplicate, gateway(), *others)
+    (finding,) = check(match_duplicate, gateway(), *others)
     assert finding.message.endswith(
         "that route is as old, and comes first by name, so that no request reaches this rule"
     )
@@ -127,9 +127,7 @@ def test_a_rule_may_lose_a_part_of_its_requests() -> None:
     first = route("a", rule(path("/a"), path("/b", more=", method: GET"), path("/x")), creationTimestamp=OLD)
     both = "shop.example.com, blog.example.com"
     same = path("/a"), path("/b/", more=", method: GET"), path("/x"), path("/c")
-    findings = findings_of(
-        match_duplicate, gateway(), first, route("b", rule(*same), creationTimestamp=NEW, hosts=both)
-    )
+    findings = check(match_duplicate, gateway(), first, route("b", rule(*same), creationTimestamp=NEW, hosts=both))
     assert [finding.message for finding in findings] == [
         (
             "rule[0] of HTTPRoute shop/a matches the same, PathPrefix /a, PathPrefix /x, for shop.example.com at "
@@ -147,7 +145,7 @@ def test_a_hostname_that_a_route_does_not_name_may_count_for_less() -> None:
     """So that the age alone does not decide."""
     only = gateway(listener("http", "shop.example.com"))
     others = route("a", CART, creationTimestamp=OLD), route("b", CART, hosts="", creationTimestamp=NEW)
-    (finding,) = findings_of(match_duplicate, only, *others)
+    (finding,) = check(match_duplicate, only, *others)
     assert finding.message.endswith("only the route that was created first has these requests")
 
 
@@ -157,31 +155,29 @@ def test_routes_of_grpc_are_compared_as_well() -> None:
     same = "{matches: [{headers: [{name: x, value: v}], method: {type: Exact, method: Get, service: shop.Cart}}]}"
     other = "{matches: [{method: {service: shop.Cart}}, {method: {service: 1}}, {method: x}, {headers: x}]}"
     routes = [route(name, rules, kind="GRPCRoute") for name, rules in (("a", match), ("b", same), ("c", other))]
-    (finding,) = findings_of(match_duplicate, gateway(), *routes)
+    (finding,) = check(match_duplicate, gateway(), *routes)
     assert "gRPC method shop.Cart/Get with header x, for shop.example.com" in finding.message
     every = [route(name, kind="GRPCRoute") for name in ("a", "b")] + [
         route("c", "{matches: [{headers: []}]}", kind="GRPCRoute")
     ]
-    assert len(findings_of(match_duplicate, gateway(), *every)) == 2
+    assert len(check(match_duplicate, gateway(), *every)) == 2
     unheard = (
         "{matches: [{method: {service: shop.Cart, version: 1}}, {protocol: 1}, {headers: [{name: x, invert: 1}]}]}"
     )
-    assert (
-        findings_of(match_duplicate, gateway(), *[route(name, unheard, kind="GRPCRoute") for name in ("a", "b")]) == []
-    )
+    assert check(match_duplicate, gateway(), *[route(name, unheard, kind="GRPCRoute") for name in ("a", "b")]) == []
 
 
 def test_routes_at_a_gateway_that_was_not_read() -> None:
     """They may be attached to one listener, if they name the same."""
     routes = [route(name, CART) for name in ("a", "b")]
-    (finding,) = findings_of(match_duplicate, *routes, complete=False)
+    (finding,) = check(match_duplicate, *routes, complete=False)
     assert not finding.certain
     assert finding.message == (
         "rule[0] of HTTPRoute shop/a matches the same, PathPrefix /cart, and both routes may be attached to one "
         "listener"
     )
     apart = [route("a", CART, parent="name: public, port: 80"), route("b", CART, parent="name: public, port: 81")]
-    assert findings_of(match_duplicate, *apart, complete=False) == []
+    assert check(match_duplicate, *apart, complete=False) == []
 
 
 def test_a_listener_that_may_take_a_route() -> None:
@@ -189,14 +185,14 @@ def test_a_listener_that_may_take_a_route() -> None:
     by_label = ", allowedRoutes: {namespaces: {from: Selector, selector: {matchLabels: {tier: web}}}}"
     both = gateway(HTTP, "{name: web, port: 81, protocol: HTTP, hostname: '*.example.com'" + by_label + "}")
     routes = [route(name, CART, hosts="shop.example.com, example.net") for name in ("a", "b")]
-    findings = findings_of(match_duplicate, both, *routes, complete=False)
+    findings = check(match_duplicate, both, *routes, complete=False)
     assert [finding.certain for finding in findings] == [True, False]
     labelled = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {tier: web}}\n"
     stranger = route("c", CART, parent="name: public, namespace: shop").replace(
         "namespace: shop}", "namespace: tea}", 1
     )
     world = gateway(listener("web", more=by_label)) + labelled + stranger
-    findings = findings_of(match_duplicate, world, route("a", CART), route("b", CART), complete=False)
+    findings = check(match_duplicate, world, route("a", CART), route("b", CART), complete=False)
     assert [(finding.subject.name, finding.certain) for finding in findings if finding.subject] == [
         ("b", True),
         ("c", False),
@@ -214,13 +210,13 @@ def test_a_listener_that_may_take_a_route() -> None:
 )
 def test_a_route_that_repeats_nothing(rules: tuple[str, ...]) -> None:
     """Its matches differ in something."""
-    assert findings_of(match_duplicate_in_route, route("one", *rules)) == []
+    assert check(match_duplicate_in_route, route("one", *rules)) == []
 
 
 def test_a_match_that_an_earlier_rule_has() -> None:
     """Whatever the route is attached to; a rule with one match gets no request, another one some."""
     same = "{headers: [{name: X-User, value: a}]}", "{path: {type: PathPrefix}, headers: [{name: x-user, value: a}]}"
-    (finding,) = findings_of(match_duplicate_in_route, route("one", rule(same[0], name="users"), rule(same[1])))
+    (finding,) = check(match_duplicate_in_route, route("one", rule(same[0], name="users"), rule(same[1])))
     assert said([finding]) == [
         (
             "HTTPRoute shop/one: rule users has the same match, PathPrefix / with header x-user, and comes first, "
@@ -229,26 +225,26 @@ def test_a_match_that_an_earlier_rule_has() -> None:
     ]
     assert finding.field == "spec.rules[1].matches[0]"
     assert finding.related[0].field == "spec.rules[0].matches[0]"
-    assert findings_of(rule_unreachable, route("one", rule(same[0]), rule(same[1]))) == []
-    (finding,) = findings_of(match_duplicate_in_route, route("one", CART, rule(path("/cart"), path("/b"))))
+    assert check(rule_unreachable, route("one", rule(same[0]), rule(same[1]))) == []
+    (finding,) = check(match_duplicate_in_route, route("one", CART, rule(path("/cart"), path("/b"))))
     assert (
         finding.message
         == "rule[0] has the same match, PathPrefix /cart, and comes first, so that it has these requests"
     )
-    (finding,) = findings_of(match_duplicate_in_route, route("one", "{}", rule(ALL)))
+    (finding,) = check(match_duplicate_in_route, route("one", "{}", rule(ALL)))
     assert finding.related[0].field == "spec.rules[0]"
 
 
 def test_a_match_that_its_own_rule_has() -> None:
     """It does nothing, and takes nothing away."""
-    (finding,) = findings_of(match_duplicate_in_route, route("one", rule(path("/a"), path("/b"), path("/a/"))))
+    (finding,) = check(match_duplicate_in_route, route("one", rule(path("/a"), path("/b"), path("/a/"))))
     assert finding.message == "matches[0] of the rule is the same, PathPrefix /a"
-    assert findings_of(rule_unreachable, route("one", rule(path("/a"), path("/a/")))) == []
+    assert check(rule_unreachable, route("one", rule(path("/a"), path("/a/")))) == []
 
 
 def test_a_slash_may_count_when_paths_are_compared() -> None:
     """They match the same, but one has more characters than the other."""
-    (finding,) = findings_of(match_duplicate_in_route, route("one", CART, rule(path("/cart/"))))
+    (finding,) = check(match_duplicate_in_route, route("one", CART, rule(path("/cart/"))))
     assert finding.message == (
         "rule[0] has the same match, PathPrefix /cart, but for a slash at the end, which does not count; "
         "which of both has these requests is not said"
@@ -260,7 +256,7 @@ def test_a_rule_that_loses_all_its_matches() -> None:
     world = gateway() + route("old", rule(path("/b")), creationTimestamp=OLD)
     rules = CART, rule(path("/cart"), path("/b"), path("/cart"), name="late")
     world += route("new", *rules, creationTimestamp=NEW)
-    (finding,) = findings_of(rule_unreachable, world, complete=False)
+    (finding,) = check(rule_unreachable, world, complete=False)
     assert said([finding]) == [
         (
             "HTTPRoute shop/new: no request reaches it: rule[0] comes first for PathPrefix /cart, "
@@ -272,7 +268,7 @@ def test_a_rule_that_loses_all_its_matches() -> None:
         ("new", "spec.rules[0].matches[0]"),
         ("old", "spec.rules[0].matches[0]"),
     ]
-    assert findings_of(match_duplicate, world) == findings_of(match_duplicate_in_route, world) == []
+    assert check(match_duplicate, world) == check(match_duplicate_in_route, world) == []
 
 
 @pytest.mark.parametrize(
@@ -295,7 +291,7 @@ def test_a_rule_that_loses_all_its_matches() -> None:
 def test_a_rule_that_may_have_requests(new: str) -> None:
     """It may be reached."""
     world = gateway() + route("old", rule(path("/a"), path("/b")), creationTimestamp=OLD) + new
-    names = [str(finding.subject) for finding in findings_of(rule_unreachable, world, complete=False)]
+    names = [str(finding.subject) for finding in check(rule_unreachable, world, complete=False)]
     assert "HTTPRoute shop/new" not in names
 
 
@@ -312,19 +308,19 @@ SPLIT: Final = gateway(listener("wide", "*.example.com"), listener("shop", "shop
 def test_requests_that_a_more_specific_listener_has() -> None:
     """Whether it has them is certain only if the implementation says so."""
     wide = route("shop", parent="name: public, sectionName: wide")
-    (finding,) = findings_of(rule_unreachable, ISOLATED, SPLIT, wide)
+    (finding,) = check(rule_unreachable, ISOLATED, SPLIT, wide)
     assert said([finding]) == [
         (
             "HTTPRoute shop/shop: no request reaches it: those for shop.example.com go to listener shop of "
             "Gateway shop/public, to which it is not attached"
         )
     ]
-    assert [finding.certain for finding in findings_of(rule_unreachable, SPLIT, wide)] == [False]
-    assert findings_of(rule_unreachable, ISOLATED, SPLIT, route("shop")) == []
+    assert [finding.certain for finding in check(rule_unreachable, SPLIT, wide)] == [False]
+    assert check(rule_unreachable, ISOLATED, SPLIT, route("shop")) == []
     default = wide.replace("parentRefs:", "useDefaultGateways: All, parentRefs:")
-    assert findings_of(rule_unreachable, ISOLATED, SPLIT, default) == []
+    assert check(rule_unreachable, ISOLATED, SPLIT, default) == []
     some = route("shop", parent="name: public, sectionName: wide", hosts="shop.example.com, blog.example.com")
-    assert findings_of(rule_unreachable, ISOLATED, SPLIT, some) == []
+    assert check(rule_unreachable, ISOLATED, SPLIT, some) == []
 
 
 DELEGATING: Final = (
@@ -342,13 +338,13 @@ DELEGATING: Final = (
 
 def test_rules_to_which_no_other_route_delegates() -> None:
     """Their matches are others; in an open world another route may lead there."""
-    (finding,) = findings_of(rule_unreachable, DELEGATING)
+    (finding,) = check(rule_unreachable, DELEGATING)
     assert (str(finding.subject), finding.field) == ("HTTPRoute shop/child", "spec.rules[1]")
     assert finding.message == (
         "no request reaches it: its matches lie outside those of the rules that delegate to the route"
     )
-    assert [finding.certain for finding in findings_of(rule_unreachable, DELEGATING, complete=False)] == [False]
-    assert findings_of(match_duplicate, DELEGATING) == []
+    assert [finding.certain for finding in check(rule_unreachable, DELEGATING, complete=False)] == [False]
+    assert check(match_duplicate, DELEGATING) == []
 
 
 @pytest.mark.parametrize(
@@ -394,14 +390,14 @@ USERS: Final = rule(path("/users/[0-9]+", REGULAR), name="users")
 )
 def test_expressions_that_have_no_rival(rules: tuple[str, ...]) -> None:
     """No other rule has a prefix for the same requests, as far as is known."""
-    assert findings_of(regex_precedence_undefined, gateway(), route("users", *rules)) == []
+    assert check(regex_precedence_undefined, gateway(), route("users", *rules)) == []
 
 
 def test_an_expression_and_a_prefix() -> None:
     """The longest prefix is named, also that of another route; and once, however many listeners there are."""
     two = gateway(HTTP, "{name: other, port: 81, protocol: HTTP}")
     rules = USERS, rule(ALL), rule(path("/users", more=", headers: [{name: x, type: RegularExpression, value: a}]"))
-    (finding,) = findings_of(regex_precedence_undefined, two, route("users", *rules))
+    (finding,) = check(regex_precedence_undefined, two, route("users", *rules))
     assert said([finding]) == [
         (
             "HTTPRoute shop/users: rule[2] has PathPrefix /users with header x for some of the same requests, for "
@@ -410,8 +406,8 @@ def test_an_expression_and_a_prefix() -> None:
         )
     ]
     more = rule(path("/teas/[0-9]+", REGULAR), path("/users/[0-9]+", REGULAR))
-    assert len(findings_of(regex_precedence_undefined, gateway(), route("users", more, rule(ALL)))) == 2
-    (finding,) = findings_of(regex_precedence_undefined, gateway(), route("users", USERS), route("shop", rule(ALL)))
+    assert len(check(regex_precedence_undefined, gateway(), route("users", more, rule(ALL)))) == 2
+    (finding,) = check(regex_precedence_undefined, gateway(), route("users", USERS), route("shop", rule(ALL)))
     assert "rule[0] of HTTPRoute shop/shop has PathPrefix /" in finding.message
 
 
@@ -433,14 +429,14 @@ FALLBACK: Final = route("fallback", rule(ALL), hosts="")
 )
 def test_hostnames_that_no_catch_all_is_for(others: str) -> None:
     """Or that have one of their own."""
-    assert findings_of(catch_all_shadowed_by_host, gateway(), others) == []
+    assert check(catch_all_shadowed_by_host, gateway(), others) == []
 
 
 def test_a_catch_all_for_more_hosts() -> None:
     """It is said of one route for each hostname, whatever the listeners are."""
     two = gateway(HTTP, "{name: other, port: 81, protocol: HTTP}")
     shops = route("shop", CART) + route("tea", rule(path("/tea")), hosts="tea.example.com, shop.example.com")
-    findings = findings_of(catch_all_shadowed_by_host, two, FALLBACK, shops)
+    findings = check(catch_all_shadowed_by_host, two, FALLBACK, shops)
     assert [(str(finding.subject), finding.field) for finding in findings] == [
         ("HTTPRoute shop/shop", "spec.hostnames[0]"),
         ("HTTPRoute shop/tea", "spec.hostnames[0]"),
@@ -457,11 +453,11 @@ def test_a_hostname_that_only_the_listener_names() -> None:
     more = listener_set(listener("shop", "shop.example.com").replace("80", "81"))
     fallback = route("fallback", rule(ALL), hosts='"*.example.com"')
     shop = route("shop", CART, hosts='"*.shop.example.com", "*.com"')
-    (finding,) = findings_of(catch_all_shadowed_by_host, wide, more, fallback, shop)
+    (finding,) = check(catch_all_shadowed_by_host, wide, more, fallback, shop)
     assert finding.field == "spec.hostnames[0]"
     named = route("named", CART, hosts='"*.com"', parent="kind: ListenerSet, name: more")
     every = route("every", CART, hosts="", parent="kind: ListenerSet, name: more")
-    assert findings_of(catch_all_shadowed_by_host, wide, more, named, every) == []
+    assert check(catch_all_shadowed_by_host, wide, more, named, every) == []
 
 
 def test_the_rules_have_their_ids() -> None:

@@ -153,7 +153,7 @@ ATTACHED: Final = WORLD + route(parents(ACCEPTED, RESOLVED))
 OF_ENVOY: Final = ATTACHED.replace(OURS, ENVOY)
 
 
-def findings_of(
+def check(
     manifests: str,
     rules: str = "GWP3",
     *,
@@ -181,14 +181,14 @@ def rules(findings: Sequence[Finding]) -> list[str]:
 def test_manifests_have_no_status_and_nobody_misses_it(complete: bool) -> None:  # noqa: FBT001 (a parameter of a test)
     """Nor is anything unknown about it."""
     manifests = gateway_class() + gateway() + route() + SERVICE + tls_policy() + limit()
-    assert findings_of(manifests, complete=complete) == []
+    assert check(manifests, complete=complete) == []
 
 
 def test_what_is_reported_as_computed_is_fine() -> None:
     """Nothing is found, in any world."""
     manifests = WORLD + route(parents(ACCEPTED, RESOLVED), ", generation: 1") + tls_policy(ancestors(ACCEPTED))
-    assert findings_of(manifests) == []
-    assert findings_of(manifests, complete=True) == []
+    assert check(manifests) == []
+    assert check(manifests, complete=True) == []
 
 
 def test_a_shape_that_is_none_is_no_report() -> None:
@@ -199,9 +199,9 @@ def test_a_shape_that_is_none_is_no_report() -> None:
         "status: {parents: 7, conditions: x}\n",
         "status: {parents: [3]}\n",
     ):
-        assert [rule for rule, _ in said(findings_of(WORLD + route(reported)))] == ["GWP3002"]
+        assert [rule for rule, _ in said(check(WORLD + route(reported)))] == ["GWP3002"]
     odd = "status: {parents: [{conditions: [3, {type: [], status: 4}]}]}\n"
-    assert "GWP3003" not in rules(findings_of(WORLD + route(odd)))
+    assert "GWP3003" not in rules(check(WORLD + route(odd)))
 
 
 class TestStale:
@@ -212,15 +212,15 @@ class TestStale:
     def test_not_for_an_object_that_was_just_written(self) -> None:
         """Where it is known what time it is: controllers need some of it."""
         managed = ', generation: 4, managedFields: [{time: "2026-01-01T11:58:00Z"}]'
-        assert findings_of(WORLD + route() + tls_policy(self.OLD, managed), "GWP3001", now=NOON) == []
+        assert check(WORLD + route() + tls_policy(self.OLD, managed), "GWP3001", now=NOON) == []
         created = ', generation: 4, creationTimestamp: "2026-01-01T11:58:00Z"'
-        assert findings_of(WORLD + route() + tls_policy(self.OLD, created), "GWP3001", now=NOON) == []
+        assert check(WORLD + route() + tls_policy(self.OLD, created), "GWP3001", now=NOON) == []
 
     def test_that_a_status_was_written_is_no_change_of_the_object(self) -> None:
         """Controllers write it all the time."""
         managed = ', generation: 4, managedFields: [{time: "2026-01-01T11:58:00Z", subresource: status}]'
-        assert rules(findings_of(WORLD + route() + tls_policy(self.OLD, managed), "GWP3001", now=NOON)) == ["GWP3001"]
-        assert rules(findings_of(WORLD + route() + tls_policy(self.OLD, ", generation: 4"), "GWP3001", now=NOON)) == [
+        assert rules(check(WORLD + route() + tls_policy(self.OLD, managed), "GWP3001", now=NOON)) == ["GWP3001"]
+        assert rules(check(WORLD + route() + tls_policy(self.OLD, ", generation: 4"), "GWP3001", now=NOON)) == [
             "GWP3001"
         ]
 
@@ -231,7 +231,7 @@ class TestStale:
             (PUBLIC, [condition("Accepted", "False", "Invalid", seen=3), condition("ResolvedRefs", "False", seen=3)]),
             ("name: inner, namespace: infra", [condition("Accepted", "False", "Invalid", seen=2)]),
         )
-        [finding] = findings_of(WORLD + gateway(FINE, name="inner") + tls_policy(old, ", generation: 4"))
+        [finding] = check(WORLD + gateway(FINE, name="inner") + tls_policy(old, ", generation: 4"))
         assert finding.rule == "GWP3001"
         assert finding.field == "status.ancestors[0].conditions[0]"
         assert finding.message == (
@@ -246,7 +246,7 @@ class TestStale:
         manifests = gateway_class(status(condition("Accepted", seen=1)), ", generation: 2") + gateway(
             status(condition("Accepted", seen=2), listeners=listener), ", generation: 2"
         )
-        findings = findings_of(manifests)
+        findings = check(manifests)
         assert [(str(finding.subject), finding.rule) for finding in findings] == [
             ("GatewayClass public", "GWP3001"),
             ("Gateway infra/public", "GWP3001"),
@@ -263,30 +263,30 @@ class TestNoStatus:
         manifests = (
             WORLD + tls_policy(metadata=self.STORED, target="cart") + route(metadata=self.STORED, refs="{name: x}")
         )
-        assert said(findings_of(manifests, complete=True)) == []
-        assert said(findings_of(gateway(metadata=self.STORED), complete=True)) == []
+        assert said(check(manifests, complete=True)) == []
+        assert said(check(gateway(metadata=self.STORED), complete=True)) == []
 
     def test_not_what_hangs_on_something_that_nobody_takes(self) -> None:
         """The Gateway alone is found, or its class."""
         of_class = gateway_class(status(PENDING)) + gateway(metadata=self.STORED) + route(metadata=self.STORED)
-        assert rules(findings_of(of_class)) == ["GWP3009"]
+        assert rules(check(of_class)) == ["GWP3009"]
         of_gateway = gateway_class(status(ACCEPTED)) + gateway(metadata=self.STORED) + route(metadata=self.STORED)
-        assert rules(findings_of(of_gateway)) == ["GWP3002"]
+        assert rules(check(of_gateway)) == ["GWP3002"]
 
     def test_not_where_only_a_mark_of_a_policy_should_be(self) -> None:
         """A route without a parent that anybody would report on."""
         working = limit(ACCEPTED, condition("Enforced"), target="public", kind="Gateway").replace("shop}", "infra}", 1)
         pending = gateway_class(status(ACCEPTED)) + gateway(status(PENDING))
-        assert "GWP3002" not in rules(findings_of(pending + route() + SERVICE + working))
+        assert "GWP3002" not in rules(check(pending + route() + SERVICE + working))
 
     def test_not_of_a_new_object(self) -> None:
         """Controllers get their time, if it is known."""
         new = ', uid: 0a1b, creationTimestamp: "2026-01-01T11:58:00Z"'
-        assert findings_of(WORLD + route(metadata=new), now=NOON) == []
+        assert check(WORLD + route(metadata=new), now=NOON) == []
 
     def test_of_a_route_that_is_stored(self) -> None:
         """With what should be said, and of what."""
-        [finding] = findings_of(WORLD + route(metadata=self.STORED))
+        [finding] = check(WORLD + route(metadata=self.STORED))
         assert (finding.rule, finding.field) == ("GWP3002", "status")
         assert finding.message == (
             "no controller has reported anything on it, where Accepted and ResolvedRefs should be for "
@@ -296,14 +296,14 @@ class TestNoStatus:
     def test_of_one_among_others_that_were_reported_on(self) -> None:
         """Whether or not it has an uid: objects of a cluster are shown without, too."""
         other = route(parents(ACCEPTED, RESOLVED)).replace("name: checkout, namespace", "name: cart, namespace")
-        [finding] = findings_of(WORLD + route() + other)
+        [finding] = check(WORLD + route() + other)
         assert finding.message.endswith("should be for Gateway infra/public")
 
     def test_of_a_policy_as_a_whole(self) -> None:
         """Where controllers write on the policy itself."""
         stored = limit().replace("namespace: shop}", "namespace: shop, uid: 0a1b}")
         kuadrant = ATTACHED
-        [finding] = [finding for finding in findings_of(kuadrant + stored) if finding.certain]
+        [finding] = [finding for finding in check(kuadrant + stored) if finding.certain]
         assert finding.message.startswith(
             "no controller has reported anything on it, where Accepted and Enforced should"
         )
@@ -311,18 +311,18 @@ class TestNoStatus:
     def test_is_unknown_where_the_class_was_not_read(self) -> None:
         """Nobody can say whose Gateway it is."""
         reported = gateway(FINE)
-        [finding] = findings_of(reported + route(metadata=self.STORED) + SERVICE)
+        [finding] = check(reported + route(metadata=self.STORED) + SERVICE)
         assert not finding.certain
         assert finding.message.startswith("whether anything should be reported on it is unknown: ")
         manifests = reported + route(parents(ACCEPTED, RESOLVED)) + SERVICE
-        [finding] = findings_of(manifests + traffic().replace("shop}", "shop, uid: 0a1b}"))
+        [finding] = check(manifests + traffic().replace("shop}", "shop, uid: 0a1b}"))
         assert not finding.certain
         assert finding.message.startswith("whether anything should be reported on it is unknown: GatewayClass public: ")
 
     def test_not_where_the_class_is_known_to_be_of_another_controller(self) -> None:
         """Nobody reports on a policy of Envoy Gateway there."""
         stored = traffic().replace("shop}", "shop, uid: 0a1b}")
-        assert findings_of(ATTACHED + stored, complete=True) == []
+        assert check(ATTACHED + stored, complete=True) == []
 
 
 class TestRefused:
@@ -331,11 +331,11 @@ class TestRefused:
     def test_not_what_is_found_by_its_cause(self) -> None:
         """The target does not exist, or another policy has it: rules about these say so, and how to mend it."""
         kuadrant = limit(condition("Accepted", "False", "TargetNotFound"), target="cart")
-        assert findings_of(WORLD + kuadrant, complete=True) == []
+        assert check(WORLD + kuadrant, complete=True) == []
         envoy = OF_ENVOY
         first = traffic(ancestors(ACCEPTED, controller=ENVOY), "a")
         second = traffic(ancestors(condition("Accepted", "False", "Conflicted"), controller=ENVOY), "b")
-        assert findings_of(envoy + first + second, complete=True) == []
+        assert check(envoy + first + second, complete=True) == []
 
     def test_not_what_another_controller_says_beside_the_one_of_the_gateway(self) -> None:
         """It is that one's business."""
@@ -345,12 +345,12 @@ class TestRefused:
                 2
             ]
         )
-        assert findings_of(ATTACHED + tls_policy(both)) == []
+        assert check(ATTACHED + tls_policy(both)) == []
 
     def test_by_the_words_of_the_controller(self) -> None:
         """With what is computed instead, and what to do."""
         manifests = ATTACHED + tls_policy(ancestors(REFUSED))
-        [finding] = findings_of(manifests)
+        [finding] = check(manifests)
         assert (finding.rule, finding.severity, finding.reason) == ("GWP3003", "error", "Invalid")
         assert finding.field == "status.ancestors[0].conditions[0]"
         assert finding.message == (
@@ -364,7 +364,7 @@ class TestRefused:
     def test_a_reason_of_its_own_gets_no_advice_and_much_is_cut(self) -> None:
         """A controller may say anything, on any number of lines."""
         long = condition("Accepted", "False", "Nope", message='"one\\n  two ' + "x" * 300 + '"')
-        [finding] = findings_of(WORLD + tls_policy(ancestors(long)))
+        [finding] = check(WORLD + tls_policy(ancestors(long)))
         assert finding.fix is None
         assert finding.message.endswith(f"for Gateway infra/public: one two {'x' * 192}…")
 
@@ -372,17 +372,17 @@ class TestRefused:
         """One cause, one finding."""
         refused = [condition("Accepted", "False", "Invalid"), condition("Enforced", "False", "Unknown")]
         manifests = ATTACHED + limit(*refused)
-        assert rules(findings_of(manifests)) == ["GWP3003"]
+        assert rules(check(manifests)) == ["GWP3003"]
 
     def test_what_is_accepted_and_not_enforced(self) -> None:
         """An error, but for what others do and what will pass: these are warnings."""
         ready = ATTACHED
         for reason, severity in (("MissingDependency", "error"), ("Overridden", "warning"), ("Reconciling", "warning")):
             enforced = condition("Enforced", "False", reason, lastTransitionTime='"2026-01-01T11:58:00Z"')
-            [finding] = findings_of(ready + limit(ACCEPTED, enforced))
+            [finding] = check(ready + limit(ACCEPTED, enforced))
             assert (finding.rule, finding.severity, finding.reason) == ("GWP3004", severity, reason)
             assert finding.message == f"its controller reports Enforced=False ({reason})"
-            assert rules(findings_of(ready + limit(ACCEPTED, enforced), now=NOON)) == (
+            assert rules(check(ready + limit(ACCEPTED, enforced), now=NOON)) == (
                 [] if reason == "Reconciling" else ["GWP3004"]
             )
 
@@ -393,12 +393,12 @@ class TestContradictions:
     def test_not_of_what_rests_on_something_that_was_not_read(self) -> None:
         """It is unknown then, once for a place."""
         manifests = gateway_class(status(ACCEPTED)) + route(parents(ACCEPTED, RESOLVED))
-        assert rules(findings_of(manifests)) == ["GWP3005?"]
+        assert rules(check(manifests)) == ["GWP3005?"]
         gap = Gap("ReferenceGrant", "", "the API server did not answer", group="gateway.networking.k8s.io")
         closed = gateway(FINE, routes="Same") + gateway_class(status(ACCEPTED)) + SERVICE
         findings = [
             finding
-            for finding in findings_of(closed + route(parents(ACCEPTED, RESOLVED)), gaps=(gap,))
+            for finding in check(closed + route(parents(ACCEPTED, RESOLVED)), gaps=(gap,))
             if not finding.certain
         ]
         assert rules(findings) == ["GWP3005?"]
@@ -409,25 +409,25 @@ class TestContradictions:
     def test_not_where_the_class_may_not_have_been_read(self) -> None:
         """A controller that is of no class which is known may have one."""
         manifests = ATTACHED + traffic(ancestors(ACCEPTED, controller=ENVOY))
-        [finding] = findings_of(manifests)
+        [finding] = check(manifests)
         assert not finding.certain
         assert finding.message.endswith(
             "is unknown: no GatewayClass was read that says whether a controller acts on it"
         )
-        assert rules(findings_of(manifests, complete=True)) == ["GWP3005"]
+        assert rules(check(manifests, complete=True)) == ["GWP3005"]
 
     def test_not_for_a_gateway_that_is_not_accepted(self) -> None:
         """Nobody has to report for it; why it is not accepted is found."""
         twice = f"{{{PUBLIC}}}, {{name: inner, namespace: infra}}"
         refused = status(condition("Accepted", "False", "InvalidParameters"), listeners=HTTP)
         manifests = WORLD + gateway(refused, name="inner") + route(parents(ACCEPTED, RESOLVED), refs=twice)
-        assert rules(findings_of(manifests)) == ["GWP3008"]
+        assert rules(check(manifests)) == ["GWP3008"]
 
     def test_one_parent_of_which_nothing_is_said(self) -> None:
         """Once for all conditions."""
         twice = f"{{{PUBLIC}}}, {{name: inner, namespace: infra}}"
         manifests = WORLD + gateway(FINE, name="inner") + route(parents(ACCEPTED, RESOLVED), refs=twice)
-        [finding] = findings_of(manifests)
+        [finding] = check(manifests)
         assert (finding.rule, finding.severity, finding.field) == ("GWP3005", "warning", "status")
         assert (
             finding.message
@@ -436,7 +436,7 @@ class TestContradictions:
 
     def test_a_listener_of_which_nothing_is_said(self) -> None:
         """For information."""
-        [finding] = findings_of(gateway_class() + gateway(status(ACCEPTED)))
+        [finding] = check(gateway_class() + gateway(status(ACCEPTED)))
         assert finding.severity == "info"
         assert (
             finding.message
@@ -445,12 +445,12 @@ class TestContradictions:
 
     def test_one_condition_that_is_missing(self) -> None:
         """A warning only if it would say that something is wrong."""
-        [finding] = findings_of(WORLD + route(parents(ACCEPTED)))
+        [finding] = check(WORLD + route(parents(ACCEPTED)))
         assert (finding.severity, finding.message) == (
             "info",
             "ResolvedRefs is not reported for Gateway infra/public; as computed, it is True",
         )
-        [finding] = findings_of(WORLD.replace(SERVICE, "") + route(parents(ACCEPTED)), complete=True)
+        [finding] = check(WORLD.replace(SERVICE, "") + route(parents(ACCEPTED)), complete=True)
         assert finding.severity == "warning"
         assert finding.message == (
             "ResolvedRefs is not reported for Gateway infra/public; as computed, it is False (BackendNotFound): "
@@ -459,7 +459,7 @@ class TestContradictions:
 
     def test_another_reason_for_the_same(self) -> None:
         """For information."""
-        [finding] = findings_of(WORLD + route(parents(condition("Accepted", "True", "Fine"), RESOLVED)))
+        [finding] = check(WORLD + route(parents(condition("Accepted", "True", "Fine"), RESOLVED)))
         assert (finding.rule, finding.severity) == ("GWP3005", "info")
         assert finding.message.endswith(
             "reports Accepted=True (Fine) for Gateway infra/public; as computed, it is True"
@@ -473,14 +473,14 @@ class TestContradictions:
         )
         reported = ancestors(ACCEPTED, ref="name: inner, namespace: infra", controller=ENVOY)
         world = OF_ENVOY + other + inner
-        messages = [message for _, message in said(findings_of(world + traffic(reported), complete=True))]
+        messages = [message for _, message in said(check(world + traffic(reported), complete=True))]
         assert messages[0] == "nothing is reported for Gateway infra/public, where Accepted=True should be"
         assert messages[1] == (
             f"{ENVOY} reports Accepted=True for Gateway infra/inner; as computed, the Gateway is another controller's,"
             " by its GatewayClass"
         )
         merged = traffic(ancestors(ACCEPTED, condition("Overridden"), controller=ENVOY))
-        [finding] = findings_of(OF_ENVOY + merged, complete=True)
+        [finding] = check(OF_ENVOY + merged, complete=True)
         assert finding.message.endswith(
             "reports Overridden=True for Gateway infra/public; as computed, there is no reason to"
         )
@@ -494,11 +494,11 @@ class TestMarks:
 
     def test_not_where_the_controller_reports_nothing(self) -> None:
         """Manifests of policies are no reason to expect any mark."""
-        assert rules(findings_of(ATTACHED + limit())) == ["GWP3002"]
+        assert rules(check(ATTACHED + limit())) == ["GWP3002"]
 
     def test_a_mark_that_is_missing(self) -> None:
         """On what the policy affects."""
-        [finding] = findings_of(ATTACHED + self.POLICY)
+        [finding] = check(ATTACHED + self.POLICY)
         assert (finding.rule, finding.severity, str(finding.subject)) == ("GWP3006", "info", "HTTPRoute shop/checkout")
         assert finding.message == (
             "it lacks kuadrant.io/RateLimitPolicyAffected, although a RateLimitPolicy affects it "
@@ -509,30 +509,30 @@ class TestMarks:
         """Where no policy is any more, or none that works here."""
         marked = WORLD + route(parents(ACCEPTED, RESOLVED, self.MARK))
         other = limit(condition("Accepted", "False", "TargetNotFound"), target="cart")
-        [finding] = findings_of(marked + other, complete=True)
+        [finding] = check(marked + other, complete=True)
         assert (finding.rule, finding.severity) == ("GWP3007", "warning")
         assert finding.field == "status.parents[0].conditions[2]"
         assert (
             finding.message
             == "kuadrant.io/RateLimitPolicyAffected says that a RateLimitPolicy affects it, and none does"
         )
-        [finding] = findings_of(marked, complete=True)
+        [finding] = check(marked, complete=True)
         assert finding.message.endswith("for Gateway infra/public, and none does")
-        [finding] = findings_of(marked)
+        [finding] = check(marked)
         assert (finding.rule, finding.certain) == ("GWP3007", False)
         assert finding.message.endswith("is unknown: no RateLimitPolicy was read")
 
     def test_other_conditions_that_are_called_so(self) -> None:
         """Nobody knows what they mean."""
         for mark in (condition("example.com/ColorPolicyAffected"), self.MARK.replace('"True"', '"False"')):
-            assert findings_of(WORLD + route(parents(ACCEPTED, RESOLVED, mark)), complete=True) == []
+            assert check(WORLD + route(parents(ACCEPTED, RESOLVED, mark)), complete=True) == []
 
     def test_marks_of_several_kinds(self) -> None:
         """Each is about its own policies."""
         auth = self.POLICY.replace("RateLimit", "Auth").replace(
             "limits: {all: {rates: [{limit: 10, window: 1s}]}}", "rules: {}"
         )
-        findings = findings_of(ATTACHED + self.POLICY + auth)
+        findings = check(ATTACHED + self.POLICY + auth)
         assert [finding.message.partition(",")[0] for finding in findings] == [
             "it lacks kuadrant.io/AuthPolicyAffected",
             "it lacks kuadrant.io/RateLimitPolicyAffected",
@@ -574,7 +574,7 @@ spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: 
     def test_a_mark_with_another_status(self) -> None:
         """It says the opposite then."""
         mark = self.MARK.replace('"True"', '"False"')
-        [finding] = findings_of(WORLD + route(parents(ACCEPTED, RESOLVED, mark)) + self.POLICY)
+        [finding] = check(WORLD + route(parents(ACCEPTED, RESOLVED, mark)) + self.POLICY)
         assert finding.message == "kuadrant.io/RateLimitPolicyAffected is False, and should be True"
 
 
@@ -585,8 +585,8 @@ class TestObjects:
         """Rules about these say why."""
         refused = parents(condition("Accepted", "False", "NotAllowedByListeners"), RESOLVED)
         world = gateway_class(status(ACCEPTED)) + gateway(FINE, routes="Same") + SERVICE
-        assert findings_of(world + route(refused)) == []
-        assert findings_of(world + route(refused), complete=True) == []
+        assert check(world + route(refused)) == []
+        assert check(world + route(refused), complete=True) == []
 
     def test_not_what_repeats_what_is_said_of_a_listener(self) -> None:
         """Nor that a listener is not programmed, of a Gateway that is not accepted."""
@@ -597,9 +597,7 @@ class TestObjects:
             listeners=listener,
         )
         findings = [
-            finding
-            for finding in findings_of(gateway_class(status(ACCEPTED)) + gateway(whole))
-            if finding.rule == "GWP3008"
+            finding for finding in check(gateway_class(status(ACCEPTED)) + gateway(whole)) if finding.rule == "GWP3008"
         ]
         assert [finding.message for finding in findings] == [
             "its controller reports Accepted=False (PortUnavailable) for listener http"
@@ -608,7 +606,7 @@ class TestObjects:
             f"{{name: http, conditions: [{ACCEPTED}, {RESOLVED}, {condition('Programmed', 'False', 'Invalid')}]}}"
         )
         whole = status(condition("Accepted", "False", "InvalidParameters"), listeners=listener)
-        findings = findings_of(gateway_class(status(ACCEPTED)) + gateway(whole), "GWP3008")
+        findings = check(gateway_class(status(ACCEPTED)) + gateway(whole), "GWP3008")
         assert [finding.message for finding in findings] == [
             "its controller reports Accepted=False (InvalidParameters)"
         ]
@@ -617,40 +615,40 @@ class TestObjects:
         """Each such condition has its own."""
         for type_ in ("OverlappingTLSConfig", "InsecureFrontendValidationMode"):
             reported = status(ACCEPTED, condition(type_), listeners=HTTP)
-            assert findings_of(gateway_class(status(ACCEPTED)) + gateway(reported), "GWP3008") == []
+            assert check(gateway_class(status(ACCEPTED)) + gateway(reported), "GWP3008") == []
         certificates = status(
             ACCEPTED, condition("OverlappingTLSConfig", "True", "OverlappingCertificates"), listeners=HTTP
         )
-        assert rules(findings_of(gateway_class(status(ACCEPTED)) + gateway(certificates), "GWP3008")) == ["GWP3008"]
+        assert rules(check(gateway_class(status(ACCEPTED)) + gateway(certificates), "GWP3008")) == ["GWP3008"]
 
     def test_what_only_the_controller_knows(self) -> None:
         """Once for a place, by what causes the rest."""
         reported = status(ACCEPTED, condition("Programmed", "False", "AddressNotAssigned"), listeners=HTTP)
-        [finding] = findings_of(gateway_class(status(ACCEPTED)) + gateway(reported))
+        [finding] = check(gateway_class(status(ACCEPTED)) + gateway(reported))
         assert (finding.rule, finding.field) == ("GWP3008", "status.conditions[1]")
-        [finding] = findings_of(gateway_class(status(condition("Accepted", "False", "InvalidParameters"))))
+        [finding] = check(gateway_class(status(condition("Accepted", "False", "InvalidParameters"))))
         assert finding.message == "its controller reports Accepted=False (InvalidParameters)"
         down = f"{{name: http, conditions: [{ACCEPTED}, {RESOLVED}, {condition('Programmed', 'False', 'Invalid')}]}}"
-        [finding] = findings_of(gateway_class() + gateway(status(ACCEPTED, listeners=down)))
+        [finding] = check(gateway_class() + gateway(status(ACCEPTED, listeners=down)))
         assert finding.field == "status.listeners[0].conditions[2]"
 
     def test_a_warning_about_a_policy(self) -> None:
         """As Envoy Gateway has it for settings that are deprecated."""
         world = OF_ENVOY
         warning = condition("Warning", "True", "DeprecatedField", message="rateLimit.type is deprecated")
-        [finding] = findings_of(world + traffic(ancestors(ACCEPTED, warning, controller=ENVOY)), complete=True)
+        [finding] = check(world + traffic(ancestors(ACCEPTED, warning, controller=ENVOY)), complete=True)
         assert (finding.rule, finding.reason) == ("GWP3008", "DeprecatedField")
 
     def test_pending_but_not_for_long(self) -> None:
         """The time of the transition in the defaults of definitions is none."""
         created = ', creationTimestamp: "2026-01-01T11:58:00Z"'
-        assert findings_of(gateway_class(status(PENDING), created), now=NOON) == []
+        assert check(gateway_class(status(PENDING), created), now=NOON) == []
         moved = condition("Accepted", "Unknown", "Pending", lastTransitionTime='"2026-01-01T11:58:00Z"')
-        assert findings_of(gateway_class(status(moved)), now=NOON) == []
+        assert check(gateway_class(status(moved)), now=NOON) == []
 
     def test_pending_below_a_class_that_is_not_there(self) -> None:
         """That is the cause, which is another rule's."""
-        assert findings_of(gateway(status(PENDING)), "GWP3009", complete=True) == []
+        assert check(gateway(status(PENDING)), "GWP3009", complete=True) == []
 
     def test_pending_below_a_gateway_that_is_pending(self) -> None:
         """The same controller has not come to it."""
@@ -663,27 +661,25 @@ spec:
   listeners: [{{name: more, protocol: HTTP, port: 81}}]
 """
         manifests = gateway_class(status(ACCEPTED)) + gateway(status(PENDING)) + listeners
-        assert [str(finding.subject) for finding in findings_of(manifests)] == ["Gateway infra/public"]
-        assert [str(finding.subject) for finding in findings_of(manifests + status(PENDING))] == [
-            "Gateway infra/public"
-        ]
+        assert [str(finding.subject) for finding in check(manifests)] == ["Gateway infra/public"]
+        assert [str(finding.subject) for finding in check(manifests + status(PENDING))] == ["Gateway infra/public"]
 
     def test_pending_without_a_class(self) -> None:
         """A Gateway must name one."""
         nameless = gateway(status(PENDING)).replace("gatewayClassName: public", "addresses: []")
-        assert rules(findings_of(nameless, "GWP3009")) == ["GWP3009"]
+        assert rules(check(nameless, "GWP3009")) == ["GWP3009"]
 
     def test_pending(self) -> None:
         """A class, or a Gateway of one that is fine."""
         created = ', creationTimestamp: "2026-01-01T11:00:00Z"'
-        [finding] = findings_of(gateway_class(status(PENDING), created) + gateway(status(PENDING)), now=NOON)
+        [finding] = check(gateway_class(status(PENDING), created) + gateway(status(PENDING)), now=NOON)
         assert (finding.rule, str(finding.subject)) == ("GWP3009", "GatewayClass public")
         assert finding.message == (
             "Accepted has been Unknown (Pending) since 2026-01-01 11:00 UTC: "
             "no controller that goes by example.com/gateway has taken it up"
         )
         both = status(PENDING, condition("Programmed", "Unknown", "Pending"))
-        [finding] = findings_of(gateway_class(status(ACCEPTED)) + gateway(both), "GWP3009")
+        [finding] = check(gateway_class(status(ACCEPTED)) + gateway(both), "GWP3009")
         assert finding.message == "Accepted and Programmed have been Unknown (Pending): no controller has taken it up"
 
     def test_a_part_of_a_route(self) -> None:
@@ -697,7 +693,7 @@ spec:
         }
         for message, expected in words.items():
             partly = condition("PartiallyInvalid", "True", "UnsupportedValue", message=message)
-            [finding] = findings_of(WORLD + route(parents(ACCEPTED, RESOLVED, partly)))
+            [finding] = check(WORLD + route(parents(ACCEPTED, RESOLVED, partly)))
             assert finding.rule == "GWP3013"
             assert finding.message.endswith(f"(UnsupportedValue) for Gateway infra/public: {expected}")
 
@@ -708,23 +704,21 @@ class TestWhatIsLeft:
     def test_a_route_that_delegates_is_a_parent_without_being_named(self) -> None:
         """So that its entry is no orphan."""
         above = parents(ACCEPTED, RESOLVED, ref="kind: HTTPRoute, name: above")
-        assert findings_of(WORLD + route(above), "GWP3010") == []
+        assert check(WORLD + route(above), "GWP3010") == []
 
     def test_entries_for_what_is_not_there(self) -> None:
         """Once for each, whatever it says; nothing else is found about it."""
         old = places("parent", (PUBLIC, [ACCEPTED, RESOLVED]), ("name: old, namespace: infra", [REFUSED, RESOLVED]))
-        [finding] = findings_of(WORLD + route(old))
+        [finding] = check(WORLD + route(old))
         assert (finding.rule, finding.field) == ("GWP3010", "status.parents[1].conditions[0]")
         assert (
             finding.message == "example.com/gateway reports for Gateway infra/old, which it does not name as its parent"
         )
         listeners = f"{HTTP}, {{name: gone, conditions: [{ACCEPTED}]}}"
-        [finding] = findings_of(gateway_class() + gateway(status(ACCEPTED, listeners=listeners)))
+        [finding] = check(gateway_class() + gateway(status(ACCEPTED, listeners=listeners)))
         assert finding.message == "its controller reports on listener gone, which there is none of"
         gone = ancestors(ACCEPTED, ref="name: old, namespace: infra")
-        [finding] = [
-            finding for finding in findings_of(WORLD + tls_policy(gone), complete=True) if finding.rule == "GWP3010"
-        ]
+        [finding] = [finding for finding in check(WORLD + tls_policy(gone), complete=True) if finding.rule == "GWP3010"]
         assert finding.message == "example.com/gateway reports for Gateway infra/old, which does not exist"
 
     def test_more_routes_than_were_read(self) -> None:
@@ -732,25 +726,25 @@ class TestWhatIsLeft:
         counted = HTTP.replace("name: http", "name: http, attachedRoutes: 3")
         world = gateway_class(status(ACCEPTED)) + gateway(status(ACCEPTED, listeners=counted)) + SERVICE
         manifests = world + route(parents(ACCEPTED, RESOLVED))
-        [finding] = findings_of(manifests)
+        [finding] = check(manifests)
         assert (finding.rule, finding.certain) == ("GWP3012", False)
         assert finding.message == (
             "its controller reports attachedRoutes=3 for listener http; as computed, it is 1: HTTPRoute shop/checkout; "
             "others may not have been read"
         )
-        [finding] = findings_of(manifests, complete=True)
+        [finding] = check(manifests, complete=True)
         assert (finding.severity, finding.field) == ("warning", "status.listeners[0].attachedRoutes")
 
     def test_as_many_as_there_are(self) -> None:
         """That is fine."""
         counted = HTTP.replace("name: http", "name: http, attachedRoutes: 1")
         world = gateway_class(status(ACCEPTED)) + gateway(status(ACCEPTED, listeners=counted)) + SERVICE
-        assert findings_of(world + route(parents(ACCEPTED, RESOLVED))) == []
+        assert check(world + route(parents(ACCEPTED, RESOLVED))) == []
 
     def test_what_was_cut(self) -> None:
         """A status with as many ancestors as there may be."""
         world = OF_ENVOY
-        [finding] = findings_of(
+        [finding] = check(
             world + traffic(ancestors(ACCEPTED, condition("Aggregated"), controller=ENVOY)), complete=True
         )
         assert (finding.rule, finding.severity) == ("GWP3011", "info")

@@ -64,7 +64,7 @@ class World:
         """What is left, and what is not."""
         return suppress(self.linted, findings_in(self.linted), self.locate)
 
-    def findings_of(self) -> list[tuple[str, str]]:
+    def check(self) -> list[tuple[str, str]]:
         """What is left, with what is unused: rules and messages."""
         judged = self.judged()
         return [(finding.rule, finding.message) for finding in (*judged.findings, *unused_in([judged], self.settings))]
@@ -89,9 +89,9 @@ UNSUPPRESSED: Final = [("GWP4001", "Gateway shop/public does not exist")]
 
 def test_nothing_is_suppressed() -> None:
     """Where nobody says so."""
-    assert annotated().findings_of() == UNSUPPRESSED
-    assert annotated("policy.kubectl.dev/ignore-reason: why, example.com/ignore: GWP4001").findings_of() == UNSUPPRESSED
-    assert annotated(comment="disregard GWP4001", line=10).findings_of() == UNSUPPRESSED
+    assert annotated().check() == UNSUPPRESSED
+    assert annotated("policy.kubectl.dev/ignore-reason: why, example.com/ignore: GWP4001").check() == UNSUPPRESSED
+    assert annotated(comment="disregard GWP4001", line=10).check() == UNSUPPRESSED
 
 
 class TestAnnotations:
@@ -112,20 +112,20 @@ class TestAnnotations:
         """A list with its reason, or one for each rule."""
         world = annotated(annotations)
         assert world.suppressed() == [("GWP4001", "annotation", reason)]
-        assert world.findings_of() == []
+        assert world.check() == []
 
     def test_of_another_rule_or_object(self) -> None:
         """It suppresses nothing here."""
         other = (ROUTE % "ignore.policy.kubectl.dev/GWP4001: why").replace("name: menu", "name: other")
         findings = World(f"{ROUTE % ''}---\n{other}").judged().findings
         assert [str(finding.subject) for finding in findings] == ["HTTPRoute shop/menu"]
-        assert annotated("ignore.policy.kubectl.dev/GWP4002: why").findings_of() == UNSUPPRESSED
+        assert annotated("ignore.policy.kubectl.dev/GWP4002: why").check() == UNSUPPRESSED
 
     @pytest.mark.parametrize("annotations", ["policy.kubectl.dev/ignore: [GWP4001]", "policy.kubectl.dev/ignore: {}"])
     def test_of_another_type(self, annotations: str) -> None:
         """It names nothing."""
         said = ("GWP0008", "the suppression names no rule")
-        assert sorted(annotated(annotations, selected=("GWP4001",), require_reason=True).findings_of()) == [
+        assert sorted(annotated(annotations, selected=("GWP4001",), require_reason=True).check()) == [
             said,
             *UNSUPPRESSED,
         ]
@@ -162,7 +162,7 @@ class TestComments:
         lines[line - 1] += " # kubectl-policy: ignore GWP4001 not yet there"
         world = World("\n".join(lines))
         assert world.suppressed() == [("GWP4001", "comment", "not yet there")]
-        assert world.findings_of() == []
+        assert world.check() == []
 
     def test_above_a_document(self) -> None:
         """All of that is meant, and nothing else."""
@@ -243,16 +243,16 @@ class TestExpiry:
     def test_it_is_over(self, annotations: str) -> None:
         """What was suppressed is found again, and that it is over."""
         said = "the suppression of GWP4001 was until 2026-12-30, and counts no more"
-        assert sorted(annotated(annotations, now=self.NOW).findings_of()) == [("GWP0007", said), *UNSUPPRESSED]
+        assert sorted(annotated(annotations, now=self.NOW).check()) == [("GWP0007", said), *UNSUPPRESSED]
         for now in (None, datetime(2026, 12, 30, 23, tzinfo=UTC)):
-            assert annotated(annotations, now=now).findings_of() == []
+            assert annotated(annotations, now=now).check() == []
 
     @pytest.mark.parametrize("until", ["2026-13-01", "20261231", "tomorrow", ""])
     def test_it_is_no_date(self, until: str) -> None:
         """It suppresses nothing, as nobody can tell for how long."""
         world = annotated(comment=f"ignore GWP4001 until={until}", line=10)
         said = f"the suppression of GWP4001 has no date in until={until}, and counts no more"
-        assert sorted(world.findings_of()) == [("GWP0007", said), *UNSUPPRESSED]
+        assert sorted(world.check()) == [("GWP0007", said), *UNSUPPRESSED]
 
     @pytest.mark.parametrize(
         ("comment", "reason"),
@@ -279,14 +279,14 @@ class TestUnused:
         world = annotated(
             'policy.kubectl.dev/ignore: "GWP4001,GWP4004"', selected=("GWP4", "GWP0007"), ignored=("GWP4013",)
         )
-        assert world.findings_of() == [("GWP0007", "GWP4004 is not found here, so that nothing is suppressed")]
+        assert world.check() == [("GWP0007", "GWP4004 is not found here, so that nothing is suppressed")]
 
     @pytest.mark.parametrize("name", ["GWP1001", "GWP9001", "GWP3003", "GWP9101", "GWP0007", "GWP0", "GWP", "no-rule"])
     def test_of_what_is_not_checked(self, name: str) -> None:
         """Or not in every run, or of suppressions themselves, or of no rule at all: nothing is known of that."""
         everything = tuple({rule.id for rule in RULES} - {"GWP1001", "GWP0008"})
         world = annotated(f"ignore.policy.kubectl.dev/{name}: why", selected=everything, ignored=("GWP0008",))
-        assert [rule for rule, _ in world.findings_of() if rule == "GWP0007"] == []
+        assert [rule for rule, _ in world.check() if rule == "GWP0007"] == []
 
     def test_what_nobody_wants_to_hear_of(self) -> None:
         """If it is not checked, or suppressed itself."""
@@ -333,7 +333,7 @@ class TestReasons:
     )
     def test_there_is_none(self, annotations: str, remedy: str) -> None:
         """It is an error if there has to be one; what is suppressed stays so."""
-        assert annotated(annotations).findings_of() == []
+        assert annotated(annotations).check() == []
         (finding,) = annotated(annotations, require_reason=True).judged().findings
         assert (finding.rule, finding.severity) == ("GWP0012", "error")
         assert finding.message == "GWP4001 is suppressed without a reason"
@@ -342,15 +342,15 @@ class TestReasons:
 
     def test_there_is_one(self) -> None:
         """All is well."""
-        assert annotated("ignore.policy.kubectl.dev/GWP4001: why", require_reason=True).findings_of() == []
-        assert annotated(comment="ignore GWP4001 why", line=10, require_reason=True).findings_of() == []
+        assert annotated("ignore.policy.kubectl.dev/GWP4001: why", require_reason=True).check() == []
+        assert annotated(comment="ignore GWP4001 why", line=10, require_reason=True).check() == []
 
 
 class TestUnknownRules:
     """Names that no rule has."""
 
     @staticmethod
-    def findings_of(world: World) -> list[Finding]:
+    def check(world: World) -> list[Finding]:
         """What is said of them."""
         return [finding for finding in world.judged().findings if finding.rule == "GWP0008"]
 
@@ -366,19 +366,19 @@ class TestUnknownRules:
     )
     def test_in_a_suppression(self, name: str, remedy: str) -> None:
         """It is said which one may be meant."""
-        (finding,) = self.findings_of(annotated(f"policy.kubectl.dev/ignore: {name}"))
+        (finding,) = self.check(annotated(f"policy.kubectl.dev/ignore: {name}"))
         assert finding.message == f'there is no rule "{name}"'
         assert finding.field == 'metadata.annotations["policy.kubectl.dev/ignore"]'
         assert finding.fix
         assert finding.fix.words == remedy
-        (finding,) = self.findings_of(annotated(comment=f"ignore {name}", line=10))
+        (finding,) = self.check(annotated(comment=f"ignore {name}", line=10))
         assert (finding.origin, finding.subject) == (Origin("<stdin>", 10), None)
 
     def test_in_settings(self) -> None:
         """What would be selected by it is not checked: that is an error."""
         written = {"GWP9999": Origin("config.yaml", 3)}
         world = annotated(selected=("GWP9999", "no-rule"), ignored=("no-rule", "neither"), written=written)
-        assert [(finding.severity, finding.message, finding.origin) for finding in self.findings_of(world)] == [
+        assert [(finding.severity, finding.message, finding.origin) for finding in self.check(world)] == [
             ("error", 'there is no rule "no-rule"', None),
             ("warning", 'there is no rule "neither"', None),
             ("error", 'there is no rule "GWP9999"', Origin("config.yaml", 3)),
@@ -386,5 +386,5 @@ class TestUnknownRules:
 
     def test_a_long_one(self) -> None:
         """It is cut."""
-        (finding,) = self.findings_of(annotated(f"policy.kubectl.dev/ignore: {'x' * 1000}"))
+        (finding,) = self.check(annotated(f"policy.kubectl.dev/ignore: {'x' * 1000}"))
         assert finding.message == f'there is no rule "{"x" * 40}…"'

@@ -133,10 +133,7 @@ def on(section: str, kind: str = "Gateway", name: str = "g", group: str = GATEWA
     return build.policy("p", build.target(name, kind, section, group=group, **fields))
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [on("http"), on("all", "HTTPRoute", "r"), on("8080", "Service", "s", ""), on("")],
-)
+@pytest.mark.parametrize("policy", [on("http"), on("all", "HTTPRoute", "r"), on("8080", "Service", "s", ""), on("")])
 def test_a_section_that_is_there(policy: Resource) -> None:
     """Listeners and rules by their names, ports by names or, without one, numbers."""
     assert checked(target_section_not_found, CLASS, GATEWAY, NAMED, build.service(), policy) == []
@@ -193,8 +190,7 @@ def test_a_section_in_doubt(policy: Resource) -> None:
 
 
 @pytest.mark.parametrize(
-    "policy",
-    [on("rule-2", "HTTPRoute", "r"), on("rule-1", "Gateway"), on("9090", "Service", "s", "")],
+    "policy", [on("rule-2", "HTTPRoute", "r"), on("rule-1", "Gateway"), on("9090", "Service", "s", "")]
 )
 def test_a_number_of_nothing(policy: Resource) -> None:
     """There is no such rule or port."""

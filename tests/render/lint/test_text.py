@@ -196,10 +196,7 @@ def test_what_was_not_seen_is_said_even_if_nothing_is_wrong() -> None:
             replace(CLEAN, scope=replace(SCOPE, worlds=("a", "b", "c", "d", "e"))),
             "No problems in 14 objects of 5 files for a, b, c and 2 others.",
         ),
-        (
-            replace(CLEAN, unknown=(UNKNOWN,) * 4),
-            "No problems in 14 objects of 5 files; 4 checks could not be made.",
-        ),
+        (replace(CLEAN, unknown=(UNKNOWN,) * 4), "No problems in 14 objects of 5 files; 4 checks could not be made."),
     ],
 )
 def test_the_sentence(report: Report, sentence: str) -> None:
