@@ -1,4 +1,4 @@
-"""What differs only in the targets of policies is shown once, in descriptions and in differences."""
+"""Settings that differ only in the targets of policies are shown once, in descriptions and in differences."""
 
 from __future__ import annotations
 

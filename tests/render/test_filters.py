@@ -1,4 +1,4 @@
-"""What is said of policies that filters of routes name."""
+"""Policies that filters of routes name, in every answer."""
 
 from __future__ import annotations
 

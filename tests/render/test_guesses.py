@@ -1,4 +1,4 @@
-"""What nobody can know of kinds without a profile, in words."""
+"""Doubts about kinds without a profile, in text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in force on many objects, as tables, values with commas and documents."""
+"""Settings in force on many objects, as tables, comma-separated values and documents."""
 
 from __future__ import annotations
 

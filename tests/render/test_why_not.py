@@ -1,4 +1,4 @@
-"""Why a policy has no effect, as text and as documents: the reason first, then what would help; all of it harmless."""
+"""Reasons why a policy has no effect, and edits that help, as text and documents, with nothing harmful in them."""
 
 from __future__ import annotations
 

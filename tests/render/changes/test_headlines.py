@@ -1,4 +1,4 @@
-"""What a change comes to in one sentence: the line that everybody reads."""
+"""Headlines of changes: one sentence that everybody reads."""
 
 from __future__ import annotations
 

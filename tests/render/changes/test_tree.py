@@ -1,4 +1,4 @@
-"""What differs between two states, as text for people."""
+"""Differences between two states as text for people."""
 
 from __future__ import annotations
 

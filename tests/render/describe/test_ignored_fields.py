@@ -1,4 +1,4 @@
-"""What controllers ignore, in words and in data: of the built-in kinds of which that is known."""
+"""Fields that controllers ignore, in text and documents, for the built-in kinds of which they are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user wants to see of a document, in kubectl's dialect of JSONPath."""
+"""Templates and custom columns, in kubectl's dialect of JSONPath."""
 
 from __future__ import annotations
 

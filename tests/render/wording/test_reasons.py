@@ -1,4 +1,4 @@
-"""What controllers ignore, refuse everywhere, or take from elsewhere, in words; no reason names a wrong winner."""
+"""Phrases for fields that controllers ignore, refuse or take from elsewhere; no reason names a wrong winner."""
 
 from __future__ import annotations
 
