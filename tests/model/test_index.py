@@ -60,14 +60,14 @@ class TestPresence:
     @pytest.mark.parametrize(("name", "namespace"), [("${NAME}", "default"), ("g", "?apps"), ("g-${X}", "{{ x }}")])
     def test_a_name_that_is_not_known_is_never_missing(self, name: str, namespace: str) -> None:
         """Nor is what an object of such a name may be; an object of that very name is there."""
-        other = gateway(name, namespace=namespace)
-        assert index(complete=True).presence(other.ref) == "unknown"
-        world = index(other, gateway("h", namespace="far"), complete=True)
-        assert world.presence(other.ref) == "present"
-        found = ref("Gateway", "g-1" if name == "g-${X}" else "g")
-        assert world.presence(found) == "unknown"
-        assert world.candidates.of(found) == (other.ref,)
-        assert world.candidates.of(other.ref) == ()
+        candidate = gateway(name, namespace=namespace)
+        assert index(complete=True).presence(candidate.ref) == "unknown"
+        world = index(candidate, gateway("h", namespace="far"), complete=True)
+        assert world.presence(candidate.ref) == "present"
+        reference = ref("Gateway", "g-1" if name == "g-${X}" else "g")
+        assert world.presence(reference) == "unknown"
+        assert world.candidates.of(reference) == (candidate.ref,)
+        assert world.candidates.of(candidate.ref) == ()
         assert world.presence(ref("Gateway", "h", "x")) == ("missing")
         assert world.presence(ref("Service", "g", group="")) == "missing"
         # Any object of the namespace.
@@ -120,9 +120,9 @@ class TestPresence:
 
 def test_of_two_objects_with_one_name_the_later_one_counts() -> None:
     """As for `kubectl apply`."""
-    found = index(gateway("g", class_name="a"), gateway("g", class_name="b"))
-    assert [resource.raw["spec"] for resource in found.of_kind(GATEWAY)] == [found.raw(ref("Gateway", "g"))["spec"]]
-    assert found.get(ref("Gateway", "g")) is found.of_kind(GATEWAY)[0]
+    indexed = index(gateway("g", class_name="a"), gateway("g", class_name="b"))
+    assert [resource.raw["spec"] for resource in indexed.of_kind(GATEWAY)] == [indexed.raw(ref("Gateway", "g"))["spec"]]
+    assert indexed.get(ref("Gateway", "g")) is indexed.of_kind(GATEWAY)[0]
 
 
 def test_objects_of_a_kind_are_sorted() -> None:
@@ -156,8 +156,8 @@ def test_objects_by_their_labels(selector: dict[str, Json], names: str) -> None:
     """Those of one kind in one namespace, by name."""
     labels = {"b": {"x": "1", "y": "2"}, "a": {"x": "1"}, "c": {"x": "2"}}
     services = [service(name, labels=said) for name, said in labels.items()]
-    found = index(*services, service("far", namespace="other", labels={"x": "1"}), gateway("g"))
-    assert "".join(one.ref.name for one in found.selected(SERVICE, "default", selector)) == names
+    indexed = index(*services, service("far", namespace="other", labels={"x": "1"}), gateway("g"))
+    assert "".join(one.ref.name for one in indexed.selected(SERVICE, "default", selector)) == names
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,8 @@ def test_only_objects_with_a_label_that_is_demanded_are_looked_at(
         return selects(wanted, labels)
 
     monkeypatch.setattr("kubectl_policy.model.index.selects", counting)
-    found = index(*(service(f"s{n}", labels={"x": str(n), f"y{n}": ""}) for n in range(50)))
-    assert [one.ref.name for one in found.selected(SERVICE, "default", selector)] == ["s7"]
+    indexed = index(*(service(f"s{n}", labels={"x": str(n), f"y{n}": ""}) for n in range(50)))
+    assert [one.ref.name for one in indexed.selected(SERVICE, "default", selector)] == ["s7"]
     assert len(looked_at) == 1
 
 
@@ -223,10 +223,10 @@ class TestDefinitions:
 
     def test_one_of_a_kind_counts(self) -> None:
         """Of those of one age the first by name, as for the defaults."""
-        one = crd("Widget")
-        spec = mapping_at(one.raw, "spec")
-        other = resource("CustomResourceDefinition", "zz", spec, group="apiextensions.k8s.io", namespace="")
-        assert index(other, one).definitions == {GroupKind("example.com", "Widget"): one}
+        definition = crd("Widget")
+        spec = mapping_at(definition.raw, "spec")
+        duplicate = resource("CustomResourceDefinition", "zz", spec, group="apiextensions.k8s.io", namespace="")
+        assert index(duplicate, definition).definitions == {GroupKind("example.com", "Widget"): definition}
 
 
 def test_words_of_a_value() -> None:
@@ -238,27 +238,27 @@ def test_what_a_default_may_name_or_have() -> None:
     """Every object of the kind may, without saying so; of another kind, those alone that do."""
     schema: Json = {"properties": {"target": {"default": {"name": "main", "namespace": "infra", "selector": {}}}}}
     widgets = [resource("Widget", name, {"of": "other"}, group="example.com") for name in "ab"]
-    found = index(
+    indexed = index(
         crd("Widget", schema=schema), *widgets, *(resource("Gadget", "c", {"of": "main"}, group="example.com"),)
     )
     widget, gadget = GroupKind("example.com", "Widget"), GroupKind("example.com", "Gadget")
     for name, where in (("main", "infra"), ("main", "default"), ("main", ""), ("elsewhere", "infra")):
         named = ref("Gateway", name, where)
-        assert [each.name for each in found.naming(widget, named)] == ["a", "b"]
-    assert [*found.naming(widget, ref("Gateway", "mai", "default"))] == []
-    assert [each.name for each in found.naming(gadget, ref("Gateway", "main", "default"))] == ["c"]
-    assert [each.name for each in found.naming(widget, "selector")] == ["a", "b"]
-    assert [*found.naming(widget, "labels")] == []
-    assert [*found.naming(gadget, "selector")] == []
-    assert [each.ref.name for each in found.read_with_strings(widget, "selector", "other")] == ["a", "b"]
-    assert [*found.read_with_strings(widget, "selector", "another")] == []
+        assert [holder.name for holder in indexed.naming(widget, named)] == ["a", "b"]
+    assert [*indexed.naming(widget, ref("Gateway", "mai", "default"))] == []
+    assert [holder.name for holder in indexed.naming(gadget, ref("Gateway", "main", "default"))] == ["c"]
+    assert [holder.name for holder in indexed.naming(widget, "selector")] == ["a", "b"]
+    assert [*indexed.naming(widget, "labels")] == []
+    assert [*indexed.naming(gadget, "selector")] == []
+    assert [holder.ref.name for holder in indexed.read_with_strings(widget, "selector", "other")] == ["a", "b"]
+    assert [*indexed.read_with_strings(widget, "selector", "another")] == []
 
 
 def test_objects_whose_names_are_to_be_filled_in() -> None:
     """A namespace may be to be filled in as well as a name; of a cluster, nothing but what is applied to it."""
     unknown = [resource("Widget", "FILL_ME_IN"), resource("Widget", "a", namespace="${NAMESPACE}")]
     read = snapshot(*unknown, resource("Widget", "b"))
-    assert {*Index(read).candidates.with_unknown_names} == {each.ref for each in unknown}
+    assert {*Index(read).candidates.with_unknown_names} == {unnamed.ref for unnamed in unknown}
     of_cluster = replace(read, source="the cluster")
     assert Index(of_cluster).candidates.with_unknown_names == ()
     assert Index(replace(of_cluster, applied=frozenset({unknown[0].ref}))).candidates.with_unknown_names == (
@@ -268,8 +268,8 @@ def test_objects_whose_names_are_to_be_filled_in() -> None:
 
 def test_objects_in_which_something_may_be_to_be_filled_in() -> None:
     """As long as they were not given out by an API server."""
-    open_one, other = resource("Widget", "a", {"text": "<fill me in>"}), resource("Widget", "b")
-    read, kind = snapshot(open_one, other), other.ref.group_kind
+    open_one, plain = resource("Widget", "a", {"text": "<fill me in>"}), resource("Widget", "b")
+    read, kind = snapshot(open_one, plain), plain.ref.group_kind
     assert Index(read).perhaps_unfilled(kind, names=False) == [open_one]
     of_cluster = replace(read, source="the cluster")
     assert Index(of_cluster).perhaps_unfilled(kind, names=True) == []

@@ -80,10 +80,12 @@ def any_world(request: pytest.FixtureRequest) -> World:
 
 def test_what_is_there(world: World) -> None:
     """By name, once each."""
-    assert sorted(each.ref for each in world) == sorted(each.ref for each in OBJECTS)
+    assert sorted(resource.ref for resource in world) == sorted(resource.ref for resource in OBJECTS)
     assert len(world) == len(OBJECTS)
-    assert {each.ref: world.has(each.ref) for each in OBJECTS} == {each.ref: True for each in OBJECTS}
-    assert {each.ref: each.raw for each in world} == {each.ref: each.raw for each in OBJECTS}
+    assert {resource.ref: world.has(resource.ref) for resource in OBJECTS} == {
+        resource.ref: True for resource in OBJECTS
+    }
+    assert {resource.ref: resource.raw for resource in world} == {resource.ref: resource.raw for resource in OBJECTS}
 
 
 def test_what_is_not_there(world: World) -> None:
@@ -101,7 +103,7 @@ def test_what_is_not_there(world: World) -> None:
 
 def test_kinds_and_namespaces(world: World) -> None:
     """What is above all namespaces is in none."""
-    assert world.kinds == tuple(sorted({each.ref.group_kind for each in OBJECTS}))
+    assert world.kinds == tuple(sorted({resource.ref.group_kind for resource in OBJECTS}))
     assert world.namespaces == {"default", "infra", "apps", "${NAMESPACE}"}
 
 
@@ -112,9 +114,9 @@ def test_names_of_a_kind(world: World) -> None:
     ]
     names.append(build.ref("HTTPRoute", "r", "infra"))
     assert [*world.names_of(ROUTE)] == names
-    assert [each.ref for each in world.of_kind(ROUTE)] == names
+    assert [resource.ref for resource in world.of_kind(ROUTE)] == names
     assert [*world.names_of(ROUTE, "default")] == names[1:3]
-    assert [each.ref for each in world.of_kind(ROUTE, "default")] == names[1:3]
+    assert [resource.ref for resource in world.of_kind(ROUTE, "default")] == names[1:3]
     assert [*world.names_of(ROUTE, "d")] == []
     assert [*world.names_of(GroupKind("", "Namespace"), "")] == [build.namespace("default").ref]
 
@@ -153,18 +155,18 @@ def test_what_contains_a_word(world: World) -> None:
     assert [*world.naming(ROUTE, "note")] == []
 
 
-@pytest.mark.parametrize("word", ['"a"', "a\\b", "a\nb", "é", "\ud800", "a\u0001b"])
-def test_words_that_are_escaped(word: str) -> None:
+@pytest.mark.parametrize("name", ['"a"', "a\\b", "a\nb", "é", "\ud800", "a\u0001b"])
+def test_words_that_are_escaped(name: str) -> None:
     """They are found as they are written."""
-    policy, other = _policy("p", f"x {word} y", **{word: "x"}), _policy("o", "x")
-    assert Loaded([policy, other]).naming(POLICY, word) == [policy.ref]
-    assert Loaded([policy, other]).naming(POLICY, build.ref("Gateway", word)) == [policy.ref]
+    policy, unrelated = _policy("p", f"x {name} y", **{name: "x"}), _policy("o", "x")
+    assert Loaded([policy, unrelated]).naming(POLICY, name) == [policy.ref]
+    assert Loaded([policy, unrelated]).naming(POLICY, build.ref("Gateway", name)) == [policy.ref]
 
 
 def test_a_world_is_a_sequence(world: World) -> None:
     """Of what was read, in the order of its names; the same objects each time."""
     every = list(world)
-    assert all(each in world for each in every)
+    assert all(resource in world for resource in every)
     assert OBJECTS[0].ref not in world
     assert build.gateway("g") not in world
     assert world[0] is every[0]
@@ -175,11 +177,11 @@ def test_a_world_is_a_sequence(world: World) -> None:
 def test_of_two_with_one_name_the_later_one_counts() -> None:
     """As for `kubectl apply`."""
     world = world_of((build.gateway("g", class_name="a"), build.gateway("g", class_name="b")))
-    assert [each.raw["spec"] for each in world] == [build.gateway("g", class_name="b").raw["spec"]]
+    assert [resource.raw["spec"] for resource in world] == [build.gateway("g", class_name="b").raw["spec"]]
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "is_found"),
     [
         ("web", True),
         ("a web", True),
@@ -196,9 +198,9 @@ def test_of_two_with_one_name_the_later_one_counts() -> None:
         ("", False),
     ],
 )
-def test_words(text: str, found: bool) -> None:  # noqa: FBT001
+def test_words(text: str, is_found: bool) -> None:  # noqa: FBT001
     """Dots and slashes are between words, hyphens are not."""
-    assert has_name("web", text_of({"": text})) is found
+    assert has_name("web", text_of({"": text})) is is_found
 
 
 def test_changes_to_a_cluster_that_is_still_to_be_read() -> None:
@@ -213,7 +215,7 @@ def test_changes_to_a_cluster_that_is_still_to_be_read() -> None:
     }
     assert not world.names_of(ROUTE)
     assert bool(world.is_waiting) is True
-    cluster.record(Query(ROUTE), [each for each in OBJECTS if each.ref.group_kind == ROUTE])
+    cluster.record(Query(ROUTE), [resource for resource in OBJECTS if resource.ref.group_kind == ROUTE])
     cluster.start_round()
     assert not world.is_waiting
     assert build.ref("HTTPRoute", "s") not in world.names_of(ROUTE)

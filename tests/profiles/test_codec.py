@@ -90,8 +90,14 @@ def test_what_holds_for_all_kinds_of_a_file() -> None:
     found = decoded(LEAST, controllers=["a", "b"], status=status)
     assert (found.controllers, found.status.placement) == (frozenset({"a", "b"}), "targets")
     assert found.status.conditions == STANDARD_STATUS.conditions
-    own = decoded({**LEAST, "controllers": ["c"], "status": {"conditions": {}}}, controllers=["a"], status=status)
-    assert (own.controllers, own.status.placement, own.status.conditions) == (frozenset({"c"}), "gateways", {})
+    kind_profile = decoded(
+        {**LEAST, "controllers": ["c"], "status": {"conditions": {}}}, controllers=["a"], status=status
+    )
+    assert (kind_profile.controllers, kind_profile.status.placement, kind_profile.status.conditions) == (
+        frozenset({"c"}),
+        "gateways",
+        {},
+    )
 
 
 def test_a_variant_changes_what_it_names() -> None:

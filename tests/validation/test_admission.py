@@ -12,7 +12,7 @@ import pytest
 from kubectl_policy.model import FieldPath
 from kubectl_policy.validation.expressions import Evaluator, serve
 from kubectl_policy.validation.schema import SchemaCheck, unchecked
-from tests.validation.things import EVALUATOR, doubts, problems, problems_of, refusals
+from tests.validation.build import EVALUATOR, doubts, problems, problems_of, refusals
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -137,10 +137,10 @@ def test_rules_of_sound_parts_are_checked_whatever_is_wrong_elsewhere() -> None:
         },
     }
     spec: Json = {"good": {"a": 2}, "bad": {"a": 2}, "map": {"x.y": {"a": "x"}, "z": {"a": 2}}}
-    wrong, text, words = "spec.map.x.y.a", '"string"', 'integer: "string"'
+    wrong, text, demand = "spec.map.x.y.a", '"string"', 'integer: "string"'
     assert [problem.message.partition(": ")[2] for problem in problems(schema, spec)] == [
         "the API server would refuse it: spec.bad.b: Required value",
-        f"the API server would refuse it: {wrong}: Invalid value: {text}: {wrong} in body must be of type {words}",
+        f"the API server would refuse it: {wrong}: Invalid value: {text}: {wrong} in body must be of type {demand}",
         "spec: its rules were not checked, because of what else is wrong",
         "the API server would refuse it: spec.good: Invalid value: good",
         "the API server would refuse it: spec.map[z]: Invalid value: in the map",
@@ -150,8 +150,11 @@ def test_rules_of_sound_parts_are_checked_whatever_is_wrong_elsewhere() -> None:
 def test_the_object_itself() -> None:
     """Rules of the whole object see its kind and its name, but no more of what all objects have."""
     schema = ruled("self.kind == 'Thing' && self.metadata.name != 't'", of={"type": "object"}, message="no t")
-    (found,) = problems_of(schema, {})
-    assert (found.field, found.message) == ("", "Thing default/t: the API server would refuse it: Invalid value: no t")
+    (problem,) = problems_of(schema, {})
+    assert (problem.field, problem.message) == (
+        "",
+        "Thing default/t: the API server would refuse it: Invalid value: no t",
+    )
     embedded: Json = {"type": "object", "x-kubernetes-embedded-resource": True}
     inner: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}}
     assert refusals(ruled("self.metadata.name == 'p'", of=embedded), inner) == []
@@ -252,8 +255,8 @@ PATTERN: Final = "(a?){1000}" * 10
 )
 def test_a_rule_that_would_run_on(schema: Json, spec: Json, why: str) -> None:
     """It is stopped, or not begun."""
-    (found,) = doubts(schema, spec, Evaluator(0.1))
-    assert why in found
+    (problem,) = doubts(schema, spec, Evaluator(0.1))
+    assert why in problem
 
 
 @pytest.mark.parametrize(
@@ -352,17 +355,17 @@ def test_a_schema_that_would_run_on() -> None:
     """Alternatives multiply, so each is paid for."""
     schema: Json = {"items": {"anyOf": [{"type": "string"}] * 100}}
     assert isinstance(schema, dict)
-    found = SchemaCheck(EVALUATOR, 20).problems([1] * 100, schema, FieldPath(("spec",)))
-    assert found[-1] == unchecked(FieldPath(("spec", 99)), "there is too much to check")
+    reported = SchemaCheck(EVALUATOR, 20).problems([1] * 100, schema, FieldPath(("spec",)))
+    assert reported[-1] == unchecked(FieldPath(("spec", 99)), "there is too much to check")
 
 
 def test_too_many_problems_are_counted() -> None:
     """Whoever breaks a rule a thousand times has been told after a hundred."""
     schema: Json = {"type": "array", "items": ruled("false", of=STRING)}
     assert len(problems(schema, ["x"] * 100)) == 100
-    found = problems(schema, ["x"] * 1000)
-    assert len(found) == 101
-    assert found[-1].message == "Thing default/t: 900 more problems are not listed"
+    reported = problems(schema, ["x"] * 1000)
+    assert len(reported) == 101
+    assert reported[-1].message == "Thing default/t: 900 more problems are not listed"
 
 
 def test_a_doubt_is_told_once() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.validation.things import problems
+from tests.validation.build import problems
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -91,7 +91,7 @@ def test_what_is_no_schema(schema: Json, spec: Json) -> None:
 @given(spec=_VALUES)
 def test_a_schema_of_a_value(spec: Json) -> None:
     """The schema that a value was written for takes it."""
-    assert [found for found in problems(_schema_of(spec), spec) if found.rule == "schema"] == []
+    assert [problem for problem in problems(_schema_of(spec), spec) if problem.rule == "schema"] == []
 
 
 def _schema_of(value: Json) -> Json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy.validation.schema import format_of, is_of_format
-from tests.validation.things import problems, refusals
+from tests.validation.build import problems, refusals
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -167,7 +167,7 @@ ODD: Final[list[Json]] = [
 @pytest.mark.parametrize("spec", [None, True, 1, 1.5, "x", [1, "x", None, {}], {"a": {"b": []}, "items": [1]}])
 def test_an_odd_schema_demands_nothing(schema: Json, spec: Json) -> None:
     """What an API server would not have taken as a definition says nothing about objects."""
-    assert [one for one in refusals(schema, spec) if "list-type map" not in one] == []
+    assert [message for message in refusals(schema, spec) if "list-type map" not in message] == []
 
 
 EITHER: Final[dict[str, Json]] = {
@@ -226,17 +226,17 @@ def test_lists_whose_items_must_differ() -> None:
 
 def test_a_long_value_is_cut() -> None:
     """Nobody reads a certificate in a message."""
-    (found,) = refusals({**STRING, "pattern": "^b"}, "a" * 1000)
-    assert found == f"spec: Invalid value: \"{'a' * 199}…: spec in body should match '^b'"
+    (problem,) = refusals({**STRING, "pattern": "^b"}, "a" * 1000)
+    assert problem == f"spec: Invalid value: \"{'a' * 199}…: spec in body should match '^b'"
 
 
 def test_the_fields_are_told() -> None:
     """A diagnostic names the path and where the object comes from."""
-    (found,) = problems(obj(a=array(obj(["b"], b=INTEGER))), {"a": [{"b": 1}, {"c": 1}]})
-    assert (found.rule, found.severity, found.field) == ("schema", "error", "spec.a[1].b")
-    assert found.subject is not None
-    assert found.origin is not None
-    assert found.message == "Thing default/t: the API server would refuse it: spec.a[1].b: Required value"
+    (problem,) = problems(obj(a=array(obj(["b"], b=INTEGER))), {"a": [{"b": 1}, {"c": 1}]})
+    assert (problem.rule, problem.severity, problem.field) == ("schema", "error", "spec.a[1].b")
+    assert problem.subject is not None
+    assert problem.origin is not None
+    assert problem.message == "Thing default/t: the API server would refuse it: spec.a[1].b: Required value"
 
 
 WRONG = [

@@ -14,7 +14,7 @@ from kubectl_policy.validation import Validation
 from kubectl_policy.validation.expressions import library
 from kubectl_policy.validation.pruning import is_sound
 from tests.build import crd, gateway, index, policy, resource, snapshot
-from tests.validation.things import EVALUATOR, doubts, problems, problems_of
+from tests.validation.build import EVALUATOR, doubts, problems, problems_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,43 +24,43 @@ if TYPE_CHECKING:
 NEVER: Final[Json] = {"type": "object", "required": ["never"]}
 
 
-def _said(found: Resource, *definitions: Resource) -> list[str]:
-    validation = Validation(index(*definitions, found), lambda: EVALUATOR)
-    return [problem.message for problem in validation.problems_of(found)]
+def _messages(resource: Resource, *definitions: Resource) -> list[str]:
+    validation = Validation(index(*definitions, resource), lambda: EVALUATOR)
+    return [problem.message for problem in validation.problems_of(resource)]
 
 
 def test_without_a_definition_nothing_is_refused() -> None:
     """The built-in schemas hold defaults, not demands."""
-    assert _said(gateway("g", listeners=1)) == []
-    assert _said(gateway("g"), crd("Thing", schema=NEVER), crd("Gateway", schema=NEVER)) == []
+    assert _messages(gateway("g", listeners=1)) == []
+    assert _messages(gateway("g"), crd("Thing", schema=NEVER), crd("Gateway", schema=NEVER)) == []
 
 
 def test_a_definition_without_a_schema_refuses_nothing() -> None:
     """Nor does one whose schema cannot be worked with."""
-    assert _said(gateway("g"), crd("Gateway", GATEWAY_API, version="v1")) == []
+    assert _messages(gateway("g"), crd("Gateway", GATEWAY_API, version="v1")) == []
     endless: dict[str, Json] = {"type": "object", "required": ["never"]}
     endless["allOf"] = [endless]
-    assert _said(gateway("g"), crd("Gateway", GATEWAY_API, version="v1", schema=endless)) == []
+    assert _messages(gateway("g"), crd("Gateway", GATEWAY_API, version="v1", schema=endless)) == []
 
 
 def test_one_of_two_definitions_counts() -> None:
     """The older one, or the first by name; as for defaults."""
     thing = resource("Thing", "t", group="example.com")
     for name, problems_found in (("a", 0), ("z", 1)):
-        other = resource("CustomResourceDefinition", name, crd("Thing").raw["spec"], group="apiextensions.k8s.io")
-        assert len(_said(thing, crd("Thing", schema=NEVER), other)) == problems_found
-        assert len(_said(thing, other, crd("Thing", schema=NEVER))) == problems_found
+        rival = resource("CustomResourceDefinition", name, crd("Thing").raw["spec"], group="apiextensions.k8s.io")
+        assert len(_messages(thing, crd("Thing", schema=NEVER), rival)) == problems_found
+        assert len(_messages(thing, rival, crd("Thing", schema=NEVER))) == problems_found
 
 
 def test_the_version_of_the_object_counts() -> None:
     """An API server has no other schema for it; what it does not serve is another problem."""
     thing = resource("Thing", "t", group="example.com")
-    assert len(_said(thing, crd("Thing", schema=NEVER, version="v1alpha1"))) == 1
-    assert _said(thing, crd("Thing", schema=NEVER, version="v1")) == []
+    assert len(_messages(thing, crd("Thing", schema=NEVER, version="v1alpha1"))) == 1
+    assert _messages(thing, crd("Thing", schema=NEVER, version="v1")) == []
     version: Json = {"name": "v1alpha1", "served": False, "schema": {"openAPIV3Schema": NEVER}}
     spec: Json = {"group": "example.com", "names": {"kind": "Thing"}, "versions": [version]}
     unserved = resource("CustomResourceDefinition", "things", spec, group="apiextensions.k8s.io")
-    assert _said(thing, unserved) == []
+    assert _messages(thing, unserved) == []
 
 
 def test_a_status_of_its_own_is_not_created() -> None:
@@ -73,9 +73,9 @@ def test_a_status_of_its_own_is_not_created() -> None:
         spec: Json = {"group": "example.com", "names": {"kind": "Thing"}, "versions": [{**version, **more}]}
         return resource("CustomResourceDefinition", "things", spec, group="apiextensions.k8s.io")
 
-    assert _said(thing, definition(subresources={"status": {}})) == []
+    assert _messages(thing, definition(subresources={"status": {}})) == []
     expected = ["Thing default/t: the API server would refuse it: status.never: Required value"]
-    assert _said(thing, definition(subresources={})) == expected
+    assert _messages(thing, definition(subresources={})) == expected
 
 
 def test_an_object_that_cannot_be_worked_with() -> None:
@@ -104,8 +104,8 @@ def test_what_is_kept_of_an_object() -> None:
     }
     two: Json = {"a": 1, "b": 2}
     assert problems(schema, {"pruned": two, "list": [two], "unknown": 1}) == []
-    assert [found.field for found in problems(schema, {"kept": {"x": two, "y": 1}})] == ["spec.kept"]
-    assert [found.field for found in problems(schema, {"list_kept": [two]})] == ["spec.list_kept[0]"]
+    assert [problem.field for problem in problems(schema, {"kept": {"x": two, "y": 1}})] == ["spec.kept"]
+    assert [problem.field for problem in problems(schema, {"list_kept": [two]})] == ["spec.list_kept[0]"]
     assert problems(schema, {"any": {"a": two, "b": [two]}, "map": {"a": None, "b": 1}}) == []
     pod: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}}
     assert problems(schema, {"pod": pod}) == []
@@ -135,7 +135,7 @@ def test_without_the_library() -> None:
         "spec.a: whether it matches its pattern was not checked",
         "its rules were not checked: cel-expr-python is not installed",
     ]
-    assert {found.rule for found in problems(schema, {"b": "1"})} == {"schema", "schema-unchecked"}
+    assert {problem.rule for problem in problems(schema, {"b": "1"})} == {"schema", "schema-unchecked"}
 
 
 def test_alternatives_that_are_not_known() -> None:
@@ -148,7 +148,7 @@ def test_alternatives_that_are_not_known() -> None:
     assert doubts({**text, "oneOf": [unknown, {"pattern": "^a"}]}, value) != []
     assert doubts({**text, "not": unknown}, value) != []
     both: Json = {**text, "oneOf": [unknown, {"pattern": "^a"}, {"pattern": "^a"}]}
-    assert [found.rule for found in problems(both, value)] == ["schema"]
+    assert [problem.rule for problem in problems(both, value)] == ["schema"]
 
 
 def test_problems_of_an_object_include_what_would_be_refused() -> None:
@@ -158,7 +158,7 @@ def test_problems_of_an_object_include_what_would_be_refused() -> None:
     definition = crd("ColorPolicy", schema={"type": "object", "properties": {"spec": hues}})
     analysis = analyze(snapshot(color, policy("q", hue="blue"), definition))
     expected = 'spec.hue: Unsupported value: "red": supported values: "blue"'
-    said = [found.message for found in analysis.diagnostics if found.rule == "schema"]
+    said = [problem.message for problem in analysis.diagnostics if problem.rule == "schema"]
     assert said == [f"ColorPolicy default/p: the API server would refuse it: {expected}"]
 
 
