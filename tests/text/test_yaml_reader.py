@@ -82,7 +82,7 @@ def test_what_is_not_yaml_or_no_json(text: str, line: int) -> None:
     [
         # PyYAML's own composer overflows the stack of the process here.
         "[" * 100_000,
-        "[" * 300 + "]" * 300,
+        "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
         "{a: " * 300 + "}" * 300,
         "- " * 300 + "x",
         "\n".join(" " * depth + "a:" for depth in range(300)),
