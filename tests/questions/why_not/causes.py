@@ -38,10 +38,10 @@ class Cause(NamedTuple):
 
     name: str
     analysis: Analysis
-    target: NodeRef
     rule: str
-    action: str = ""
-    edited: ObjectRef | None = None
+    target: NodeRef = ROUTE
+    action: str = "change"
+    edited: ObjectRef | None = POLICY
     policy: ObjectRef = POLICY
 
 
@@ -92,40 +92,21 @@ def of_references() -> list[Cause]:
     by_label = object_schema(targetSelectors={"type": "array", "items": anything()}, color={"type": "string"})
     other = build.route("q")
     return [
-        Cause(
-            "another target",
-            usual(other, defaults("p", build.target("q", "HTTPRoute"), a=1)),
-            ROUTE,
-            "other-target",
-            "change",
-            POLICY,
-        ),
+        Cause("another target", usual(other, defaults("p", build.target("q", "HTTPRoute"), a=1)), "other-target"),
         Cause(
             "a single reference to another target",
             usual(other, build.policy("p", targetRef=build.target("q", "HTTPRoute"), color="red")),
-            ROUTE,
             "other-target",
-            "change",
-            POLICY,
         ),
-        Cause(
-            "a typing error",
-            usual(defaults("p", build.target("rr", "HTTPRoute"), a=1)),
-            ROUTE,
-            "target-missing",
-            "change",
-            POLICY,
-        ),
+        Cause("a typing error", usual(defaults("p", build.target("rr", "HTTPRoute"), a=1)), "target-missing"),
         Cause(
             "one of several sections",
             around(
                 build.gateway("g", build.listener(), build.listener("other", port=81)),
                 build.policy("p", targetRef={**ON_GATEWAY, "sectionNames": ["other"]}, color="red"),
             ),
-            build.node("Gateway", "g", "http"),
             "other-section",
-            "change",
-            POLICY,
+            target=build.node("Gateway", "g", "http"),
         ),
         Cause(
             "sections of another object",
@@ -134,19 +115,15 @@ def of_references() -> list[Cause]:
                 build.gateway("h"),
                 build.policy("p", targetRef={**build.target("h"), "sectionNames": ["http"]}, color="red"),
             ),
-            build.node("Gateway", "g", "http"),
             "other-target",
-            "change",
-            POLICY,
+            target=build.node("Gateway", "g", "http"),
         ),
-        Cause("no reference", usual(build.policy("p", color="red")), ROUTE, "no-reference", "change", POLICY),
+        Cause("no reference", usual(build.policy("p", color="red")), "no-reference"),
         Cause(
             "a section that is not there",
             usual(defaults("p", build.target("g", section="htps"), a=1)),
-            build.node("Gateway", "g"),
             "section-missing",
-            "change",
-            POLICY,
+            target=build.node("Gateway", "g"),
         ),
         Cause(
             "another section",
@@ -155,18 +132,14 @@ def of_references() -> list[Cause]:
                 build.route(parents=[build.parent(section="http")]),
                 defaults("p", build.target("g", section="other"), a=1),
             ),
-            build.node("Gateway", "g", "http"),
             "other-section",
-            "change",
-            POLICY,
+            target=build.node("Gateway", "g", "http"),
         ),
         Cause(
             "labels that are not selected",
             usual(build.policy("p", targetSelectors=[selector(team="a")], color="red"), schema=by_label),
-            ROUTE,
             "not-selected",
-            "change",
-            ROUTE.object,
+            edited=ROUTE.object,
         ),
         Cause(
             "labels of others",
@@ -175,26 +148,21 @@ def of_references() -> list[Cause]:
                 build.policy("p", targetSelectors=[selector(team="a")], color="red"),
                 schema=by_label,
             ),
-            ROUTE,
             "not-selected",
-            "change",
-            ROUTE.object,
+            edited=ROUTE.object,
         ),
         Cause(
             "labels that expressions ask for",
             usual(
                 build.route("q", labels={"not": "this", "color": "red"}),
                 build.policy(
-                    "p",
-                    targetSelectors=[{**selector(color="red"), "matchExpressions": EXPRESSIONS}],
-                    color="red",
+                    "p", targetSelectors=[{**selector(color="red"), "matchExpressions": EXPRESSIONS}], color="red"
                 ),
                 schema=by_label,
             ),
-            build.node("HTTPRoute", "q"),
             "not-selected",
-            "change",
-            build.ref("HTTPRoute", "q"),
+            target=build.node("HTTPRoute", "q"),
+            edited=build.ref("HTTPRoute", "q"),
         ),
         Cause(
             "a selector that nothing can match",
@@ -206,49 +174,30 @@ def of_references() -> list[Cause]:
                 ),
                 schema=by_label,
             ),
-            ROUTE,
             "not-selected",
+            edited=None,
         ),
         Cause(
             "labels where a name would do",
             usual(build.policy("p", targetSelectors=[selector(team="a", tier="b")], color="red")),
-            ROUTE,
             "not-selected",
-            "change",
-            POLICY,
         ),
         Cause(
             "a kind that cannot be named",
             usual(defaults("p", ON_ROUTE, a=1), profile=gateway_alone),
-            ROUTE,
             "kind-unsupported",
-            "change",
-            POLICY,
         ),
         Cause(
             "a wrong group",
             usual(defaults("p", build.target("r", "HTTPRoute", group="networking.k8s.io"), a=1)),
-            ROUTE,
             "other-group",
-            "change",
-            POLICY,
         ),
         Cause(
             "a group with a version",
             usual(defaults("p", build.target("r", "HTTPRoute", group=f"{GATEWAY_API}/v1"), a=1)),
-            ROUTE,
             "group-version",
-            "change",
-            POLICY,
         ),
-        Cause(
-            "a target below",
-            usual(defaults("p", ON_ROUTE, a=1)),
-            build.node("Gateway", "g"),
-            "target-below",
-            "change",
-            POLICY,
-        ),
+        Cause("a target below", usual(defaults("p", ON_ROUTE, a=1)), "target-below", target=build.node("Gateway", "g")),
     ]
 
 
@@ -265,11 +214,10 @@ def across_namespaces() -> list[Cause]:
         Cause(
             "a target in another namespace",
             usual(far),
-            ROUTE,
             "not-permitted",
-            "create",
-            build.ref("ReferenceGrant", "r-for-far"),
-            far_policy,
+            action="create",
+            edited=build.ref("ReferenceGrant", "r-for-far"),
+            policy=far_policy,
         ),
         Cause(
             "a target in another namespace that labels select",
@@ -279,27 +227,24 @@ def across_namespaces() -> list[Cause]:
                 ),
                 profile=profiled(cross_namespace=False),
             ),
-            ROUTE,
             "not-permitted",
-            "create",
-            build.ref("ReferenceGrant", "r-for-far"),
-            far_policy,
+            action="create",
+            edited=build.ref("ReferenceGrant", "r-for-far"),
+            policy=far_policy,
         ),
         Cause(
             "a target in a namespace that cannot be named",
             usual(far, profile=profiled(cross_namespace=False)),
-            ROUTE,
             "namespace-closed",
+            edited=None,
             policy=far_policy,
         ),
         Cause(
             "a target that is meant in another namespace",
             usual(unnamed, profile=profiled(grant_required=False)),
-            ROUTE,
             "other-namespace",
-            "change",
-            far_policy,
-            far_policy,
+            edited=far_policy,
+            policy=far_policy,
         ),
         Cause(
             "a need in another namespace",
@@ -310,16 +255,12 @@ def across_namespaces() -> list[Cause]:
                 build.grant("key-for-default", namespace="far"),
                 profile=profiled(needs=(secret,)),
             ),
-            ROUTE,
             "need-not-permitted",
-            "create",
-            build.ref("ReferenceGrant", "key-for-default-2", "far"),
+            action="create",
+            edited=build.ref("ReferenceGrant", "key-for-default-2", "far"),
         ),
         Cause(
-            "a need that is not there",
-            usual(keyless, profile=profiled(needs=(secret,))),
-            ROUTE,
-            "policy-invalid",
+            "a need that is not there", usual(keyless, profile=profiled(needs=(secret,))), "policy-invalid", edited=None
         ),
     ]
 
@@ -342,10 +283,9 @@ def of_listeners() -> list[Cause]:
         Cause(
             "a namespace that the listener does not take",
             around(build.gateway(), build.namespace("far"), far_route, on_gateway, profile=local),
-            far,
             "listener-namespace",
-            "change",
-            gateway,
+            target=far,
+            edited=gateway,
         ),
         Cause(
             "a namespace that the listener does not select",
@@ -356,20 +296,17 @@ def of_listeners() -> list[Cause]:
                 on_gateway,
                 profile=local,
             ),
-            far,
             "listener-namespace",
-            "change",
-            namespace,
+            target=far,
+            edited=namespace,
         ),
         Cause(
             "a kind that the listener does not take",
             around(
                 build.gateway("g", build.listener(allowedRoutes=tcp_alone)), build.route(), on_gateway, profile=local
             ),
-            ROUTE,
             "listener-kind",
-            "change",
-            gateway,
+            edited=gateway,
         ),
         Cause(
             "a hostname that does not match",
@@ -379,28 +316,17 @@ def of_listeners() -> list[Cause]:
                 on_gateway,
                 profile=local,
             ),
-            ROUTE,
             "listener-hostname",
-            "change",
-            ROUTE.object,
+            edited=ROUTE.object,
         ),
         Cause(
             "a listener that is not there",
             attached(build.parent(section="htps")),
-            ROUTE,
             "listener-missing",
-            "change",
-            ROUTE.object,
+            edited=ROUTE.object,
         ),
-        Cause("another port", attached(build.parent(port=81)), ROUTE, "listener-port", "change", ROUTE.object),
-        Cause(
-            "no parent at all",
-            attached(),
-            ROUTE,
-            "no-parent",
-            "change",
-            ROUTE.object,
-        ),
+        Cause("another port", attached(build.parent(port=81)), "listener-port", edited=ROUTE.object),
+        Cause("no parent at all", attached(), "no-parent", edited=ROUTE.object),
         Cause(
             "another parent",
             around(
@@ -410,10 +336,7 @@ def of_listeners() -> list[Cause]:
                 defaults("p", build.target("g", section="http"), a=1),
                 profile=profiled(declared_targets=frozenset({HTTP_ROUTE, GATEWAY}), sections="refine"),
             ),
-            ROUTE,
             "no-parent",
-            "change",
-            POLICY,
         ),
         Cause(
             "another listener of the parent",
@@ -423,10 +346,8 @@ def of_listeners() -> list[Cause]:
                 build.policy("p", targetRef=build.target("g", section="other"), color="red"),
                 profile=local,
             ),
-            ROUTE,
             "no-parent",
-            "change",
-            ROUTE.object,
+            edited=ROUTE.object,
         ),
         Cause(
             "a ListenerSet that is not let in",
@@ -437,30 +358,21 @@ def of_listeners() -> list[Cause]:
                 on_gateway,
                 profile=local,
             ),
-            ROUTE,
             "listener-set-refused",
-            "change",
-            gateway,
+            edited=gateway,
         ),
         Cause(
             "a ListenerSet itself that is not let in",
             around(build.gateway(), sets, on_gateway, profile=local),
-            build.node("ListenerSet", "ls"),
             "listener-set-refused",
-            "change",
-            gateway,
+            target=build.node("ListenerSet", "ls"),
+            edited=gateway,
         ),
         Cause(
             "a Gateway that is not there",
-            around(
-                build.gateway("h"),
-                build.route(parents=[build.parent("gone")]),
-                defaults("p", ON_ROUTE, a=1),
-            ),
-            ROUTE,
+            around(build.gateway("h"), build.route(parents=[build.parent("gone")]), defaults("p", ON_ROUTE, a=1)),
             "parent-missing",
-            "change",
-            ROUTE.object,
+            edited=ROUTE.object,
         ),
         Cause(
             "a ListenerSet whose Gateway is not there",
@@ -471,10 +383,8 @@ def of_listeners() -> list[Cause]:
                 build.route(parents=[build.parent("ls", kind="ListenerSet")]),
                 defaults("p", ON_ROUTE, a=1),
             ),
-            ROUTE,
             "parent-missing",
-            "change",
-            build.ref("ListenerSet", "ls"),
+            edited=build.ref("ListenerSet", "ls"),
         ),
         Cause(
             "a Gateway in another namespace than the parentRef says",
@@ -483,10 +393,8 @@ def of_listeners() -> list[Cause]:
                 build.route(parents=[build.parent("h")]),
                 defaults("p", ON_ROUTE, a=1),
             ),
-            ROUTE,
             "parent-missing",
-            "change",
-            ROUTE.object,
+            edited=ROUTE.object,
         ),
         Cause(
             "a listener that is not valid, where such are passed over",
@@ -501,8 +409,8 @@ def of_listeners() -> list[Cause]:
                 on_gateway,
                 profile=local,
             ),
-            ROUTE,
             "parent-invalid",
+            edited=None,
         ),
         Cause(
             "a route that does not delegate",
@@ -510,8 +418,9 @@ def of_listeners() -> list[Cause]:
                 build.route("below", parents=[build.parent("r", kind="HTTPRoute")]),
                 defaults("p", build.target("below", "HTTPRoute"), a=1),
             ),
-            build.node("HTTPRoute", "below"),
             "not-delegated",
+            target=build.node("HTTPRoute", "below"),
+            edited=None,
         ),
         Cause(
             "two listeners that cannot be told apart",
@@ -521,27 +430,20 @@ def of_listeners() -> list[Cause]:
                 on_gateway,
                 profile=local,
             ),
-            ROUTE,
             "listener-conflict",
+            edited=None,
         ),
         Cause(
             "a listener and a port that are not one",
             attached(build.parent(section="http", port=81)),
-            ROUTE,
             "listener-port",
-            "change",
-            ROUTE.object,
+            edited=ROUTE.object,
         ),
         Cause(
             "a port of a parent Service",
-            around(
-                build.route(parents=[build.service_parent("s", sectionName="gone")]),
-                defaults("p", ON_ROUTE, a=1),
-            ),
-            ROUTE,
+            around(build.route(parents=[build.service_parent("s", sectionName="gone")]), defaults("p", ON_ROUTE, a=1)),
             "listener-missing",
-            "change",
-            ROUTE.object,
+            edited=ROUTE.object,
         ),
         Cause(
             "a Gateway without listeners",
@@ -550,8 +452,8 @@ def of_listeners() -> list[Cause]:
                 build.route(),
                 defaults("p", ON_ROUTE, a=1),
             ),
-            ROUTE,
             "listener-missing",
+            edited=None,
         ),
         Cause(
             "a class that another Gateway has",
@@ -563,10 +465,7 @@ def of_listeners() -> list[Cause]:
                 build.policy("p", build.target("other", "GatewayClass"), color="red"),
                 profile=profiled(declared_targets=frozenset({GATEWAY_CLASS})),
             ),
-            ROUTE,
             "listener-missing",
-            "change",
-            POLICY,
         ),
         Cause(
             "a hostname that is too wide",
@@ -576,10 +475,8 @@ def of_listeners() -> list[Cause]:
                 on_gateway,
                 profile=profiled(declared_targets=frozenset({GATEWAY}), hostnames="inside"),
             ),
-            ROUTE,
             "hostname-too-wide",
-            "change",
-            ROUTE.object,
+            edited=ROUTE.object,
         ),
     ]
 
@@ -596,34 +493,32 @@ def of_backends() -> list[Cause]:
         Cause(
             "a backend in another namespace",
             around(build.gateway(), far, build.route(rules=[build.rule(build.backend(namespace="far"))]), on_route),
-            service,
             "backend-not-permitted",
-            "create",
-            build.ref("ReferenceGrant", "s-for-default", "far"),
+            target=service,
+            action="create",
+            edited=build.ref("ReferenceGrant", "s-for-default", "far"),
         ),
         Cause(
             "a backend without weight",
             around(build.gateway(), build.service(), weightless, on_route),
-            build.node("Service", "s", group=""),
             "no-weight",
-            "change",
-            build.ref("HTTPRoute", "r"),
+            target=build.node("Service", "s", group=""),
+            edited=build.ref("HTTPRoute", "r"),
         ),
         Cause(
             "a policy on a backend without weight",
             around(build.gateway(), build.service(), weightless, defaults("p", on_service, a=1)),
-            build.node("Service", "s", group=""),
             "no-weight",
-            "change",
-            build.ref("HTTPRoute", "r"),
+            target=build.node("Service", "s", group=""),
+            edited=build.ref("HTTPRoute", "r"),
         ),
         Cause(
             "a rule without backends",
             around(
                 build.gateway(), build.route(rules=[build.rule()]), on_route, profile=profiled(effective_targets=levels)
             ),
-            ROUTE,
             "takes-effect-elsewhere",
+            edited=None,
         ),
     ]
 
@@ -639,10 +534,8 @@ def of_controllers() -> list[Cause]:
         Cause(
             "the class of another controller",
             usual(build.gateway_class("ours", "ours.example"), defaults("p", ON_GATEWAY, a=1), profile=ours),
-            ROUTE,
             "other-controller",
-            "change",
-            gateway,
+            edited=gateway,
         ),
         Cause(
             "a switch that is off",
@@ -654,10 +547,8 @@ def of_controllers() -> list[Cause]:
                 defaults("p", ON_GATEWAY, a=1),
                 profile=profiled(enabled_by=enabling),
             ),
-            ROUTE,
             "not-enabled",
-            "change",
-            parameters.ref,
+            edited=parameters.ref,
         ),
         Cause(
             "the class of another controller below a Namespace",
@@ -666,10 +557,8 @@ def of_controllers() -> list[Cause]:
                 build.gateway_class("ours", "ours.example"),
                 profile=profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({NAMESPACE})),
             ),
-            ROUTE,
             "other-controller",
-            "change",
-            gateway,
+            edited=gateway,
         ),
         Cause(
             "nothing of a Gateway",
@@ -678,8 +567,8 @@ def of_controllers() -> list[Cause]:
                 build.policy("p", build.target("default", "Namespace", group=""), color="red"),
                 profile=profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({NAMESPACE})),
             ),
-            ROUTE,
             "other-controller",
+            edited=None,
         ),
         Cause(
             "a switch that is off below a Namespace",
@@ -690,12 +579,15 @@ def of_controllers() -> list[Cause]:
                 build.policy("p", build.target("default", "Namespace", group=""), color="red"),
                 profile=profiled(enabled_by=enabling, declared_targets=frozenset({NAMESPACE})),
             ),
-            ROUTE,
             "not-enabled",
-            "change",
-            parameters.ref,
+            edited=parameters.ref,
         ),
-        Cause("how it attaches", usual(build.policy("p"), profile=profiled(attachment="none")), ROUTE, "not-computed"),
+        Cause(
+            "how it attaches",
+            usual(build.policy("p"), profile=profiled(attachment="none")),
+            "not-computed",
+            edited=None,
+        ),
     ]
 
 
@@ -703,14 +595,7 @@ def of_filters() -> list[Cause]:
     """Kinds that filters of routes name."""
     by_filter = profiled(attachment="filters", filter_routes=frozenset({HTTP_ROUTE}))
     return [
-        Cause(
-            "no filter",
-            usual(build.policy("p", color="red"), profile=by_filter),
-            ROUTE,
-            "no-filter",
-            "change",
-            ROUTE.object,
-        )
+        Cause("no filter", usual(build.policy("p", color="red"), profile=by_filter), "no-filter", edited=ROUTE.object)
     ]
 
 
@@ -727,18 +612,13 @@ def of_precedence() -> list[Cause]:
         Cause(
             "an override from above",
             usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2)),
-            ROUTE,
             "overridden",
-            "change",
-            other,
+            edited=other,
         ),
         Cause(
             "a nearer policy",
             usual(build.policy("o", ON_ROUTE, age=1, defaults={"a": 1}), defaults("p", ON_GATEWAY, age=2, a=2)),
-            ROUTE,
             "superseded",
-            "change",
-            POLICY,
         ),
         Cause(
             "a nearer policy, and a stanza that the definition knows",
@@ -748,19 +628,16 @@ def of_precedence() -> list[Cause]:
                 schema=object_schema(targetRefs=LIST, overrides=anything(), a={"type": "integer"}),
                 profile=profiled(declared_targets=frozenset({GATEWAY, HTTP_ROUTE}), cross_namespace=False),
             ),
-            ROUTE,
             "superseded",
-            "change",
-            POLICY,
         ),
         Cause(
             "a conflict",
             usual(older, build.policy("p", on_service, kind="LimitPolicy", age=2, limit=2)),
-            service,
             "refused",
-            "delete",
-            older.ref,
-            limit,
+            target=service,
+            action="delete",
+            edited=older.ref,
+            policy=limit,
         ),
         Cause(
             "a conflict that a section avoids",
@@ -771,11 +648,10 @@ def of_precedence() -> list[Cause]:
                 older,
                 build.policy("p", on_service, kind="LimitPolicy", age=2, limit=2),
             ),
-            service,
             "refused",
-            "change",
-            limit,
-            limit,
+            target=service,
+            edited=limit,
+            policy=limit,
         ),
         Cause(
             "a conflict that the other one can leave",
@@ -786,11 +662,10 @@ def of_precedence() -> list[Cause]:
                 ),
                 build.policy("p", on_service, kind="LimitPolicy", age=2, limit=2),
             ),
-            service,
             "refused",
-            "change",
-            older.ref,
-            limit,
+            target=service,
+            edited=older.ref,
+            policy=limit,
         ),
         Cause(
             "a conflict that a weight decides",
@@ -799,10 +674,7 @@ def of_precedence() -> list[Cause]:
                 build.policy("p", ON_ROUTE, age=2, color="blue"),
                 profile=profiled(**one_applies, weight_annotation="example.com/weight"),
             ),
-            ROUTE,
             "refused",
-            "change",
-            POLICY,
         ),
         Cause(
             "a conflict that a number decides",
@@ -811,10 +683,7 @@ def of_precedence() -> list[Cause]:
                 build.policy("p", ON_ROUTE, age=2, color="blue"),
                 profile=profiled(**one_applies, order_field="spec.priority"),
             ),
-            ROUTE,
             "refused",
-            "change",
-            POLICY,
         ),
         Cause(
             "a newer policy on the same target",
@@ -822,10 +691,7 @@ def of_precedence() -> list[Cause]:
                 build.policy("o", ON_ROUTE, age=2, defaults={"a": 1}),
                 build.policy("p", ON_ROUTE, age=1, defaults={"a": 2}),
             ),
-            ROUTE,
             "beaten-on-target",
-            "change",
-            POLICY,
         ),
         Cause(
             "a strategy that a field chooses",
@@ -839,10 +705,7 @@ def of_precedence() -> list[Cause]:
                     declared_targets=frozenset({GATEWAY, HTTP_ROUTE}),
                 ),
             ),
-            ROUTE,
             "superseded",
-            "change",
-            POLICY,
         ),
         Cause(
             "a policy on a section in its place",
@@ -851,10 +714,7 @@ def of_precedence() -> list[Cause]:
                 build.policy("p", ON_GATEWAY, age=2, color="blue"),
                 profile=profiled(sections="replace", declared_targets=frozenset({GATEWAY})),
             ),
-            ROUTE,
             "replaced-by-section",
-            "change",
-            POLICY,
         ),
         Cause(
             "a newer policy on a section in its place",
@@ -863,25 +723,22 @@ def of_precedence() -> list[Cause]:
                 build.policy("p", ON_GATEWAY, age=2, color="blue"),
                 profile=profiled(sections="replace", declared_targets=frozenset({GATEWAY})),
             ),
-            ROUTE,
             "replaced-by-section",
-            "delete",
-            other,
+            action="delete",
+            edited=other,
         ),
         Cause(
             "a direct policy on a parent",
             usual(build.policy("p", ON_GATEWAY, kind="LimitPolicy", limit=1)),
-            ROUTE,
             "direct-above",
-            "change",
-            limit,
-            limit,
+            edited=limit,
+            policy=limit,
         ),
         Cause(
             "nothing that it sets",
             usual(build.policy("p", ON_ROUTE), overrides("o", ON_GATEWAY, a=1)),
-            ROUTE,
             "no-fields",
+            edited=None,
         ),
     ]
 

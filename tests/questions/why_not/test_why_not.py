@@ -62,7 +62,7 @@ def test_the_first_reason_and_an_edit_that_works(cause: Cause) -> None:
     assert cause.policy not in affecting_or_undecided(cause.analysis, cause.target, answer.effect.paths)[0]
     assert answer.reasons[0].rule == cause.rule
     assert answer.reasons[0].message
-    if not cause.action:
+    if cause.edited is None:
         assert answer.edits == ()
         assert answer.obstacle
         return
