@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blast_radius import (
@@ -21,6 +21,7 @@ from kubectl_policy.questions.differences.serving import owner, routes_behind
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.differences import color, ref, told
+from tests.questions.build import color_kind
 from tests.render.shown import headline, shown
 
 if TYPE_CHECKING:
@@ -30,14 +31,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.blast_radius import BlastRadius
 
 KIND: Final = GroupKind("example.com", "ColorPolicy")
-PROFILE: Final = PolicyKindProfile(
-    KIND,
-    "inherited",
-    "profile",
-    strategy=MergeStrategy.PATCH_DEFAULTS,
-    stanzas="none",
-    effective_targets=(TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute")),),
-)
+PROFILE: Final = color_kind("inherited", effective_targets=(TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute")),))
 WORLD: Final = (
     build.gateway_class(),
     build.namespace("default", {"team": "us"}),
@@ -152,7 +146,7 @@ class TestReach:
             top(passing("/a", to("c"))),
             below,
         )
-        profile = PolicyKindProfile(KIND, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
+        profile = color_kind("inherited")
         policy = color("p", build.target("c", "HTTPRoute"), a=1)
         found = blast_radius(analyze(build.snapshot(*world, policy, complete=True), profiles=[profile]), ref())
         assert names(found.affected) == ["HTTPRoute default/c", "Service default/s"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin, Snapshot
 from kubectl_policy.model.kind_roles import GATEWAY_API
@@ -19,14 +19,14 @@ from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.differences import between, color, enforcement, ref, told, without
 from tests.fakes import RecordingWorld
+from tests.questions.build import COLOR, color_kind
 
 if TYPE_CHECKING:
     from kubectl_policy.model import FieldPath, Json, Resource
     from kubectl_policy.model.snapshot import Severity
     from kubectl_policy.profiles.profile import RefusedOn
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
-DIRECT: Final = PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
+DIRECT: Final = color_kind()
 LISTENER: Final = TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True)
 WORLD: Final = (
     build.gateway_class(),
@@ -48,15 +48,7 @@ def known_but_for(*gaps: Gap) -> Snapshot:
 
 def one_applies(refusal: RefusedOn = "there") -> PolicyKindProfile:
     """A direct kind of which a target takes one policy."""
-    return PolicyKindProfile(
-        COLOR,
-        "direct",
-        "profile",
-        strategy=MergeStrategy.PATCH_DEFAULTS,
-        stanzas="none",
-        same_level="one-applies",
-        refusal=refusal,
-    )
+    return color_kind(same_level="one-applies", refusal=refusal)
 
 
 class TestChanges:
@@ -282,13 +274,7 @@ def test_values_have_their_lines() -> None:
     assert with_lines(nothing, locate) == nothing
 
 
-PROFILE: Final = PolicyKindProfile(
-    GroupKind("example.com", "ColorPolicy"),
-    "direct",
-    "profile",
-    strategy=MergeStrategy.PATCH_DEFAULTS,
-    stanzas="none",
-)
+PROFILE: Final = color_kind()
 SERVICE: Final = build.service()
 SERVED: Final = (build.gateway_class(), build.namespace("default"), build.gateway(), build.route(), SERVICE)
 REST: Final = [resource for resource in SERVED if resource is not SERVICE]

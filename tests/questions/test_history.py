@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy import TargetLevel, analyze
 from kubectl_policy.model.authorship import Commit
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.history import Change, History, Version, history
 from tests import build
+from tests.questions.build import COLOR, color_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_policy import Analysis
-    from kubectl_policy.model import FieldPath, Json, Origin, Resource
+    from kubectl_policy.model import FieldPath, GroupKind, Json, NodeRef, Origin, Resource
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
-KIND: Final = PolicyKindProfile(COLOR, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
+KIND: Final = color_kind("inherited")
 ROUTE: Final = build.node("HTTPRoute", "r")
 TWO_RULES: Final = build.route("r", rules=[build.rule(build.backend("s"), name=name) for name in ("a", "b")])
 GATEWAY: Final = build.gateway("g", build.listener("http"), build.listener("https", port=443))

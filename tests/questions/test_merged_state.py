@@ -13,6 +13,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.merging import MergeScope, SharedField
 from kubectl_policy.questions.predicted_conditions import least, merged_state
 from tests import build
+from tests.questions.build import color_kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -21,22 +22,13 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.profiles.controllers import Event
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ROUTE_KIND: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 RULES: Final = TargetLevel(ROUTE_KIND, section=True)
 G: Final = build.node("Gateway", "g")
 HTTP: Final = build.node("Gateway", "g", "http")
 ALT: Final = build.node("Gateway", "g", "alt")
 R: Final = build.node("HTTPRoute", "r")
-PATCHING: Final = PolicyKindProfile(
-    COLOR,
-    "inherited",
-    "profile",
-    effective_targets=(RULES,),
-    strategy=MergeStrategy.PATCH_DEFAULTS,
-    stanzas="none",
-    same_level="first-wins",
-)
+PATCHING: Final = color_kind("inherited", effective_targets=(RULES,), same_level="first-wins")
 WORLD: Final = (
     build.gateway_class(),
     build.gateway("g", build.listener("http"), build.listener("alt", port=81)),
@@ -128,9 +120,7 @@ def test_where_no_policy_of_the_kind_counts() -> None:
 
 def test_without_a_listener() -> None:
     """A target that no Gateway is above is on paths of its own."""
-    direct = PolicyKindProfile(
-        COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none", same_level="first-wins"
-    )
+    direct = color_kind(same_level="first-wins")
     alone = build.target("alone", "Service", group="")
     place = build.node("Service", "alone", group="")
     policies = (colours("p", alone, a=1), colours("older", alone, age=0, a=2))

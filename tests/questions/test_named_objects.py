@@ -18,6 +18,7 @@ from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.shared.selection import find
 from kubectl_policy.questions.why_not.answer import why_not
 from tests.build import backend, gateway, listener, node, policy, ref, route, rule, service, snapshot, target
+from tests.questions.build import color_kind
 from tests.render.shown import document_of, headline, shown
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ ISSUER: Final = RequiredObject(
 CERTS: Final = PolicyKindProfile(
     GroupKind("example.com", "CertPolicy"), "direct", "profile", needs=(ISSUER,), stanzas="none"
 )
-COLOURS: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", stanzas="none")
+COLOURS: Final = color_kind("inherited", strategy=None)
 TLS: Final[dict[str, Any]] = {"certificateRefs": [{"name": "cert"}]}
 ROUTE: Final = route(rules=[rule(backend("s")), rule(backend("ghost"))])
 

@@ -21,6 +21,7 @@ from kubectl_policy.questions.predicted_conditions import (
     target_conditions,
 )
 from tests import build
+from tests.questions.build import color_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.controllers import Event
     from kubectl_policy.profiles.profile import SameLevel
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 GATEWAY: Final = build.node("Gateway", "g")
 ROUTE: Final = build.node("HTTPRoute", "r")
@@ -60,14 +60,11 @@ def kind(
     declared: frozenset[GroupKind] = frozenset(),
 ) -> PolicyKindProfile:
     """An inherited kind that takes effect on rules and reports in words of its own, on itself unless told otherwise."""
-    return PolicyKindProfile(
-        COLOR,
+    return color_kind(
         "inherited",
-        "profile",
+        strategy=strategy,
         declared_targets=declared,
         effective_targets=(RULES,),
-        strategy=strategy,
-        stanzas="none",
         same_level=same_level,
         status=status or StatusProfile(placement="policy", narrowed_by="policies", conditions=WORDS),
     )

@@ -15,6 +15,7 @@ from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.predicted_conditions import policy_status
 from kubectl_policy.questions.target_order import PolicyMerge, TargetOrder
 from tests import build
+from tests.questions.build import color_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.controllers import NarrowedBy
     from kubectl_policy.profiles.merging import Chooser
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
 OURS: Final = "example.com/gateway"
 GATEWAY: Final = build.node("Gateway", "g")
 SET: Final = build.node("ListenerSet", "ls")
@@ -62,14 +62,11 @@ def profile(
     narrowed_by: NarrowedBy = "policies", *levels: TargetLevel, chooser: Chooser = "challenger"
 ) -> PolicyKindProfile:
     """A kind whose policies choose by `spec.merge` whether they merge with the closest one on some levels."""
-    return PolicyKindProfile(
-        COLOR,
+    return color_kind(
         "inherited",
-        "profile",
+        strategy=MergeStrategy.ATOMIC_DEFAULTS,
         effective_targets=(TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"), section=True),),
         controllers=frozenset({OURS}),
-        strategy=MergeStrategy.ATOMIC_DEFAULTS,
-        stanzas="none",
         strategy_field="spec.merge",
         chooser=chooser,
         merges_with="closest",

@@ -17,18 +17,16 @@ from kubectl_policy.questions.describe.objects import ObjectDescription, describ
 from kubectl_policy.questions.shared.effects import covered_paths
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
+from tests.questions.build import color_kind
 from tests.render.shown import headline
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Resource
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
 SETTINGS: Final = GroupKind("example.com", "Settings")
-SWITCHED: Final = PolicyKindProfile(
-    COLOR, "inherited", "profile", enabled_by=RequiredParameter(SETTINGS, "colours.enable"), stanzas="none"
-)
+SWITCHED: Final = color_kind("inherited", strategy=None, enabled_by=RequiredParameter(SETTINGS, "colours.enable"))
 PARAMETERS: Final = {"group": "example.com", "kind": "Settings", "name": "s"}
-PLAIN: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="none")
+PLAIN: Final = color_kind("inherited", strategy=None)
 WORLD: Final = (
     build.gateway_class(),
     build.gateway("g", infrastructure={"parametersRef": PARAMETERS}),

@@ -15,6 +15,7 @@ from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.description import Descriptions, Focus, focus_on
 from kubectl_policy.questions.describe.objects import NotApplying, describe, narrowed, not_applying
 from tests import build
+from tests.questions.build import COLOR, color_kind
 from tests.render.shown import headline, shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
@@ -181,12 +182,8 @@ def test_a_target_on_the_way_may_be_unseen() -> None:
     ]
 
 
-SWITCHED: Final = PolicyKindProfile(
-    GroupKind("example.com", "ColorPolicy"),
-    "inherited",
-    "profile",
-    enabled_by=RequiredParameter(GroupKind("example.com", "Settings"), "colours.enable"),
-    stanzas="none",
+SWITCHED: Final = color_kind(
+    "inherited", strategy=None, enabled_by=RequiredParameter(GroupKind("example.com", "Settings"), "colours.enable")
 )
 PARAMETERS: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "s"}}
 ROUTE: Final = build.node("HTTPRoute", "r")
@@ -247,7 +244,6 @@ def test_a_policy_that_is_not_enabled_anywhere() -> None:
     )
 
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
 LIMIT: Final = GroupKind("example.com", "LimitPolicy")
 
 

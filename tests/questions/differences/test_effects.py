@@ -14,6 +14,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue, FieldChange
 from tests import build, differences
 from tests.differences import between, color, concerned, enforcement, ref, told, without
+from tests.questions.build import COLOR, color_kind
 from tests.resolution.build import source
 
 if TYPE_CHECKING:
@@ -22,15 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.questions.differences.effects import ChangeSort
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
-PROFILE: Final = PolicyKindProfile(
-    COLOR,
-    "inherited",
-    "profile",
-    strategy=MergeStrategy.PATCH_DEFAULTS,
-    stanzas="none",
-    security_fields=frozenset({"jwt"}),
-)
+PROFILE: Final = color_kind("inherited", security_fields=frozenset({"jwt"}))
 G: Final = build.target("g")
 ONE: Final = build.target("one", "HTTPRoute")
 TWO: Final = build.target("two", "HTTPRoute")
@@ -180,20 +173,10 @@ def test_the_worst_first() -> None:
     ]
 
 
-PATCHING: Final = PolicyKindProfile(
-    COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none", same_level="newest-challenges"
-)
-APART: Final = PolicyKindProfile(
-    COLOR, "direct", "profile", strategy=MergeStrategy.ALL_APPLY, stanzas="none", same_level="all-apply"
-)
-KEYED: Final = PolicyKindProfile(
-    COLOR,
-    "direct",
-    "profile",
-    strategy=MergeStrategy.STRATEGIC_MERGE,
-    stanzas="none",
-    same_level="newest-challenges",
-    list_keys={"filters": "name", "rules": ""},
+PATCHING: Final = color_kind(same_level="newest-challenges")
+APART: Final = color_kind(strategy=MergeStrategy.ALL_APPLY, same_level="all-apply")
+KEYED: Final = color_kind(
+    strategy=MergeStrategy.STRATEGIC_MERGE, same_level="newest-challenges", list_keys={"filters": "name", "rules": ""}
 )
 ONE_SERVICE: Final = (
     build.gateway_class(),
@@ -340,9 +323,7 @@ def test_one_of_policies_that_all_apply() -> None:
 def test_whose_loss_takes_a_protection_away() -> None:
     """As the profile says of the field in the spec proper, also where each policy is apart."""
     for strategy in (MergeStrategy.PATCH_DEFAULTS, MergeStrategy.ALL_APPLY):
-        profile = PolicyKindProfile(
-            COLOR, "direct", "profile", strategy=strategy, stanzas="none", security_fields=frozenset({"jwt"})
-        )
+        profile = color_kind(strategy=strategy, security_fields=frozenset({"jwt"}))
         found = between([*ONE_SERVICE, on_service(jwt={"issuer": "me"}, x=1)], ONE_SERVICE, profile)
         (change,) = found.effects
         assert [(field.field, field.security) for field in change.fields] == [("jwt.issuer", True), ("x", False)]

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy import TargetLevel, analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -18,6 +17,7 @@ from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.describe.policies import policy_tree
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
+from tests.questions.build import color_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,13 +25,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.questions.diff import StateDiff
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
-PROFILE: Final = PolicyKindProfile(
-    COLOR,
+PROFILE: Final = color_kind(
     "inherited",
-    "profile",
-    strategy=MergeStrategy.PATCH_DEFAULTS,
-    stanzas="none",
     effective_targets=(TargetLevel(HTTP_ROUTE, section=True),),
     object_fields={"timeout": "rule.timeouts.request"},
 )

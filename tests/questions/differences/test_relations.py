@@ -9,12 +9,13 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model import Gap
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.differences.relations import EnforcementChange
 from tests import build
 from tests.differences import attachments, between, color, enforcement, parents
 from tests.fakes import all_at_once
+from tests.questions.build import color_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Resource
     from kubectl_policy.questions.diff import StateDiff
 
-PROFILE: Final = PolicyKindProfile(
-    GroupKind("example.com", "ColorPolicy"),
-    "inherited",
-    "profile",
-    strategy=MergeStrategy.PATCH_DEFAULTS,
-    stanzas="none",
-)
+PROFILE: Final = color_kind("inherited")
 GATEWAY: Final = build.gateway()
 ROUTE: Final = build.route()
 SERVICE: Final = build.service()

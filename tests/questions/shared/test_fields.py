@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, load_manifests
-from kubectl_policy.model import FieldPath, GroupKind, Origin
+from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.authorship import Authorship
 from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.profiles.merging import SharedField
@@ -19,6 +19,7 @@ from kubectl_policy.questions.shared.in_force import with_lines
 from kubectl_policy.resolution.traced import KeyedList, trace, with_keyed_lists
 from kubectl_policy.sources import Lines
 from tests import build
+from tests.questions.build import COLOR, color_kind
 from tests.resolution.build import source
 
 if TYPE_CHECKING:
@@ -30,19 +31,15 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.fields import WrittenValue
     from kubectl_policy.questions.shared.in_force import Setting
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
-PLAIN: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="none")
-MERGING: Final = PolicyKindProfile(
-    COLOR,
+PLAIN: Final = color_kind("inherited", strategy=None)
+MERGING: Final = color_kind(
     "inherited",
-    "profile",
     strategy=MergeStrategy.ATOMIC_DEFAULTS,
-    stanzas="none",
     strategy_field="spec.merge",
     chooser="challenger",
     list_keys={"paints": "name", "deep.strokes": ""},
 )
-APART: Final = PolicyKindProfile(COLOR, "inherited", "profile", strategy=MergeStrategy.ALL_APPLY, stanzas="none")
+APART: Final = color_kind("inherited", strategy=MergeStrategy.ALL_APPLY)
 
 
 def names(spec: dict[str, Json], profile: PolicyKindProfile = MERGING) -> list[str]:
@@ -130,14 +127,7 @@ def test_where_all_apply_each_has_its_settings_under_their_own_names() -> None:
 
 def test_what_stands_beside_policies_that_all_apply_has_its_own_name() -> None:
     """As a field of the target object does."""
-    profile = PolicyKindProfile(
-        COLOR,
-        "inherited",
-        "profile",
-        strategy=MergeStrategy.ALL_APPLY,
-        stanzas="none",
-        object_fields={"color": "spec.color"},
-    )
+    profile = color_kind("inherited", strategy=MergeStrategy.ALL_APPLY, object_fields={"color": "spec.color"})
     route = build.resource("HTTPRoute", "r", {"parentRefs": [build.parent()], "color": "green"})
     analysis = analyze(build.snapshot(build.gateway("g"), route, colours("a", "r", color="red")), profiles=[profile])
     (found,) = analysis.effective(build.node("HTTPRoute", "r"))
@@ -209,14 +199,8 @@ def test_settings_are_named_in_what_policies_amount_to() -> None:
 
 def test_of_policies_that_choose_the_nearest_one_decides() -> None:
     """What the others would have chosen does not matter; one that is refused chooses nothing."""
-    profile = PolicyKindProfile(
-        COLOR,
-        "inherited",
-        "profile",
-        stanzas="none",
-        strategy_field="spec.merge",
-        chooser="challenger",
-        same_level="one-applies",
+    profile = color_kind(
+        "inherited", strategy=None, strategy_field="spec.merge", chooser="challenger", same_level="one-applies"
     )
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
     policies = [
