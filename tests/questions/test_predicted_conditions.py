@@ -66,7 +66,7 @@ def kind(
         declared_targets=declared,
         effective_targets=(RULES,),
         same_level=same_level,
-        status=status or StatusProfile(placement="policy", narrowed_by="policies", conditions=WORDS),
+        status=status or StatusProfile(placement="policy", conditions=WORDS),
     )
 
 
@@ -104,16 +104,12 @@ def test_a_policy_without_references_is_not_reported_on() -> None:
 
 def test_what_a_controller_has_no_words_for_is_not_reported() -> None:
     """It passes over in silence what is missing, and says nothing of enforcement."""
-    silent = StatusProfile(
-        placement="policy", narrowed_by="policies", conditions={"accepted": (ConditionWords("Seen", "True", "Fine"),)}
-    )
+    silent = StatusProfile(placement="policy", conditions={"accepted": (ConditionWords("Seen", "True", "Fine"),)})
     assert report(kind(silent), colours("p", build.target("gone"))) == {}
     assert report(kind(silent), colours("p", build.target("g"))) == {"": {"Seen": "True Fine"}}
-    mute = StatusProfile(placement="policy", narrowed_by="policies", conditions={})
+    mute = StatusProfile(placement="policy", conditions={})
     assert report(kind(mute), colours("p", build.target("g"))) == {}
-    one_word = StatusProfile(
-        placement="policy", narrowed_by="policies", conditions={"enforced": (ConditionWords("Works", "True", "All"),)}
-    )
+    one_word = StatusProfile(placement="policy", conditions={"enforced": (ConditionWords("Works", "True", "All"),)})
     assert report(kind(one_word), colours("p", build.target("g"))) == {}
 
 
@@ -160,7 +156,7 @@ def test_enforcement_is_told_in_the_kinds_words() -> None:
 def test_an_enforcement_without_words_is_not_told() -> None:
     """A kind that reports enforced policies alone leaves the rest out."""
     some: dict[Event, tuple[ConditionWords, ...]] = {event: WORDS[event] for event in ("accepted", "enforced")}
-    status = StatusProfile(placement="policy", narrowed_by="policies", conditions=some)
+    status = StatusProfile(placement="policy", conditions=some)
     empty = build.gateway("empty", build.listener("other"))
     assert report(kind(status), empty, colours("p", build.target("empty"))) == {"": {"Seen": "True Fine"}}
 
@@ -170,7 +166,7 @@ def test_an_enforcement_state_that_is_no_event_is_not_told() -> None:
     words: dict[Event, tuple[ConditionWords, ...]] = {
         event: WORDS[event] for event in ("accepted", "enforced", "overridden")
     }
-    status = StatusProfile(placement="policy", narrowed_by="policies", conditions=words)
+    status = StatusProfile(placement="policy", conditions=words)
     first = build.policy("first", build.target("g", section="http"), age=0, color="red")
     strict = kind(status, strategy=MergeStrategy.NONE)
     assert report(strict, first, colours("p", build.target("r", "HTTPRoute"))) == {"": {"Seen": "True Fine"}}
@@ -212,12 +208,12 @@ def test_what_lies_below_with_policies_of_its_own_is_told() -> None:
 def test_reports_are_placed_on_targets_or_gateways_as_well() -> None:
     """With several places each has its own conditions; enforcement is told wherever the policy is accepted."""
     p = colours("p", build.target("g"), build.target("gone"))
-    assert report(kind(StatusProfile(placement="targets", narrowed_by="policies", conditions=WORDS)), p) == {
+    assert report(kind(StatusProfile(placement="targets", conditions=WORDS)), p) == {
         "Gateway default/g": {"Seen": "True Fine", "Works": "True All"},
         "Gateway default/gone": {"Seen": "False NoTarget"},
     }
     on_route = colours("p", build.target("r", "HTTPRoute"))
-    assert report(kind(StatusProfile(placement="gateways", narrowed_by="policies", conditions=WORDS)), on_route) == {
+    assert report(kind(StatusProfile(placement="gateways", conditions=WORDS)), on_route) == {
         "Gateway default/g": {"Seen": "True Fine", "Works": "True All"}
     }
 
@@ -226,7 +222,7 @@ def test_a_selector_that_selects_nothing_has_a_place_of_its_own_alone() -> None:
     """There is no target to report on, only the policy."""
     p = colours("p", {"group": GATEWAY_API, "kind": "Gateway", "selector": {"matchLabels": {"a": "b"}}})
     assert report(kind(), p) == {"": {"Seen": "False NoTarget"}}
-    assert report(kind(StatusProfile(placement="targets", narrowed_by="policies", conditions=WORDS)), p) == {}
+    assert report(kind(StatusProfile(placement="targets", conditions=WORDS)), p) == {}
 
 
 def test_the_most_specific_target_is_looked_at_first() -> None:
@@ -317,7 +313,7 @@ MORE: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
         "overlapping": (ConditionWords("Seen", "False", "Shared"), ConditionWords("Done", "False", "Waits")),
     }
 )
-ON_TARGETS: Final = StatusProfile(placement="targets", narrowed_by="policies", conditions=MORE)
+ON_TARGETS: Final = StatusProfile(placement="targets", conditions=MORE)
 PARAMETERS: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "s"}}
 
 
@@ -399,7 +395,7 @@ class TestInvalidGateways:
     """Gateways that controllers ignore."""
 
     passing = replace(
-        kind(StatusProfile(placement="parents", narrowed_by="policies", conditions=MORE)),
+        kind(StatusProfile(placement="parents", conditions=MORE)),
         controllers=frozenset({OURS}),
         gateways=GatewayProfile(invalid_parents="passedOver"),
     )
@@ -430,7 +426,7 @@ class TestMerges:
     """Kinds that tell at each place in how much of the merges there a policy has a part."""
 
     merging = kind(
-        StatusProfile(placement="parents", narrowed_by="policies", conditions=WORDS, enforced_by="merges"),
+        StatusProfile(placement="parents", conditions=WORDS, enforced_by="merges"),
         strategy=MergeStrategy.PATCH_DEFAULTS,
     )
 
@@ -454,7 +450,7 @@ class TestMerges:
     def test_by_paths(self) -> None:
         """Other kinds tell the same everywhere."""
         by_paths = kind(
-            StatusProfile(placement="parents", narrowed_by="policies", conditions=WORDS),
+            StatusProfile(placement="parents", conditions=WORDS),
             strategy=MergeStrategy.PATCH_DEFAULTS,
         )
         world = (build.gateway("h"), build.route("both", parents=[build.parent("g"), build.parent("h")]))
@@ -467,9 +463,7 @@ class TestMerges:
 
     def test_the_policy_itself_is_no_place_of_a_merge(self) -> None:
         """There is nothing below it."""
-        on_policy = kind(
-            StatusProfile(placement="policy", narrowed_by="policies", conditions=WORDS, enforced_by="merges")
-        )
+        on_policy = kind(StatusProfile(placement="policy", conditions=WORDS, enforced_by="merges"))
         assert report(on_policy, colours("p", build.target("g"))) == {"": {"Seen": "True Fine"}}
 
     def test_a_place_where_it_is_not_accepted(self) -> None:
@@ -485,7 +479,7 @@ class TestMerges:
 class TestAffected:
     """Kinds that say on their own targets alone that they affect them."""
 
-    told = kind(StatusProfile(placement="policy", narrowed_by="policies", conditions=MORE, affects="targets"))
+    told = kind(StatusProfile(placement="policy", conditions=MORE, affects="targets"))
 
     @staticmethod
     def affected(profile: PolicyKindProfile, place: NodeRef, *resources: Resource) -> list[tuple[str, str]]:
@@ -513,7 +507,7 @@ class TestAffected:
         assert self.affected(invalid, GATEWAY, p) == [("Coloured", "targeted by ColorPolicy default/p")]
         assert (
             self.affected(
-                replace(invalid, status=StatusProfile(placement="policy", narrowed_by="policies", conditions=MORE)),
+                replace(invalid, status=StatusProfile(placement="policy", conditions=MORE)),
                 GATEWAY,
                 p,
             )

@@ -213,7 +213,6 @@ def test_each_controller_reports_in_its_own_way_on_its_own() -> None:
     """One on Gateways, the other one on what routes name as parents; neither on what is the other's."""
     theirs = StatusProfile(
         placement="gateways",
-        narrowed_by="policies",
         conditions={"accepted": (ConditionWords("Valid", "True", "Valid"),)},
     )
     kind = PolicyKindProfile(
@@ -232,7 +231,6 @@ def test_a_caller_reports_as_the_controller_of_its_own_kind_does() -> None:
     """On a policy in the place of a Gateway; a kind of nobody's is told as usual, and the policy itself always is."""
     theirs = StatusProfile(
         placement="parents",
-        narrowed_by="policies",
         conditions={"accepted": (ConditionWords("Valid", "True", "Valid"),)},
     )
     kind = PolicyKindProfile(

@@ -290,7 +290,7 @@ def test_a_policy_that_would_merge_with_an_invalid_one_is_invalid_there() -> Non
     def reasons(*, competes: bool = True, exists: bool = False) -> dict[str, tuple[str, str]]:
         need = RequiredObject(field="spec.key", group="", kinds=("Secret",), optional=True, competes=competes)
         words = {**MERGED, "invalid": (ConditionWords("Accepted", "False", "Invalid"),)}
-        status = StatusProfile(placement="parents", narrowed_by="policies", conditions=words)  # type: ignore[arg-type]
+        status = StatusProfile(placement="parents", conditions=words)  # type: ignore[arg-type]
         kind = replace(profile(), needs=(need,), status=status)
         spec: Json = {"targetRefs": [build.target("g", section="http")], "key": {"name": "k"}}
         above = build.resource("ColorPolicy", "above", spec, group="example.com", age=0)

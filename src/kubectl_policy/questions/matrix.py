@@ -115,11 +115,9 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
     """
     kinds = _kinds(analysis, asked.kinds)
     selected = select(analysis, asked.of, selection)
-    with_own = not kinds.isdisjoint(ROUTES) or not (kinds or asked.missing)
+    own = not kinds.isdisjoint(ROUTES) or not (kinds or asked.missing)
     subjects = [
-        subject
-        for resource in selected.resources
-        for subject in _subjects(analysis, resource, kinds, with_own=with_own)
+        subject for resource in selected.resources for subject in _subjects(analysis, resource, kinds, with_own=own)
     ]
     cells = Cells(analysis)
     columns = _columns(cells, asked, kinds, subjects)

@@ -183,9 +183,9 @@ class _CellOutcome:
         if settings[0].field == field:
             return ()
         specs = [
-            policy_spec
-            for policy_spec in plain(self._effective.resolution.spec).values()
-            if isinstance(policy_spec, dict)
+            spec_of_one
+            for spec_of_one in plain(self._effective.resolution.spec).values()
+            if isinstance(spec_of_one, dict)
         ]
         phrases = (
             phrase

@@ -119,12 +119,8 @@ class TargetOrder:
 
     def _names(self, route: ObjectRef, owner: ObjectRef, section: str) -> bool:
         """Whether a parentRef of a route names an object and, where a section is asked for, no other one of it."""
-        named = (
-            section_named.section
-            for section_named in parent_refs(self._analysis.index, route)
-            if section_named.object == owner
-        )
-        return any(not section or section_named in {"", section} for section_named in named)
+        named = (parent.section for parent in parent_refs(self._analysis.index, route) if parent.object == owner)
+        return any(not section or parent in {"", section} for parent in named)
 
     def _is_referred_to(self, route: ObjectRef) -> bool:
         """Whether policies of the kind refer to a route, also to a rule of it that does not exist."""
@@ -158,12 +154,12 @@ class TargetOrder:
                 continue
             for parent in parent_refs(self._analysis.index, target.object):
                 for listener in self._merge_listeners(target.object, parent):
-                    parent_node = self._closest(listener)
-                    if parent_node:
-                        failed = not self._has(parent_node)
-                        first = self._failed(parent_node)[0] if failed else self._first(parent_node)
+                    upper = self._closest(listener)
+                    if upper:
+                        failed = not self._has(upper)
+                        first = self._failed(upper)[0] if failed else self._first(upper)
                         yield PolicyMerge(
-                            target=target, listener=listener, parent=first, parent_node=parent_node, failed=failed
+                            target=target, listener=listener, parent=first, parent_node=upper, failed=failed
                         )
 
     def _merge_listeners(self, route: ObjectRef, parent: ParentRef) -> list[NodeRef]:

@@ -59,9 +59,7 @@ def kind(  # noqa: PLR0913 (a builder is read by its keywords)
         effective_targets=(RULES,),
         same_level=same_level,
         stanzas="none",
-        status=StatusProfile(
-            placement=placement, narrowed_by="policies", conditions={event: (each,) for event, each in words.items()}
-        ),
+        status=StatusProfile(placement=placement, conditions={event: (each,) for event, each in words.items()}),
         approximate=approximate,
     )
 

@@ -231,16 +231,16 @@ def blind_spots_in_settings(
     def is_meant(policy: ObjectRef) -> bool:
         return not kinds or policy.group_kind in kinds
 
-    targeting = [
-        attachment for obj in objects for attachment in analysis.attachments_to(obj) if is_meant(attachment.policy)
+    references = [
+        reference for obj in objects for reference in analysis.attachments_to(obj) if is_meant(reference.policy)
     ]
     names = {"", CRD.kind, *(kind.kind for kind in kinds)}
     relevant = relevant_gaps(analysis, [subject.object], objects)
     basis = Basis(
         gaps=(gap for gap in relevant if not kinds or gap.kind in names),
-        possible=possible_for(analysis, subject.object, paths, targeting),
-        attachments=targeting,
-        settings=(attachment.policy for attachment in targeting),
+        possible=possible_for(analysis, subject.object, paths, references),
+        attachments=references,
+        settings=(attachment.policy for attachment in references),
         kinds=[(kind, path) for kind, path in _depending(analysis, nodes, paths) if not kinds or kind in kinds],
         namespaced=objects,
         uncomputed=(unseen for unseen in uncomputed_policies(analysis, objects) if any(map(is_meant, unseen.policies))),

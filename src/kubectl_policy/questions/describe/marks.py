@@ -125,19 +125,15 @@ def _claims(
                 yield "condition", condition.type, _named_in(condition.message, home)
     annotations = mapping_at(resource.raw, "metadata.annotations")
     for annotation in _annotations_of(analysis, kind):
-        policies = [
-            policy.partition("/") for policy in sorted(parse_policy_names(annotations.get(annotation), home) or ())
-        ]
-        if policies:
-            yield "annotation", annotation, [(namespace, name) for namespace, _, name in policies]
+        names = [name.partition("/") for name in sorted(parse_policy_names(annotations.get(annotation), home) or ())]
+        if names:
+            yield "annotation", annotation, [(namespace, name) for namespace, _, name in names]
 
 
 def _is_about(analysis: Analysis, condition: ReportedCondition, kind: GroupKind) -> bool:
     """Whether a condition is what controllers write on objects that policies of a kind affect."""
     profile = analysis.registry.profile_of(kind)
-    known = (
-        [condition_words.type for condition_words in profile.status.conditions.get("affected", ())] if profile else []
-    )
+    known = [written.type for written in profile.status.conditions.get("affected", ())] if profile else []
     if known:
         return condition.type in known
     group, _, name = condition.type.rpartition("/")

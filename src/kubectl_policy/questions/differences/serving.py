@@ -179,9 +179,9 @@ class Serving:
                 return replace(rule, answered=0, invalid=f"{obj} does not exist")
             status = self._status(obj, profile) if profile and is_filter else None
             attached = (
-                attachment.target
-                for attachment in self.analysis.attachments.get(obj, ())
-                if attachment.state == "attached"
+                reference.target
+                for reference in self.analysis.attachments.get(obj, ())
+                if reference.state == "attached"
             )
             if status is not None and status >= _ERROR and rule.rule in attached:
                 return replace(rule, answered=0, invalid=f"{obj} answers them", status=status)

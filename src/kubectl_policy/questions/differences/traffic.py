@@ -267,17 +267,17 @@ class _OneWay:
 
     def _failing(self, route: ObjectRef, rules: Iterable[RuleAnswers]) -> Iterator[FailingRule]:
         """The rules that have requests answered of which fewer are, or none."""
-        later_rules = self._lacking.rules(route)
+        rules_there = self._lacking.rules(route)
         same = self._lacking.analysis.index.get(route) is self._having.analysis.index.get(route)
         for rule in rules:
             alike = (
-                candidate
-                for candidate in later_rules
-                if candidate.rule == rule.rule
-                if same or candidate.shares_requests(rule)
+                rule_there
+                for rule_there in rules_there
+                if rule_there.rule == rule.rule
+                if same or rule_there.shares_requests(rule)
             )
             later = next(alike, None) or next(
-                (candidate for candidate in later_rules if candidate.shares_requests(rule)), None
+                (rule_there for rule_there in rules_there if rule_there.shares_requests(rule)), None
             )
             if later is None:
                 yield FailingRule(rule=rule.rule, failing=1, total=1, gone=True)

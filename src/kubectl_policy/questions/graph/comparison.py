@@ -133,7 +133,7 @@ def _policies(
         before, after = earlier.get(ref), later.get(ref)
         if before and after:
             was, now = (
-                {attachment.target: attachment.state for attachment in policy.targets} for policy in (before, after)
+                {reference.target: reference.state for reference in policy.targets} for policy in (before, after)
             )
             differs = before.state != after.state
             yield replace(

@@ -229,11 +229,9 @@ class Drawing:
         """The policies on what is drawn, and on the Namespaces of that."""
         homes = self._homes()
         objects = {node.object for node in self.nodes} | homes
-        attachments = (attachment for obj in objects for attachment in self.analysis.attachments_to(obj))
+        references = (reference for obj in objects for reference in self.analysis.attachments_to(obj))
         near = {
-            attachment.policy
-            for attachment in attachments
-            if attachment.target and self._is_near(attachment.target, homes)
+            reference.policy for reference in references if reference.target and self._is_near(reference.target, homes)
         }
         return near.union(ref for ref in self._subjects if ref in self.analysis.attachments)
 

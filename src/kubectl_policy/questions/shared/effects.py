@@ -55,12 +55,10 @@ def affecting_or_undecided(
     if not any(analysis.topology.carries_traffic(path) for path in paths):
         return (), ()
     entries = (entry for entry in effective_entries(analysis, subject, paths) if not entry.passes_down)
-    resolutions = dict.fromkeys(entry.effective.resolution for entry in entries)
-    every = {ref for resolution in resolutions for ref in resolution.policies_in_force}
+    outcomes = dict.fromkeys(entry.effective.resolution for entry in entries)
+    every = {ref for outcome in outcomes for ref in outcome.policies_in_force}
     policies = [ref for ref in sorted(every) if analysis.registry.profile(ref.group_kind).role == "policy"]
-    certain = {
-        ref for resolution in resolutions for ref in resolution.policies_in_force - resolution.policies_undecided
-    }
+    certain = {ref for outcome in outcomes for ref in outcome.policies_in_force - outcome.policies_undecided}
     return tuple(ref for ref in policies if ref in certain), tuple(ref for ref in policies if ref not in certain)
 
 

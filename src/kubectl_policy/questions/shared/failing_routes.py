@@ -109,18 +109,16 @@ def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
     kinds: dict[GroupKind, list[ObjectRef]] = {}
     failing = (profile.group_kind for profile in analysis.registry.policy_kinds if profile.when_invalid == "errors")
     for policy in (ref for kind in failing for ref in analysis.index.world.names_of(kind)):
-        if any(attachment.fails_requests for attachment in analysis.attachments[policy]):
+        if any(reference.fails_requests for reference in analysis.attachments[policy]):
             kinds.setdefault(policy.group_kind, []).append(policy)
     for kind, policies in kinds.items():
         profile = analysis.registry.profile(kind)
         resolver = Resolver(analysis.topology, analysis.registry, AsIfValid(analysis.attachments, kind))
         for policy in policies:
             failed = [
-                attachment
-                for attachment in analysis.attachments[policy]
-                if attachment.fails_requests and attachment.target
+                reference for reference in analysis.attachments[policy] if reference.fails_requests and reference.target
             ]
-            targets = [attachment.target for attachment in failed if attachment.target]
+            targets = [reference.target for reference in failed if reference.target]
             for path in paths_by_way_of(targets, profile, analysis.topology):
                 effective = resolver.effective_of(kind, path)
                 resolution = effective.resolution if effective else None

@@ -99,7 +99,7 @@ class PathPhrases:
         return self.phrase(positions).words
 
     @cached_property
-    def _partial_nodes(self) -> Mapping[NodeRef, _PartialNode]:
+    def _partial(self) -> Mapping[NodeRef, _PartialNode]:
         """The nodes that are on some of the paths only, nearest to the root first."""
         on: dict[NodeRef, set[int]] = {}
         depths: dict[NodeRef, int] = {}
@@ -125,22 +125,20 @@ class PathPhrases:
     @cached_property
     def _best(self) -> Mapping[frozenset[int], str]:
         """Names of nodes by the paths that they are on; of several nodes, the name that people think in first."""
-        worst_first = sorted(
-            self._partial_nodes.values(), key=lambda it: (it.rank, len(it.words), it.words), reverse=True
-        )
+        worst_first = sorted(self._partial.values(), key=lambda it: (it.rank, len(it.words), it.words), reverse=True)
         return {node.on: node.words for node in worst_first}
 
     @cached_property
     def _of_sort(self) -> Mapping[tuple[GroupKind, bool], int]:
         """Numbers of nodes by their sort, the sort nearest to the root first."""
-        return Counter(node.sort for node in self._partial_nodes.values())
+        return Counter(node.sort for node in self._partial.values())
 
     def _on_any(self, positions: Iterable[int]) -> list[_PartialNode]:
         """The nodes on any of some paths, nearest to the root first."""
         nodes = dict.fromkeys(chain.from_iterable(self._paths[position] for position in positions))
         return sorted(
-            (self._partial_nodes[node] for node in nodes if node in self._partial_nodes),
-            key=lambda partial: partial.number,
+            (self._partial[node] for node in nodes if node in self._partial),
+            key=lambda node: node.number,
         )
 
     def _by_several(self, chosen: frozenset[int]) -> str:

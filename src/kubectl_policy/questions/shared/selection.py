@@ -197,8 +197,8 @@ def select(analysis: Analysis, type_name: str, selection: Selection) -> Selected
     every = [resource for kind in type_.kinds for resource in analysis.index.of_kind(kind)]
     fitting = [resource for resource in every if selection.fits(resource)]
     namespace = selection.namespace if type_.namespaced else ""
-    present_resources = [resource for resource in fitting if not type_.namespaced or selection.reaches(resource)]
-    names = ((resource.ref.qualified_name, resource.ref.name) for resource in present_resources)
+    chosen = [resource for resource in fitting if not type_.namespaced or selection.reaches(resource)]
+    names = ((resource.ref.qualified_name, resource.ref.name) for resource in chosen)
     present = {name for pair in names for name in pair}
     for name in selection.names:
         if name not in present:
@@ -206,17 +206,13 @@ def select(analysis: Analysis, type_name: str, selection: Selection) -> Selected
             _require_unhidden(analysis, [ObjectRef(kind, own_namespace or namespace, bare) for kind in type_.kinds])
             raise not_found([resource.ref for resource in every], type_name, name, namespace, analysis.index.source)
     elsewhere = (
-        ()
-        if present_resources
-        else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
+        () if chosen else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
     )
     may_fit = (resource for resource in every if selection.selector and selection.fits(resource) is None)
     undecided = tuple(resource for resource in may_fit if not type_.namespaced or selection.reaches(resource))
     return Selected(
         type=type_,
-        resources=tuple(
-            sorted(present_resources, key=lambda resource: (resource.ref.namespace, resource.ref.name, resource.ref))
-        ),
+        resources=tuple(sorted(chosen, key=lambda resource: (resource.ref.namespace, resource.ref.name, resource.ref))),
         namespace=namespace,
         elsewhere=elsewhere,
         undecided=undecided,

@@ -156,15 +156,13 @@ class ObjectComparisons:
             if parent.group_kind == HTTP_ROUTE and key not in expected:
                 expected[key] = delegated_conditions(topology, ref, parent)
             computed = expected.get(key, ())
-            rest = [condition for condition in entry.conditions if condition.type not in known]
+            rest = [reported for reported in entry.conditions if reported.type not in known]
             at_parent = compare_conditions(node, computed, rest, {} if computed else _OF_PARENT)
             compared += [parent.by(entry.controller) for parent in at_parent]
         for key in dict.fromkeys(order):
             if key not in reported_on and self._explainer.owner(key[0]) != "":
                 compared += compare_conditions(key[0], expected[key], (), {})
-        marking = [
-            condition for entry in (direct, *entries) for condition in entry.conditions if condition.type in known
-        ]
+        marking = [reported for entry in (direct, *entries) for reported in entry.conditions if reported.type in known]
         compared += compare_conditions(None, self._markers.conditions(NodeRef(ref), marking), marking, known)
         return compared, tuple(other_controllers)
 

@@ -138,20 +138,20 @@ class PolicyComparisons:
             yield from conditions
             return
         by_certificates = {
-            condition.type: condition for condition in certificate_conditions(self._analysis.topology, policy)
+            expected.type: expected for expected in certificate_conditions(self._analysis.topology, policy)
         }
         own_words = profile.status_by.get(self._explainer.owner(node) or "")
         refused = by_certificates.pop("Accepted", None)
-        for condition in conditions:
+        for expected in conditions:
             # Without one of several certificates it needs, the policy is accepted all the same.
-            if condition.type != "Accepted" or condition.reason not in {"Accepted", "Invalid"}:
-                yield condition
+            if expected.type != "Accepted" or expected.reason not in {"Accepted", "Invalid"}:
+                yield expected
             elif refused:
                 invalid = own_words.conditions.get("invalid", ()) if own_words else ()
                 reason = invalid[0].reason if invalid else refused.reason
                 yield PolicyCondition(type="Accepted", status="False", reason=reason, message=refused.message)
             else:
-                yield replace(condition, status="True", reason="Accepted")
+                yield replace(expected, status="True", reason="Accepted")
         if not own_words:
             yield from by_certificates.values()
 

@@ -167,9 +167,7 @@ def _renamed(case: Case, policy: Resource, old: str, new: str) -> Iterator[Edit]
 
 def _stanzas(case: Case, policy: Resource) -> list[str]:
     """The names of a policy's stanzas; a kind may have a field of such a name that is none."""
-    return [
-        stanza.field.rpartition(".")[2] for stanza in stanzas_of(policy.raw, case.profile) if stanza.field != "spec"
-    ]
+    return [part.field.rpartition(".")[2] for part in stanzas_of(policy.raw, case.profile) if part.field != "spec"]
 
 
 def merge_differently(case: Case, reason: Reason) -> Iterator[Edit]:

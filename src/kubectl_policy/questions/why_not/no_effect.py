@@ -76,14 +76,12 @@ def effect_on(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> EffectO
         entries = effective_entries(analysis, target, paths, kind)
     entries = tuple(entry for entry in entries if not entry.passes_down)
     carrying = frozenset(position for position, path in enumerate(paths) if analysis.topology.carries_traffic(path))
-    ancestors = frozenset(node for path in paths for node in (_down_to(path, target) if passes_down else path))
+    upper = frozenset(node for path in paths for node in (_down_to(path, target) if passes_down else path))
     in_force: dict[int, None] = {}
     undecided: dict[int, None] = {}
     for entry in (entry for entry in entries if entry.path in carrying):
         resolution = entry.effective.resolution
-        ours = {
-            source for source in resolution.sources_in_force if source.object == policy and source.target in ancestors
-        }
+        ours = {source for source in resolution.sources_in_force if source.object == policy and source.target in upper}
         if policy in resolution.policies_in_force and ours:
             (undecided if ours <= resolution.undecided else in_force)[entry.path] = None
     return EffectOn(
@@ -92,7 +90,7 @@ def effect_on(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> EffectO
         in_force=tuple(in_force),
         undecided=tuple(position for position in undecided if position not in in_force),
         entries=entries,
-        above=ancestors,
+        above=upper,
     )
 
 
@@ -181,9 +179,9 @@ class _Chain:
     def on_other_paths(self) -> Iterator[Reason]:
         """The reasons that hold on the paths on which the policy has nothing in force."""
         nodes = [
-            attachment.target
-            for attachment in self._case.attachments
-            if attachment.target and attachment.state == "attached"
+            reference.target
+            for reference in self._case.attachments
+            if reference.target and reference.state == "attached"
         ]
         for position, path in enumerate(self._effect.paths):
             if position not in self._effect.in_force:
