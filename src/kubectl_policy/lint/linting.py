@@ -114,9 +114,8 @@ def _is_checked(name: str, world: Linted) -> bool:
     rules = [rule for rule in RULES if rule.is_called(name)]
     if not rules or suppression_unused in rules:
         return False
-    return all(
-        rule.is_checked(world.settings) and all(decided.get(need, True) for need in rule.needs) for rule in rules
-    )
+    checked = (rule.is_checked(world.settings) for rule in rules)
+    return all(checked) and all(decided.get(need, True) for rule in rules for need in rule.needs)
 
 
 def _nearest(use: SuppressionName, located: Mapping[str, Sequence[tuple[Rule, int]]]) -> int:

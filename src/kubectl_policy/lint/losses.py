@@ -78,9 +78,8 @@ class Losses:
         if not lost:
             return
         if resolution not in self._positions:
-            self._positions[resolution] = {
-                part.source: position for position, part in enumerate(resolution.contributions)
-            }
+            sources = (part.source for part in resolution.contributions)
+            self._positions[resolution] = {source: position for position, source in enumerate(sources)}
         order = self._positions[resolution]
         specs = {part.source: part.spec for part in resolution.contributions_of[policy]}
         seen: set[tuple[Field, Source]] = set()

@@ -138,9 +138,8 @@ def mirror_backend_invalid(world: Linted) -> Iterator[Finding]:
     for route, backend in _with(world, "mirror"):
         is_there = world.index.get(backend.ref.object) is not None
         fix = None if is_there else world.did_you_mean(backend.ref.object)
-        yield _broken(
-            world, route, backend, field=backend.ref.field if is_there else f"{backend.ref.field}.name", fix=fix
-        )
+        field = backend.ref.field if is_there else f"{backend.ref.field}.name"
+        yield _broken(world, route, backend, field=field, fix=fix)
 
 
 def _with(world: Linted, concern: _Concern) -> Sequence[_Failing]:

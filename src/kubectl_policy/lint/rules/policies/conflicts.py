@@ -140,9 +140,8 @@ def conflict_decided_by_age(world: Linted) -> Iterator[Finding]:
     for losses in world.losses:
         profile = losses.profile
         if losses.are_certain:
-            contested = [
-                loss for loss in losses.all if loss.cause == "on the same target" and loss.replacement != "the same"
-            ]
+            met = (loss for loss in losses.all if loss.cause == "on the same target")
+            contested = [loss for loss in met if loss.replacement != "the same"]
             for (winner, target), lost in by_winner(contested).items():
                 rival = world.index.get(winner)
                 if rival and numbers_of(losses.policy, profile) == numbers_of(rival, profile):
@@ -266,11 +265,8 @@ def silent_field_drop(world: Linted) -> Iterator[Finding]:
     """
     for losses in world.losses:
         if losses.profile.security_fields and losses.are_certain:
-            dropped = [
-                loss
-                for loss in losses.all
-                if losses.is_protection_dropped(loss) and not _says_nothing(loss.resolution, loss.by)
-            ]
+            unprotected = filter(losses.is_protection_dropped, losses.all)
+            dropped = [loss for loss in unprotected if not _says_nothing(loss.resolution, loss.by)]
             for (winner, _), lost in by_winner(dropped).items():
                 policy = losses.policy.ref
                 parts = list(dict.fromkeys(field_name(field_group(loss.field, losses.profile)) for loss in lost))

@@ -150,9 +150,8 @@ def _protected_routes(world: Linted) -> Mapping[GroupKind, Mapping[ObjectRef, fr
                 if resolution not in known:
                     known[resolution] = frozenset(_parts(resolution, profile))
             # Where none of the policy's paths has anything that protects, others may have.
-            for effective in (
-                enforcement.outcomes if any(known[resolution] for resolution in enforcement.resolutions) else ()
-            ):
+            protects = any(known[resolution] for resolution in enforcement.resolutions)
+            for effective in enforcement.outcomes if protects else ():
                 parts = known[effective.resolution]
                 rule = next((node for node in reversed(effective.path) if node.object.group_kind in ROUTES), None)
                 if rule:

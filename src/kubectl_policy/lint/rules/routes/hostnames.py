@@ -168,9 +168,8 @@ def _willing_listeners(world: Linted, bindings: Iterable[Binding]) -> Iterator[L
     """Yield the listeners that would accept a route but for problems that other rules report."""
     accepted = {binding.parent_index for binding in bindings if binding.state == "attached"}
     for binding in bindings:
-        listener = (
-            world.gateways.listener(binding.listener) if binding.listener and binding.state == "refused" else None
-        )
+        node = binding.listener if binding.state == "refused" else None
+        listener = world.gateways.listener(node) if node else None
         if listener and (binding.counts_as_attached or binding.parent_index not in accepted):
             yield listener
 

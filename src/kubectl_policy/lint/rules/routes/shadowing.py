@@ -227,11 +227,8 @@ def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
 
 def _prefixes(world: Linted, intake: Intake) -> Mapping[str, Sequence[RouteMatch]]:
     competition = world.competition
-    every = (
-        match
-        for route in competition.routes_at[intake.listener][intake.hostname]
-        for match in competition.matches[route.ref]
-    )
+    routes = competition.routes_at[intake.listener][intake.hostname]
+    every = (match for route in routes for match in competition.matches[route.ref])
     by_prefix: dict[str, list[RouteMatch]] = {}
     for match in every:
         if match.conditions.sort == PREFIX:
