@@ -1,1 +1,1 @@
-"""The forms of an answer: text for a terminal, columns, documents, and text from the input made harmless."""
+"""Formats of answers: text for a terminal, tables, documents and templates, with input made harmless."""

@@ -1,1 +1,1 @@
-"""The words that answers share: names, counts, scopes, reasons, settings, sections, first sentences."""
+"""Phrases that answers share: names, counts, scopes, reasons, settings, sections and headlines."""
