@@ -122,9 +122,9 @@ def _has_stanzas(spec: Mapping[str, Json], *names: str) -> bool:
 def _stanza(
     field: str, spec: Mapping[str, Json], profile: PolicyKindProfile, of_policy: str, *, is_override: bool
 ) -> Stanza:
-    """Return one stanza: the experimental GEP-713 text merges field by field, the current one is atomic unless told.
+    """Return one stanza: the experimental GEP-713 text merges field by field, the current one is atomic by default.
 
-    It is told by the stanza or else by what the policy as a whole chooses. A `strategy` that is none of GEP-713's is a
+    The stanza chooses its strategy, or else the policy as a whole does. A `strategy` that is none of GEP-713's is a
     setting, unless the kind has a profile.
     """
     experimental, declared = field in EXPERIMENTAL, text_at(spec, "strategy").lower()

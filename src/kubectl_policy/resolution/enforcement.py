@@ -220,7 +220,7 @@ class _PolicyPart(Struct, frozen=True, kw_only=True):
 def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
     """Return a policy's part of one outcome; a field that it sets to the same value elsewhere on the path is not lost.
 
-    What beats it is told field by field or, where it has no fields there, as a whole.
+    The policies that beat it are found field by field or, where it has no fields there, as a whole.
     """
     fates, in_force = resolution.outcomes_of(policy), resolution.policies_in_force
     lost = lost_fields(fates)

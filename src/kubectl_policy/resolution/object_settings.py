@@ -117,7 +117,7 @@ def _of_filters(holder: Json, settings: RouteSettings) -> dict[str, Json]:
 
 
 def _short_reference(reference: Json) -> Json:
-    """Return a reference without its kind if that is Service, which it is unless it is said otherwise."""
+    """Return a reference without its kind if that is Service, the default."""
     kind = GroupKind(text_at(reference, "group"), text_at(reference, "kind", SERVICE.kind))
     if not isinstance(reference, Mapping) or kind != SERVICE:
         return reference
@@ -218,7 +218,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
     def _elements(self, items: list[Json], key: str) -> KeyedList:
         """Return the elements of a list by their keys; the value of an element's only other field stands for it.
 
-        Empty if some cannot be told apart.
+        Empty if some have no key of their own.
         """
         names = [self._element_key(item, key) for item in items]
         if "" in names or len(set(names)) < len(names):

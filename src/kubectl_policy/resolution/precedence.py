@@ -43,7 +43,7 @@ def in_order(
 def filters_first(contributions: Sequence[Contribution]) -> list[Contribution]:
     """Sort the contributions on a path, from its root on: overrides by filters before those of their whole route.
 
-    A filter of a rule comes before all that is said of its route. Of two overrides the one nearer the root wins.
+    A filter of a rule comes before all policies on its route. Of two overrides the one nearer the root wins.
     """
     if not any(part.source.filter for part in contributions):
         return list(contributions)

@@ -56,7 +56,7 @@ class Backend(Struct, frozen=True, kw_only=True):
     def nodes(self) -> tuple[NodeRef, ...]:
         """The nodes that receive requests by the reference: none if it does not forward, or is not permitted.
 
-        How requests are shared by weight is said of backends; a rule delegates to routes whatever the weight is.
+        Weights share requests among backends; a rule delegates to routes whatever the weight is.
         """
         if not self.ref.forwards or self.reason == NOT_PERMITTED:
             return ()

@@ -102,7 +102,7 @@ class Paths:
         A section is preceded by its object. The paths to a Service are those of every rule that reaches it, on any
         port; the paths to a port are those of rules that name the port, or none. A parent Service starts paths as well.
         Of a route that another one delegates to, a way leads to the rules that requests reach. Where routes refer to
-        each other in circles that nothing else leads to, a way starts at the node. Of one that `is_cut` it is the end.
+        each other in circles that nothing else leads to, a way starts at the node. Of a truncated way it is the end.
         """
         return self._ways_above(node, ()) or (_extended((), node),)
 

@@ -178,7 +178,7 @@ def _by_listeners(gateways: Gateways, obj: ObjectRef, *, every: bool, strictly: 
 
     With `every`, a listener also has to refer to what it may: a ListenerSet "is not accepted because the only listener
     is missing a reference grant" (conformance test ListenerSetReferenceGrant), while a Gateway is. That a certificate
-    is not there, or is none, is said in ResolvedRefs alone, unless controllers look at all references (`strictly`).
+    is not there, or is none, is reported in ResolvedRefs alone, unless controllers look at all references (`strictly`).
     """
     nodes = [listener.node for listener in gateways.listeners(obj)]
     if not nodes:
