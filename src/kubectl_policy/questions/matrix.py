@@ -169,7 +169,7 @@ class _Subject(Struct, frozen=True, kw_only=True):
 def _subjects(
     analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind], *, with_own: bool
 ) -> Iterator[_Subject]:
-    """The rules of a route, or the object itself, with what policies of some kinds set; `own` adds what rules say.
+    """The rules of a route, or the object itself, with what policies of some kinds set; `with_own` adds what rules say.
 
     Without kinds, that is what all policies set whose patches are read.
     """

@@ -82,13 +82,13 @@ def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[BlindSpot]:
 
 
 def _possible(
-    analysis: Analysis, objects: Collection[ObjectRef], parents_of_unknown: Collection[ObjectRef]
+    analysis: Analysis, objects: Collection[ObjectRef], with_children: Collection[ObjectRef]
 ) -> Iterator[BlindSpot]:
-    """Objects that may be ancestors of some objects or attached to them, or children of `parents_of_unknown`."""
+    """Objects that may be ancestors of some objects or attached to them, or children of those `with_children`."""
     for obj in objects:
         for ref, message in analysis.topology.possible.related(obj):
             yield BlindSpot(what=str(ref), reason=message, remedy=FILL_IN)
-        for relation in analysis.topology.possible.children(obj) if obj in parents_of_unknown else ():
+        for relation in analysis.topology.possible.children(obj) if obj in with_children else ():
             yield BlindSpot(what=str(relation.lower), reason=relation.message, remedy=FILL_IN)
         parents = {binding.parent for binding in analysis.topology.bindings(obj)} if obj.group_kind in ROUTES else ()
         for holder in (obj, *sorted(set(parents).difference(objects))):
@@ -172,7 +172,7 @@ def blind_spots_for(
     include_descendants: bool = False,
     needs: bool = True,
 ) -> tuple[BlindSpot, ...]:
-    """Return what the answer about a subject and its paths could not see; also what is `below` it, if so asked.
+    """Return the blind spots of an answer about a subject and its paths, and of its descendants if they count as well.
 
     What policies need matters if they are in force by the answer: those that may have an effect on the subject.
     """
@@ -254,7 +254,7 @@ def blind_spots_for_policy(
 ) -> tuple[BlindSpot, ...]:
     """Return what the answer about a policy could not see: also what may be below a target of no effect.
 
-    What is `below` its targets matters unless the answer is about one object; then, of what policies `needs`, only what
+    Descendants of its targets matter unless the answer is about one object; then, of what policies `needs`, only what
     those need that meet there.
     """
     policy = enforcement.policy

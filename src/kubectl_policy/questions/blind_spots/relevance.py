@@ -53,9 +53,9 @@ def relevant_gaps(
 ) -> tuple[Gap, ...]:
     """The gaps that may change an answer about some subjects, in their order.
 
-    `others` are what else it is about: what is on paths, and the policies there. What is `below` the subjects is part
-    of the answer if it says so. A gap may change it if it is about one of these objects, or may hold something that has
-    an effect on one: a policy, what leads to a subject, or the definition of a kind. What may mention anything counts.
+    `neighbours` are objects on the paths of the answer, and the policies there; `include_descendants` makes those of
+    the subjects part of it. A gap may change it if it is about one of these objects, or may hold something that has an
+    effect on one: a policy, what leads to a subject, or the definition of a kind. What may mention anything counts.
     """
     if not analysis.snapshot.gaps:
         return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct
@@ -226,7 +227,7 @@ class _OneWay:
         *,
         loses_all: bool,
     ) -> RouteTraffic | None:
-        """Traffic of a route that the other state lacks, at `places`; None if nothing is lacking."""
+        """Traffic of a route at `listeners` that the other state lacks; None if nothing is lacking."""
         having, lacking = self._having, self._lacking
         names = [(listener, name) for listener in listeners for name in having.hostnames(listener, route)]
         if remaining:
@@ -267,18 +268,12 @@ class _OneWay:
 
     def _failing(self, route: ObjectRef, rules: Iterable[RuleAnswers]) -> Iterator[FailingRule]:
         """The rules that have requests answered of which fewer are, or none."""
-        rules_there = self._lacking.rules(route)
+        later_rules = self._lacking.rules(route)
         same = self._lacking.analysis.index.get(route) is self._having.analysis.index.get(route)
         for rule in rules:
-            alike = (
-                rule_there
-                for rule_there in rules_there
-                if rule_there.rule == rule.rule
-                if same or rule_there.shares_requests(rule)
-            )
-            later = next(alike, None) or next(
-                (rule_there for rule_there in rules_there if rule_there.shares_requests(rule)), None
-            )
+            named = (it for it in later_rules if it.rule == rule.rule and (same or it.shares_requests(rule)))
+            sharing = (it for it in later_rules if it.shares_requests(rule))
+            later = next(chain(named, sharing), None)
             if later is None:
                 yield FailingRule(rule=rule.rule, failing=1, total=1, gone=True)
             elif later.answered * rule.total < rule.answered * later.total or not later.answered:

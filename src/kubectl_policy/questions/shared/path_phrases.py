@@ -184,7 +184,7 @@ path_phrases: Final = lru_cache(maxsize=2**8)(PathPhrases)
 
 
 def _node_phrase(node: NodeRef, *, is_unique: bool) -> str:
-    """A section by its own name if its object is `alone` in having one of that name, else with its object."""
+    """A section by its own name if it `is_unique` by that name, else with its object."""
     if not node.section:
         return str(node.object)
     return section_words(node) if is_unique else f"{section_words(node)} of {node.object}"

@@ -288,7 +288,7 @@ def _without_name(analysis: Analysis, type_name: str) -> UsageError:
 
 
 def kinds_meant(analysis: Analysis, type_name: str, *alternatives: str) -> tuple[GroupKind, ...]:
-    """`kinds_named`, at least one. Raises `UsageError` if there is none; `others` are further words that would do."""
+    """`kinds_named`, at least one. Raises `UsageError` if there is none; `alternatives` are names that would do."""
     kinds, source = kinds_named(analysis, type_name), analysis.index.source
     served = tuple(filter(analysis.index.world.serves, kinds))
     if not served:
