@@ -348,6 +348,15 @@ class TestPlaceholders:
         assert outcome(web("a", "/tea", hostnames=["a.org"]), own, at_set) == self.unsure("a.org/tea")
         assert outcome(web("a", "/tea", hostnames=["b.org"]), own, at_set) == FINE
 
+    def test_a_second_parent_with_a_placeholder(self) -> None:
+        """It takes nothing from what is known by the first one."""
+        twice = route(
+            "a",
+            parents=[parent("g", "http"), parent("g", "${X}")],
+            rules=[rule(backend(), matches=[{"path": {"type": "PathPrefix", "value": "/tea"}}])],
+        )
+        assert outcome(twice, web("b", "/tea")) == shares("/tea")
+
     def test_a_route_of_its_own(self) -> None:
         """With those that the policy targets as well, it may share."""
         both = web("a", "/tea", hostnames=["a.org"]), web("b", "/tea", hostnames=["${X}"])
