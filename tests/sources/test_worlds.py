@@ -221,7 +221,7 @@ class TestRendering:
         }
         (snapshot,) = worlds_in(tmp_path / "tree", files, render="auto").values()
         assert refs(snapshot) == ["default/b"]
-        assert [left_out.what for left_out in snapshot.left_out] == ["Helm template"]
+        assert [left_out.subject for left_out in snapshot.left_out] == ["Helm template"]
         (gap,) = snapshot.gaps
         assert gap.reason == f"the Helm chart {tmp_path}/tree/chart (not rendered) may create objects"
         # It is in the input, which is said to be complete.

@@ -89,7 +89,7 @@ def mention_unapplied(*states: "Analysis", rendered: bool) -> None:
     left_out = Counter["LeftOut"]()
     for state in states:
         left_out |= Counter(state.snapshot.left_out)
-    numbers = Counter(patch.what for patch in left_out.elements() if patch.what in _APPLIED)
+    numbers = Counter(patch.subject for patch in left_out.elements() if patch.subject in _APPLIED)
     if numbers:
         counts = [(-number, change) for change, number in numbers.items()]
         phrases = [count(-number, change) for number, change in sorted(counts)]

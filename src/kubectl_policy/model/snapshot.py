@@ -173,9 +173,9 @@ class Gap(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """A document that is no object of its own, or was excluded; `what` is `patch` or `ignored folder`, for example."""
+    """A document that is no object of its own, or was excluded; `subject` is `patch` or `ignored folder`, for example."""
 
-    what: str
+    subject: str
     origin: Origin
 
 

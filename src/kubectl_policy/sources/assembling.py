@@ -106,7 +106,7 @@ def assemble(
         assumed=options.assumed,
         ignored=reading.ignored,
         listed=frozenset(reading.listed),
-        left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda finding: (finding.origin, finding.what))),
+        left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda finding: (finding.origin, finding.subject))),
     )
     return origins.mapped(snapshot, objects) if origins else snapshot
 

@@ -44,7 +44,7 @@ def _found(*paths: str, exclude: tuple[str, ...] = ()) -> list[str]:
 def _left_out(path: str = ".", *exclude: str) -> dict[str, str]:
     exclusions = Exclusions(exclude)
     find_files([path], exclusions)
-    return {left_out.origin.source: left_out.what for left_out in exclusions.left_out}
+    return {left_out.origin.source: left_out.subject for left_out in exclusions.left_out}
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_revisions(repository: Repository) -> None:
             "main:apps/a.yaml",
             "main:apps/prod/a.yaml",
         ]
-        assert {(left.what, str(left.origin)) for left in snapshot.left_out} == {
+        assert {(left.subject, str(left.origin)) for left in snapshot.left_out} == {
             ("ignored file", "main:b.yaml"),
             ("ignored folder", "main:node_modules"),
             ("ignored folder", "main:apps/dev"),

@@ -51,7 +51,7 @@ def test_patched_objects(tmp_path: Path) -> None:
         "Service o/p-e: over/r.yaml patches it",
     ]
     assert {gap.remedy for gap in snapshot.gaps} == {"--render"}
-    assert sorted(left_out.what for left_out in snapshot.left_out) == ["patch"] * 4 + ["replacement"] * 2
+    assert sorted(left_out.subject for left_out in snapshot.left_out) == ["patch"] * 4 + ["replacement"] * 2
 
 
 def test_a_patch_that_cannot_be_read_may_change_anything(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_releases(tmp_path: Path) -> None:
     remedies = {gap.reason.split()[1]: gap.remedy for gap in snapshot.gaps if gap.reason.startswith("HelmRelease")}
     assert remedies["apps/near"] == "--render"
     assert remedies["apps/far"] == "add the output of `helm template`"
-    assert sorted(left_out.what for left_out in snapshot.left_out) == [
+    assert sorted(left_out.subject for left_out in snapshot.left_out) == [
         "Helm template",
         "Helm values",
         "Helm values",

@@ -125,7 +125,7 @@ def test_components_change_what_includes_them(tmp_path: Path) -> None:
         },
     )
     assert refs(snapshot) == ["part/i-a", "part/i-c", "two/i-b", "two/i-c"]
-    assert [left_out.what for left_out in snapshot.left_out] == ["object of a component that nothing includes"]
+    assert [left_out.subject for left_out in snapshot.left_out] == ["object of a component that nothing includes"]
 
 
 def test_flux_says_it_for_a_folder(tmp_path: Path) -> None:
