@@ -173,7 +173,7 @@ class Gap(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """A document that is no object of its own, or was excluded; `subject` is `patch` or `ignored folder`, for example."""
+    """A document that is no object of its own, or was excluded; the subject is `patch` or `ignored folder`."""
 
     subject: str
     origin: Origin
