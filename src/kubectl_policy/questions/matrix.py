@@ -115,9 +115,11 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
     """
     kinds = _kinds(analysis, asked.kinds)
     selected = select(analysis, asked.of, selection)
-    own = not kinds.isdisjoint(ROUTES) or not (kinds or asked.missing)
+    by_rules = not kinds.isdisjoint(ROUTES) or not (kinds or asked.missing)
     subjects = [
-        subject for resource in selected.resources for subject in _subjects(analysis, resource, kinds, with_own=own)
+        subject
+        for resource in selected.resources
+        for subject in _subjects(analysis, resource, kinds, with_own=by_rules)
     ]
     cells = Cells(analysis)
     columns = _columns(cells, asked, kinds, subjects)

@@ -105,7 +105,7 @@ class ChangedObject(Struct, frozen=True):
         phrase = path_phrases(self.all_paths).phrase(self.affected_paths)
         # The paths are not shown: numbers of them would mean nothing.
         number = f"{len(self.affected_paths)} of {len(self.all_paths)} paths"
-        return number if phrase.numbered else phrase.words
+        return number if phrase.numbered else phrase.text
 
     @property
     def of_paths(self) -> Annotated[int | None, Meta()]:

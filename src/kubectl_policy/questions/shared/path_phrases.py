@@ -43,7 +43,7 @@ def numbers(positions: Iterable[int]) -> tuple[PathNumber, ...]:
 class Phrase(Struct, frozen=True):
     """A phrase for some of the paths."""
 
-    words: str
+    text: str
     numbered: bool = False
     """Whether it names them by their numbers, which have to be shown then."""
 
@@ -52,7 +52,7 @@ class _PartialNode(Struct, frozen=True, kw_only=True):
     """A node that is on some of the paths only."""
 
     number: int
-    words: str
+    phrase: str
     rank: int
     """Of nodes on the same paths, the lowest says best which paths these are."""
     sort: tuple[GroupKind, bool]
@@ -95,8 +95,8 @@ class PathPhrases:
         return self._known[chosen]
 
     def words(self, positions: Collection[int]) -> str:
-        """The words of the phrase for the paths at some positions."""
-        return self.phrase(positions).words
+        """The text of the phrase for the paths at some positions."""
+        return self.phrase(positions).text
 
     @cached_property
     def _partial(self) -> Mapping[NodeRef, _PartialNode]:
@@ -114,7 +114,7 @@ class PathPhrases:
         return {
             node: _PartialNode(
                 number=number,
-                words=_node_phrase(node, is_unique=len(owners[node.kind, node.section]) == 1),
+                phrase=_node_phrase(node, is_unique=len(owners[node.kind, node.section]) == 1),
                 rank=_rank(node),
                 sort=(node.object.group_kind, bool(node.section)),
                 on=frozenset(on[node]),
@@ -125,8 +125,8 @@ class PathPhrases:
     @cached_property
     def _best(self) -> Mapping[frozenset[int], str]:
         """Names of nodes by the paths that they are on; of several nodes, the name that people think in first."""
-        worst_first = sorted(self._partial.values(), key=lambda it: (it.rank, len(it.words), it.words), reverse=True)
-        return {node.on: node.words for node in worst_first}
+        worst_first = sorted(self._partial.values(), key=lambda it: (it.rank, len(it.phrase), it.phrase), reverse=True)
+        return {node.on: node.phrase for node in worst_first}
 
     @cached_property
     def _of_sort(self) -> Mapping[tuple[GroupKind, bool], int]:
@@ -156,23 +156,23 @@ class PathPhrases:
         nodes = inside[sort]
         noun = section_noun(kind) if is_section else kind.kind
         if len(nodes) <= _MAX_NAMED_NODES:
-            bare = [node.words.removeprefix(f"{noun} ") for node in nodes]
-            alike = all(node.words != name for node, name in zip(nodes, bare, strict=True))
-            return f"{plural(noun)} {listed(bare)}" if alike else listed([node.words for node in nodes])
+            bare = [node.phrase.removeprefix(f"{noun} ") for node in nodes]
+            alike = all(node.phrase != name for node, name in zip(nodes, bare, strict=True))
+            return f"{plural(noun)} {listed(bare)}" if alike else listed([node.phrase for node in nodes])
         return f"{len(nodes)} of {self._of_sort[sort]} {plural(noun)}"
 
     def _by_two(self, chosen: frozenset[int]) -> str:
         """Two nodes: the paths through both, the one nearer the root first; or through one and not the other."""
         around = [node for node in self._on_any([min(chosen)]) if node.on >= chosen]
         phrases = [
-            f"{upper.words} with {lower.words}"
+            f"{upper.phrase} with {lower.phrase}"
             for upper, lower in combinations(around, 2)
             if len(upper.on & lower.on) == len(chosen)
         ]
         for node in around:
             left_out = next(position for position in node.on if position not in chosen)
             phrases += [
-                f"{node.words} but not {excluded.words}"
+                f"{node.phrase} but not {excluded.phrase}"
                 for excluded in self._on_any([left_out])
                 if len(excluded.on) >= len(node.on) - len(chosen) and node.on - excluded.on == chosen
             ]

@@ -292,4 +292,4 @@ def _scope(outcome: Outcome, on: Collection[int], positions: Sequence[int]) -> s
         [number for number, position in enumerate(positions) if position in on]
     )
     # There are no numbers here that it could mean.
-    return f"{len(on)} of its {count(len(positions), 'path')}" if phrase.numbered else phrase.words
+    return f"{len(on)} of its {count(len(positions), 'path')}" if phrase.numbered else phrase.text
