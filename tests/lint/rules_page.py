@@ -35,12 +35,12 @@ _GROUPS: Final = {
 _INTRODUCTION: Final = """\
 # Rules of `kubectl policy lint`
 
-Each rule has an id and a name. Use either of them in `--select`, `--ignore` and `--severity`, and to suppress a finding
-(see [Linting](linting.md)). Ids are never reused. A finding is certain, or it is *unknown* if the objects that decide it
-were not read. Unknown findings are counted, but no run fails because of them.
+Each rule has an id and a name. Use either of them in `--select`, `--ignore` and `--severity`, and to suppress a
+finding (see [Linting](linting.md)). Ids are never reused. A finding is certain, or it is *unknown* if the objects that
+decide it were not read. Unknown findings are counted, but no run fails because of them.
 
-This page is generated from the rules (`python -m tests.test_docs`). Each rule has an example from the tests, followed by
-the findings of the rule.
+This page is generated from the rules (`python -m tests.test_docs`). Each rule has an example from the tests, followed
+by the findings of the rule.
 """
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
-from kubectl_policy.resolution.contributions import Stanza, contribution_of
+from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from tests.build import node
 from tests.property.merges import KEYS, PATCHES, documents
 from tests.resolution.build import source
@@ -69,5 +69,5 @@ def contributions(draw: st.DrawFn, profile: PolicyKindProfile) -> tuple[Contribu
     for number, place in enumerate(places):
         strategy = draw(st.sampled_from(MergeStrategy))
         who = replace(source(f"p{number}", overrides=strategy.overrides), target=TARGETS[place])
-        found.append(contribution_of(who, Stanza("spec", strategy, draw(specs)), profile))
+        found.append(contribution_of(who, DeclaredStanza("spec", strategy, draw(specs)), profile))
     return tuple(found)

@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField
-from kubectl_policy.resolution.contributions import Stanza, contribution_of
+from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from tests.build import node
 from tests.resolution.build import source
 
@@ -170,7 +170,7 @@ def brought(profile: PolicyKindProfile, policies: Iterable[tuple[int, Mapping[st
     strategy = profile.default_strategy
     for number, (place, spec) in enumerate(policies):
         who = replace(source(f"p{number}", overrides=strategy.overrides), target=PLACES[place])
-        found.append(contribution_of(who, Stanza("spec", strategy, spec), profile))
+        found.append(contribution_of(who, DeclaredStanza("spec", strategy, spec), profile))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, plain
-from kubectl_policy.resolution.contributions import Stanza, contribution_of
+from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from kubectl_policy.resolution.merging import fold, fold_by_challenger, merge
 from kubectl_policy.resolution.traced import patched, trace, with_keyed_lists
 from tests.property.choices import TARGETS, merging_profiles
@@ -48,7 +48,7 @@ def test_one_policy_alone_is_effective_as_it_is_written(
     spec: dict[str, Json], strategy: MergeStrategy, profile: PolicyKindProfile
 ) -> None:
     """Whatever the kind takes whole, merges by keys, ignores or counts as empty; nothing of it has another fate."""
-    alone = contribution_of(source("p"), Stanza("spec", strategy, spec), profile)
+    alone = contribution_of(source("p"), DeclaredStanza("spec", strategy, spec), profile)
     effective = resolve(PATH, profile, (alone,))
     assert plain(effective.resolution.spec) == ({"default/p": spec} if strategy is MergeStrategy.ALL_APPLY else spec)
     assert {fate.state for fate in effective.resolution.fates} <= {"effective"}
@@ -102,7 +102,9 @@ def test_a_policy_on_two_targets_of_a_path_is_in_force_as_it_is_written(
     """It neither beats itself nor adds to itself, whatever the kind chooses."""
     parts = [
         contribution_of(
-            replace(source("p", overrides=strategy.overrides), target=place), Stanza("spec", strategy, spec), profile
+            replace(source("p", overrides=strategy.overrides), target=place),
+            DeclaredStanza("spec", strategy, spec),
+            profile,
         )
         for place in TARGETS
     ]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.contributions import Stanza, contribution_of, stanzas_of
+from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of, stanzas_of
 from tests.resolution.build import set_by, source
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def brought(
     field: str = "spec",
 ) -> Contribution:
     """What policy `p` brings with that spec."""
-    return contribution_of(source("p"), Stanza(field, strategy, spec), profile)
+    return contribution_of(source("p"), DeclaredStanza(field, strategy, spec), profile)
 
 
 class TestNulls:
@@ -144,7 +144,7 @@ DEFAULTS, PATCH_DEFAULTS = MergeStrategy.ATOMIC_DEFAULTS, MergeStrategy.PATCH_DE
 OVERRIDES, PATCH_OVERRIDES = MergeStrategy.ATOMIC_OVERRIDES, MergeStrategy.PATCH_OVERRIDES
 
 
-def stanzas(profile: PolicyKindProfile, spec: Json) -> tuple[Stanza, ...]:
+def stanzas(profile: PolicyKindProfile, spec: Json) -> tuple[DeclaredStanza, ...]:
     """The stanzas of a policy with that spec."""
     return stanzas_of({"spec": spec}, profile)
 
@@ -153,18 +153,18 @@ def stanzas(profile: PolicyKindProfile, spec: Json) -> tuple[Stanza, ...]:
 def test_a_spec_of_another_shape_declares_nothing(spec: Json) -> None:
     """One empty stanza, whatever the kind's style is."""
     for profile in (UNSAID, PLURAL, SINGULAR, BARE):
-        assert stanzas(profile, spec) == (Stanza("spec", DEFAULTS, {}),)
+        assert stanzas(profile, spec) == (DeclaredStanza("spec", DEFAULTS, {}),)
 
 
 def test_a_policy_without_a_spec_declares_nothing() -> None:
     """No spec at all."""
-    assert stanzas_of({}, BARE) == (Stanza("spec", DEFAULTS, {}),)
+    assert stanzas_of({}, BARE) == (DeclaredStanza("spec", DEFAULTS, {}),)
 
 
 def test_references_and_strategy_fields_are_no_settings() -> None:
     """Says: "The spec proper leaves out the target references and strategy fields"."""
     spec: Json = {"targetRef": {}, "targetRefs": [], "targetSelectors": [], "mergeType": "PatchDefaults", "a": 1}
-    assert stanzas(CHOOSING, spec) == (Stanza("spec", PATCH_DEFAULTS, {"a": 1}),)
+    assert stanzas(CHOOSING, spec) == (DeclaredStanza("spec", PATCH_DEFAULTS, {"a": 1}),)
 
 
 @pytest.mark.parametrize(
@@ -179,46 +179,49 @@ def test_references_and_strategy_fields_are_no_settings() -> None:
 def test_references_that_stand_deeper_are_no_settings_either(spec: Json, left: Mapping[str, Json]) -> None:
     """A target field below another field leaves its neighbours; a reference outside the spec takes nothing away."""
     profile = PolicyKindProfile(COLOR, "inherited", "profile", reference_fields=("spec.place.to", "b"), stanzas="none")
-    assert stanzas(profile, spec) == (Stanza("spec", DEFAULTS, left),)
+    assert stanzas(profile, spec) == (DeclaredStanza("spec", DEFAULTS, left),)
 
 
 @pytest.mark.parametrize(
     ("profile", "spec", "expected"),
     [
         # A kind without stanzas may have fields of that name.
-        (BARE, {"defaults": {"a": 1}}, [Stanza("spec", DEFAULTS, {"defaults": {"a": 1}})]),
+        (BARE, {"defaults": {"a": 1}}, [DeclaredStanza("spec", DEFAULTS, {"defaults": {"a": 1}})]),
         # Where nobody has said it, `defaults` beside a setting is a setting, and stanzas alone are stanzas.
-        (UNSAID, {"defaults": {"a": 1}, "b": 2}, [Stanza("spec", DEFAULTS, {"defaults": {"a": 1}, "b": 2})]),
-        (UNSAID, {"overrides": {}}, [Stanza("spec.overrides", OVERRIDES, {})]),
-        (UNSAID, {"default": {}}, [Stanza("spec.default", PATCH_DEFAULTS, {})]),
+        (UNSAID, {"defaults": {"a": 1}, "b": 2}, [DeclaredStanza("spec", DEFAULTS, {"defaults": {"a": 1}, "b": 2})]),
+        (UNSAID, {"overrides": {}}, [DeclaredStanza("spec.overrides", OVERRIDES, {})]),
+        (UNSAID, {"default": {}}, [DeclaredStanza("spec.default", PATCH_DEFAULTS, {})]),
         # "Else None for a direct kind, Atomic defaults for the rest".
-        (PolicyKindProfile(COLOR, "direct", "label"), {"a": 1}, [Stanza("spec", MergeStrategy.NONE, {"a": 1})]),
+        (PolicyKindProfile(COLOR, "direct", "label"), {"a": 1}, [DeclaredStanza("spec", MergeStrategy.NONE, {"a": 1})]),
         # A text under `overrides` declares nothing; the bare rest counts instead.
-        (PLURAL, {"overrides": "x"}, [Stanza("spec", DEFAULTS, {})]),
+        (PLURAL, {"overrides": "x"}, [DeclaredStanza("spec", DEFAULTS, {})]),
         # "`defaults` → Atomic defaults, `overrides` → Atomic overrides"; overrides come first.
         (
             PLURAL,
             {"defaults": {"a": 1}, "overrides": {"b": 2}},
-            [Stanza("spec.overrides", OVERRIDES, {"b": 2}), Stanza("spec.defaults", DEFAULTS, {"a": 1})],
+            [
+                DeclaredStanza("spec.overrides", OVERRIDES, {"b": 2}),
+                DeclaredStanza("spec.defaults", DEFAULTS, {"a": 1}),
+            ],
         ),
         # The experimental text merges field by field; `strategy` is a setting there.
         (
             SINGULAR,
             {"default": {"strategy": "x"}, "override": {"b": 2}},
             [
-                Stanza("spec.override", PATCH_OVERRIDES, {"b": 2}),
-                Stanza("spec.default", PATCH_DEFAULTS, {"strategy": "x"}),
+                DeclaredStanza("spec.override", PATCH_OVERRIDES, {"b": 2}),
+                DeclaredStanza("spec.default", PATCH_DEFAULTS, {"strategy": "x"}),
             ],
         ),
         # What stands beside the stanzas counts as implicit defaults.
         (
             PLURAL,
             {"overrides": {"a": 1}, "b": 2},
-            [Stanza("spec.overrides", OVERRIDES, {"a": 1}), Stanza("spec", DEFAULTS, {"b": 2})],
+            [DeclaredStanza("spec.overrides", OVERRIDES, {"a": 1}), DeclaredStanza("spec", DEFAULTS, {"b": 2})],
         ),
     ],
 )
-def test_the_stanzas_of_a_spec(profile: PolicyKindProfile, spec: Json, expected: list[Stanza]) -> None:
+def test_the_stanzas_of_a_spec(profile: PolicyKindProfile, spec: Json, expected: list[DeclaredStanza]) -> None:
     """`defaults` and `overrides`, `default` and `override`, or the bare spec."""
     assert stanzas(profile, spec) == tuple(expected)
 
@@ -245,9 +248,11 @@ def test_a_policy_that_chooses_by_a_field(chosen: Json, strategy: MergeStrategy,
 
     What the profile says that its values mean comes first, then the names of the strategies.
     """
-    assert stanzas(CHOOSING, {"mergeType": chosen}) == (Stanza("spec", strategy, {}),)
+    assert stanzas(CHOOSING, {"mergeType": chosen}) == (DeclaredStanza("spec", strategy, {}),)
     values = {"Merge": MergeStrategy.STRATEGIC_MERGE, "Patch": MergeStrategy.ALL_APPLY}
-    assert stanzas(replace(CHOOSING, strategy_values=values), {"mergeType": chosen}) == (Stanza("spec", of_values, {}),)
+    assert stanzas(replace(CHOOSING, strategy_values=values), {"mergeType": chosen}) == (
+        DeclaredStanza("spec", of_values, {}),
+    )
 
 
 @pytest.mark.parametrize(
@@ -260,8 +265,8 @@ def test_a_policy_that_chooses_by_a_field(chosen: Json, strategy: MergeStrategy,
 def test_the_strategy_of_a_plural_stanza(chosen: Json, defaults: MergeStrategy, overrides: MergeStrategy) -> None:
     """Says: "With `strategy: patch` or `merge` → Patch"; anything else is atomic, and no setting either."""
     stanza: Json = {"strategy": chosen, "a": 1}
-    assert stanzas(PLURAL, {"defaults": stanza}) == (Stanza("spec.defaults", defaults, {"a": 1}),)
-    assert stanzas(PLURAL, {"overrides": stanza}) == (Stanza("spec.overrides", overrides, {"a": 1}),)
+    assert stanzas(PLURAL, {"defaults": stanza}) == (DeclaredStanza("spec.defaults", defaults, {"a": 1}),)
+    assert stanzas(PLURAL, {"overrides": stanza}) == (DeclaredStanza("spec.overrides", overrides, {"a": 1}),)
 
 
 class TestUnknownKinds:
@@ -275,11 +280,11 @@ class TestUnknownKinds:
         """Without, a field of that name next to others is a field like any other."""
         spec: Json = {"overrides": {"strategy": "merge", "a": 1}, "when": ["x"]}
         assert stanzas(UNSAID, spec) == (
-            Stanza("spec.overrides", PATCH_OVERRIDES, {"a": 1}),
-            Stanza("spec", DEFAULTS, {"when": ["x"]}),
+            DeclaredStanza("spec.overrides", PATCH_OVERRIDES, {"a": 1}),
+            DeclaredStanza("spec", DEFAULTS, {"when": ["x"]}),
         )
         plain: dict[str, Json] = {"overrides": {"a": 1}, "when": ["x"]}
-        assert stanzas(UNSAID, plain) == (Stanza("spec", DEFAULTS, plain),)
+        assert stanzas(UNSAID, plain) == (DeclaredStanza("spec", DEFAULTS, plain),)
 
     @pytest.mark.parametrize(
         ("profile", "left"), [(UNSAID, {"strategy": "RoundRobin", "a": 1}), (PLURAL, {"a": 1})], ids=["none", "profile"]
@@ -287,14 +292,16 @@ class TestUnknownKinds:
     def test_another_strategy_is_a_setting(self, profile: PolicyKindProfile, left: dict[str, Json]) -> None:
         """Of a kind with a profile, what stands there is no setting."""
         assert stanzas(profile, {"defaults": {"strategy": "RoundRobin", "a": 1}}) == (
-            Stanza("spec.defaults", DEFAULTS, left),
+            DeclaredStanza("spec.defaults", DEFAULTS, left),
         )
 
     def test_the_strategy_of_the_policy_holds_for_its_stanzas(self) -> None:
         """Unless they say another one; it is no setting itself."""
         spec: Json = {"strategy": "Patch", "defaults": {"a": 1}, "overrides": {"strategy": "atomic", "b": 1}}
         assert stanzas(self.CHOOSING, spec) == (
-            Stanza("spec.overrides", OVERRIDES, {"b": 1}),
-            Stanza("spec.defaults", PATCH_DEFAULTS, {"a": 1}),
+            DeclaredStanza("spec.overrides", OVERRIDES, {"b": 1}),
+            DeclaredStanza("spec.defaults", PATCH_DEFAULTS, {"a": 1}),
         )
-        assert stanzas(self.CHOOSING, {"strategy": "Patch", "a": 1}) == (Stanza("spec", PATCH_DEFAULTS, {"a": 1}),)
+        assert stanzas(self.CHOOSING, {"strategy": "Patch", "a": 1}) == (
+            DeclaredStanza("spec", PATCH_DEFAULTS, {"a": 1}),
+        )

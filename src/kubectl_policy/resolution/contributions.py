@@ -57,7 +57,7 @@ class Contribution(Struct, frozen=True, kw_only=True):
     chosen: bool = False
 
 
-class Stanza(Struct, frozen=True):
+class DeclaredStanza(Struct, frozen=True):
     """One part of a policy that merges by one strategy. `field` is where it stands (`spec.overrides`).
 
     `guessed` is whether nobody says that strategy.
@@ -84,7 +84,7 @@ def contributions_of(
         )
 
 
-def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Stanza, ...]:
+def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[DeclaredStanza, ...]:
     """Return the stanzas of a policy, overrides first; the bare spec is one stanza, even an empty one.
 
     Where it is not known whether a kind has stanzas, `defaults` and `overrides` (or `default` and `override`) count as
@@ -121,7 +121,7 @@ def _has_stanzas(spec: Mapping[str, Json], *names: str) -> bool:
 
 def _stanza(
     field: str, spec: Mapping[str, Json], profile: PolicyKindProfile, of_policy: str, *, is_override: bool
-) -> Stanza:
+) -> DeclaredStanza:
     """Return one stanza: the experimental GEP-713 text merges field by field, the current one is atomic by default.
 
     The stanza chooses its strategy, or else the policy as a whole does. A `strategy` that is none of GEP-713's is a
@@ -137,20 +137,20 @@ def _stanza(
         strategy = MergeStrategy.PATCH_OVERRIDES if patches else MergeStrategy.ATOMIC_OVERRIDES
     else:
         strategy = MergeStrategy.PATCH_DEFAULTS if patches else MergeStrategy.ATOMIC_DEFAULTS
-    return Stanza(field, strategy, settings)
+    return DeclaredStanza(field, strategy, settings)
 
 
-def _bare_stanza(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKindProfile) -> Stanza:
+def _bare_stanza(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKindProfile) -> DeclaredStanza:
     chosen = text_at(raw, profile.strategy_field) if profile.strategy_field else ""
     strategy = profile.strategy_values.get(chosen)
     if strategy is None and chosen:
         strategy = MergeStrategy.named(chosen) or MergeStrategy.named(f"{chosen} defaults")
     guessed = strategy is None and profile.combines_by_guess
-    return Stanza("spec", strategy or profile.default_strategy, spec, guessed)
+    return DeclaredStanza("spec", strategy or profile.default_strategy, spec, guessed)
 
 
 def contribution_of(
-    source: Source, stanza: Stanza, profile: PolicyKindProfile, written: Mapping[str, Json] | None = None
+    source: Source, stanza: DeclaredStanza, profile: PolicyKindProfile, written: Mapping[str, Json] | None = None
 ) -> Contribution:
     """Return the contribution of a stanza by way of one target; settings that are not `written` are defaulted.
 

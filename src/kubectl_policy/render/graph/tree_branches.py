@@ -11,7 +11,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES, depth_of, section_noun
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.graph.picture import GraphLink
-from kubectl_policy.render.graph.tree_rows import ARROW, REFUSED, Head, Outcomes, TreeRows
+from kubectl_policy.render.graph.tree_rows import ARROW, REFUSED, BranchOutcomes, Head, TreeRows
 from kubectl_policy.render.graph.wording import drawn_kinds, node_details, policy_state, presence_phrase
 from kubectl_policy.render.wording.names import attachment_phrase, filter_phrase, node_phrase, sections_phrase
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
@@ -138,7 +138,7 @@ class Branches:
         """See the class."""
         self._picture, self._links = picture, links
         self._names = drawn_kinds(picture)
-        self._wins = Outcomes(picture, self._names)
+        self._wins = BranchOutcomes(picture, self._names)
         self._times: dict[NodeRef, int] = {}
         asked = picture.asked
         # What leads to something may be in the picture with some of its rules only, but not what it is made of.

@@ -189,7 +189,7 @@ def _all(several: Iterable[Sequence[Item]]) -> tuple[Item, ...]:
 _OUTSIDE_ROUTES: Final = ABOVE_ROUTES | {NAMESPACE}
 
 
-class Outcomes:
+class BranchOutcomes:
     """Outcomes at nodes, by the branches that lead there."""
 
     def __init__(self, picture: Picture, names: Mapping[GroupKind, str]) -> None:
