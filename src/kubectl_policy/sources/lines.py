@@ -137,8 +137,8 @@ def without_actions(text: str, placeholder: str = "x") -> str:
 
 def _fit(written: str, name: str) -> int:
     """Return how many letters of a name are written; 0 if the name cannot have come of that."""
-    first, *further = parts = _PLACEHOLDERS.split(written)
-    if not further:
+    first, *following = parts = _PLACEHOLDERS.split(written)
+    if not following:
         return len(written) if written in name else 0
-    fits = len(first) + len(further[-1]) <= len(name) and name.startswith(first) and name.endswith(further[-1])
+    fits = len(first) + len(following[-1]) <= len(name) and name.startswith(first) and name.endswith(following[-1])
     return sum(map(len, parts)) if fits else 0
