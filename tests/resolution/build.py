@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy import EffectivePolicy, MergeStrategy, PolicyKindProfile, Source, leaves
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution import Contribution, field_name
-from kubectl_policy.resolution.contributions import Stanza, contribution_of
+from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from kubectl_policy.resolution.effective import resolve as resolution_of
 from kubectl_policy.resolution.merging import Layer, PathContext
 from kubectl_policy.resolution.object_settings import object_values, with_object_values
@@ -107,7 +107,7 @@ def resolve(
 def brings(name: str, spec: Mapping[str, Json], at: NodeRef, profile: PolicyKindProfile = UNSAID) -> Contribution:
     """What the policy of that name brings to a path by way of a node, if it does not choose how it merges."""
     who = replace(source(name, overrides=profile.default_strategy.overrides), target=at)
-    return contribution_of(who, Stanza("spec", profile.default_strategy, spec), profile)
+    return contribution_of(who, DeclaredStanza("spec", profile.default_strategy, spec), profile)
 
 
 def listener_at(at: NodeRef, protocol: str = "HTTP", port: int | None = 80) -> Listener:
