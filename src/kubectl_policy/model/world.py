@@ -154,14 +154,22 @@ class Loaded(World):
     def _texts_of(self, kind: GroupKind) -> Sequence[bytes]:
         return [text_of(self._objects[ref].raw) for ref in self._unsorted.get(kind, ())]
 
-    @cached_property
+    @property
     def kinds(self) -> tuple[GroupKind, ...]:
         """The kinds of which there are objects, sorted."""
-        return tuple(sorted(self._unsorted))
+        return self._kinds
 
     @cached_property
+    def _kinds(self) -> tuple[GroupKind, ...]:
+        return tuple(sorted(self._unsorted))
+
+    @property
     def namespaces(self) -> frozenset[str]:
         """The namespaces in which there are objects."""
+        return self._namespaces
+
+    @cached_property
+    def _namespaces(self) -> frozenset[str]:
         return frozenset({ref.namespace for ref in self._objects}) - {""}
 
     def __iter__(self) -> Iterator[Resource]:
@@ -226,15 +234,23 @@ class Overlay(World):
     def _changed(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
         return by_kind(self._changes)
 
-    @cached_property
+    @property
     def kinds(self) -> tuple[GroupKind, ...]:
         """The kinds of which there are objects, sorted."""
+        return self._kinds
+
+    @cached_property
+    def _kinds(self) -> tuple[GroupKind, ...]:
         emptied = {kind for kind in self._changed if not self.names_of(kind)}
         return tuple(sorted({*self._base.kinds, *self._applied.kinds} - emptied))
 
-    @cached_property
+    @property
     def namespaces(self) -> frozenset[str]:
         """The namespaces in which there are objects."""
+        return self._namespaces
+
+    @cached_property
+    def _namespaces(self) -> frozenset[str]:
         deleted = {ref.namespace for ref, resource in self._changes.items() if resource is None}
         remaining = {resource.ref.namespace for resource in self} if deleted else frozenset[str]()
         emptied = deleted - remaining
