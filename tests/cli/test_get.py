@@ -269,7 +269,7 @@ def test_a_list_can_be_sorted(command: Command, manifests: Path) -> None:
         return [line.split()[0] for line in out.splitlines()]
 
     assert names() == ["all", "red"]
-    assert names("--sort-by", "beaten-by") == ["red", "all"]
+    assert names("--sort-by", "overridden-by") == ["red", "all"]
     assert names("--sort-by", "ENFORCEMENT") == ["red", "all"]
 
 

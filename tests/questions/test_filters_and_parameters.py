@@ -456,12 +456,18 @@ class TestLists:
         assert list_type(self.WORLD, "policykinds", Selection()).rows == ()
         kinds = ("httproutefilter", "envoyproxy", "gatewayparameters.gateway.kgateway.dev")
         words = [explanation_headline(explain(self.WORLD, kind)).partition(" is a kind of ")[2] for kind in kinds]
-        both = "parameters that Gateways and their classes name: they hold for all that the Gateway serves; of those"
-        rule_of_two = "of two there, both apply, neither beats the other"
+        both = (
+            "parameters, referenced by Gateways and GatewayClasses: parameters apply to the whole Gateway; if the class"
+            " and the Gateway both name parameters, "
+        )
+        filters = (
+            "filters, referenced by routes: a filter changes the requests of the rule that names it; if a rule names"
+            " two filters, both filters apply; neither overrides the other."
+        )
         assert words == [
-            f"filters that routes name: one changes the requests of the rule that names it; {rule_of_two}.",
-            f"{both} of a class and of its Gateway, they say themselves which one wins.",
-            f"{both} of a class and of its Gateway, field by field, the nearer one wins.",
+            filters,
+            f"{both}their settings choose which object wins.",
+            f"{both}field by field, the nearer object wins.",
         ]
 
     def test_objects(self) -> None:

@@ -158,7 +158,7 @@ def test_routes_that_were_not_read() -> None:
 def test_explaining_the_kind() -> None:
     """Which filters may name its policies, and how many do."""
     text = " ".join(explained(asked()).split())
-    assert "a filter of type ExtensionRef in a rule of an HTTPRoute may name a policy" in text
+    assert "a filter of type ExtensionRef in a rule of an HTTPRoute can name a policy" in text
     assert "6 policies: an HTTPRoute (2 references); a rule of an HTTPRoute (4 references)" in text
     assert explain(asked(), "colorpolicy").targets == (
         NamedLevel(HTTP_ROUTE, references=2),
@@ -169,6 +169,6 @@ def test_explaining_the_kind() -> None:
 def test_a_kind_that_filters_alone_attach() -> None:
     """Its target fields are none, and yet it is known how it attaches."""
     text = " ".join(explained(asked(replace(PROFILE, attachment="filters"))).split())
-    assert "named in filters of routes only" in text
-    assert "namespace that of the policy" in text
-    assert "nothing is claimed" not in text
+    assert "named in only filters of routes" in text
+    assert "namespace the namespace of the policy" in text
+    assert "claim nothing" not in text

@@ -285,7 +285,7 @@ def test_what_cannot_be_sorted_by_is_refused(by: str, problem: str) -> None:
     assert error.value.message == f'cannot sort by "{by}": {problem}'
     assert error.value.hint == (
         "sort by a field such as .metadata.name, or by NAMESPACE, NAME, KIND, ENFORCEMENT, AFFECTS, REASON, "
-        "TARGETS, CLASS, STRATEGY, KNOWN BY, STANZAS, BEATEN BY, REPORTED, CREATED"
+        "TARGETS, CLASS, STRATEGY, KNOWN BY, STANZAS, OVERRIDDEN BY, REPORTED, CREATED"
     )
 
 
@@ -306,7 +306,7 @@ def test_numbers_are_sorted_as_numbers() -> None:
     assert names("affects") == ["lost", "second", "first", "own", "base", "strict"]
 
 
-@pytest.mark.parametrize("by", ["BEATEN BY", "beaten-by", "Beaten By"])
+@pytest.mark.parametrize("by", ["OVERRIDDEN BY", "overridden-by", "Overridden By"])
 def test_a_column_is_named_as_it_is_shown(by: str) -> None:
     """In any case, and without a space to quote; what is empty comes first."""
     assert names(by) == ["first", "lost", "strict", "base", "own", "second"]

@@ -194,7 +194,7 @@ def test_a_snapshot_is_read_alone(tmp_path: Path) -> None:
     """Two clusters are no world, and manifests are applied by `diff -f`."""
     write(str(tmp_path / "s.gz"), pack(Snapshot((resource("a"),)), HEADER))
     (tmp_path / "a.yaml").write_text(OBJECT, "utf-8")
-    with pytest.raises(SourceError, match="read alone") as caught:
+    with pytest.raises(SourceError, match="a complete input") as caught:
         load_manifests([tmp_path / "a.yaml", tmp_path / "s.gz"])
     assert "-f FILE" in caught.value.hint
 

@@ -102,7 +102,7 @@ _MORE: Final[tuple[Column[PolicyRow], ...]] = (
     Column(
         "STANZAS", lambda row: tuple(f"{stanza.field}: {stanza.strategy.value}" for stanza in row.stanzas), narrow=False
     ),
-    Column("BEATEN BY", lambda row: tuple(map(str, row.enforcement.by)), narrow=False),
+    Column("OVERRIDDEN BY", lambda row: tuple(map(str, row.enforcement.by)), narrow=False),
     Column("REPORTED", lambda row: _reported(row.reported), narrow=False),
     Column("CREATED", lambda row: row.created or UNKNOWN.text, narrow=False),
 )

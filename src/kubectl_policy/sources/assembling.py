@@ -144,7 +144,7 @@ def _read_only_snapshot(data: bytes, file: InputFile, files: InputFiles, options
     if options.cluster:
         raise unknown_cluster(options.cluster)
     if len(files.files) > 1:
-        message = f"{file.path}: a snapshot is all of a world, and read alone"
+        message = f"{file.path}: a snapshot is a complete input and cannot be combined with other paths"
         raise SourceError(message, "diff --offline SNAPSHOT -f FILE applies manifests to it")
     snapshot = read_snapshot(data, file.path)
     return replace(

@@ -75,7 +75,7 @@ def test_a_policy_that_others_beat_than_before() -> None:
         policy=POLICY, before="PartiallyEnforced", after="PartiallyEnforced", by=(), by_before=(OTHER,)
     )
     (row,) = lines(difference(enforcement=(same,)), wide=True)
-    assert row[3:5] == ["beaten by ColorPolicy default/q", "beaten by none"]
+    assert row[3:5] == ["overridden by ColorPolicy default/q", "overridden by none"]
     assert row[-1] == "PartiallyEnforced as before"
 
 

@@ -199,7 +199,7 @@ def test_an_object_has_a_row_for_each_setting() -> None:
 def test_a_wide_row_says_what_a_setting_beats() -> None:
     """And how its kind merges."""
     text = shown(about(colourful(), "Service", "s"), "wide", View())
-    assert _cells(text)[0][-3:] == ["BEATS", "ORIGIN", "STRATEGY"]
+    assert _cells(text)[0][-3:] == ["INSTEAD OF", "ORIGIN", "STRATEGY"]
     assert _cells(text)[1][-3:] == [
         "red of ColorPolicy default/base → Namespace default",
         "test.yaml:1",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ORIGIN: Final = Origin("f.yaml", 3)
-TO_DO: Final = ("TODO: where this is written, as repository, file and line, or as an address",)
+TO_DO: Final = ("TODO: source of this information: repository, file and line, or URL",)
 SHAPE: Final = PolicyKindProfile(
     KIND, "inherited", "shape", origin=ORIGIN, assumed=("being a policy", "class", "merge strategy")
 )
@@ -139,7 +139,7 @@ def test_comments_say_what_is_assumed_and_what_may_be_written() -> None:
     lines = draft(answer(SHAPE, TargetLevel(GATEWAY)), unicode=True).splitlines()
     assert lines[0] == "# RetryPolicy.example.com, from its target references, f.yaml:3."
     above_class = lines[lines.index("    class: inherited") - 4 : lines.index("    class: inherited")]
-    assert above_class[0].startswith("    # direct: a policy changes its target alone.")
+    assert above_class[0].startswith("    # direct: a policy changes only its target.")
     assert above_class[1].startswith("    # Assumed. ")
     assert lines[lines.index("    effectiveTargets: []") - 1] == (
         "    # [{group: gateway.networking.k8s.io, kind: HTTPRoute, section: true}]"
@@ -147,7 +147,7 @@ def test_comments_say_what_is_assumed_and_what_may_be_written() -> None:
     known = draft(answer(everything(ORIGIN), TargetLevel(GATEWAY)), unicode=True)
     assert known.startswith("# RetryPolicy.example.com, from f.yaml:3.\n")
     assert "Assumed" not in known
-    assert "Where it changes behaviour" not in known
+    assert "Where policies change behavior" not in known
     direct = draft(answer(replace(SHAPE, policy_class="direct", known_by="label")), unicode=True)
     assert "empty: at the target itself." in direct
     assert direct.startswith("# RetryPolicy.example.com, from the label of its definition, f.yaml:3.\n")

@@ -88,33 +88,33 @@ class TestMerging:
     @pytest.mark.parametrize(
         ("strategy", "upper", "together"),
         [
-            ("None", "the one further up stands, and the", "the older one stands, and the"),
-            ("Atomic defaults", "the nearer one replaces the other one", "the newer one replaces the other one"),
-            ("Atomic overrides", "the one further up replaces the other one", "the older one replaces the other one"),
-            ("Patch defaults", "field by field, the nearer one wins", "field by field, the newer one wins"),
-            ("Patch overrides", "field by field, the one further up wins", "field by field, the older one wins"),
+            ("None", "the policy further up is kept, and the", "the older policy is kept, and the"),
+            ("Atomic defaults", "the nearer policy replaces the other", "the newer policy replaces the other"),
+            ("Atomic overrides", "the policy further up replaces the other", "the older policy replaces the other"),
+            ("Patch defaults", "field by field, the nearer policy wins", "field by field, the newer policy wins"),
+            ("Patch overrides", "field by field, the policy further up wins", "field by field, the older policy wins"),
             (
                 "Strategic merge",
-                "field by field, the nearer one wins; lists",
-                "field by field, the newer one wins; lis",
+                "field by field, the nearer policy wins; lists",
+                "field by field, the newer policy wins; lists",
             ),
-            ("All apply", "both apply", "both apply"),
+            ("All apply", "both policies apply", "both policies apply"),
         ],
     )
     def test_each_strategy(self, strategy: str, upper: str, together: str) -> None:
         """Between levels and on one target."""
         profile = blank(strategy=MergeStrategy(strategy))
-        assert said(profile, "one further up")[0].startswith(upper)
+        assert said(profile, "on two levels")[0].startswith(upper)
         assert said(profile, "on one target")[0].startswith(together)
 
     @pytest.mark.parametrize(
         ("strategy", "expected"),
         [
-            ("None", "the older one stands, and the other one is refused"),
-            ("Atomic defaults", "the older one replaces the other one as a whole"),
-            ("Patch overrides", "field by field, the older one wins"),
-            ("Patch defaults", "field by field, the older one wins"),
-            ("Strategic merge", "field by field, the older one wins; lists merge by their keys"),
+            ("None", "the older policy is kept, and the other policy is refused"),
+            ("Atomic defaults", "the older policy replaces the other policy as a whole"),
+            ("Patch overrides", "field by field, the older policy wins"),
+            ("Patch defaults", "field by field, the older policy wins"),
+            ("Strategic merge", "field by field, the older policy wins; lists merge by key"),
         ],
     )
     def test_the_first_wins(self, strategy: str, expected: str) -> None:
@@ -126,33 +126,33 @@ class TestMerging:
     def test_one_alone_applies(self) -> None:
         """Whatever the strategy."""
         profile = blank(strategy=MergeStrategy.PATCH_DEFAULTS, same_level="one-applies")
-        assert said(profile, "on one target") == ["the older one applies, and the other one is refused"]
+        assert said(profile, "on one target") == ["the older policy applies, and the other policy is refused"]
 
     def test_a_direct_kind_has_nothing_above(self) -> None:
         """Its policies count at their target alone."""
         profile = blank(policy_class="direct")
-        assert said(profile, "one further up") == []
-        assert said(profile, "on sections") == [
-            "a policy on a section stands there in place of the one on the whole object"
-        ]
+        assert said(profile, "on two levels") == []
+        assert said(profile, "on sections") == ["a policy on a section replaces the policy on the whole object"]
         assert said(replace(profile, sections="refine"), "on sections")[0].startswith("a policy on a section adds to")
 
     def test_a_challenger_cannot_be_beaten_from_above(self) -> None:
         """Where it chooses, it merges or replaces."""
         profile = blank(strategy=MergeStrategy.PATCH_OVERRIDES, chooser="challenger")
-        assert said(profile, "one further up") == ["the nearer one replaces the other one as a whole"]
+        assert said(profile, "on two levels") == ["the nearer policy replaces the other policy as a whole"]
         merging = replace(profile, strategy=MergeStrategy.PATCH_DEFAULTS)
-        assert said(merging, "one further up") == ["field by field, the nearer one wins"]
+        assert said(merging, "on two levels") == ["field by field, the nearer policy wins"]
 
     def test_values_of_a_field(self) -> None:
         """Each with what it means; without any, strategies are named."""
         profile = blank(strategy_field="spec.mode", strategy_values={"Deep": MergeStrategy.PATCH_DEFAULTS})
-        assert said(profile, "as chosen in") == ["spec.mode of each policy (Deep: field by field, the nearer one wins)"]
-        assert said(replace(profile, strategy_values={}), "as chosen in") == [
-            "spec.mode of each policy (by the name of a strategy, such as AtomicDefaults or PatchOverrides)"
+        assert said(profile, "strategy field") == [
+            "spec.mode of each policy (Deep: field by field, the nearer policy wins)"
         ]
-        assert said(profile, "one further up") == [
-            "unless they say otherwise, the nearer one replaces the other one as a whole"
+        assert said(replace(profile, strategy_values={}), "strategy field") == [
+            "spec.mode of each policy (the name of a strategy, such as AtomicDefaults or PatchOverrides)"
+        ]
+        assert said(profile, "on two levels") == [
+            "unless a policy chooses otherwise, the nearer policy replaces the other policy as a whole"
         ]
 
     def test_units(self) -> None:
@@ -164,8 +164,10 @@ class TestMerging:
 
     def test_the_fold(self) -> None:
         """In which order three combine."""
-        assert said(blank(fold="top-down"), "of three") == ["the two furthest up combine first"]
-        assert said(blank(fold="bottom-up"), "of three")[0].startswith("the two nearest combine first, so that nothing")
+        assert said(blank(fold="top-down"), "three policies") == ["the two policies furthest up combine first"]
+        assert said(blank(fold="bottom-up"), "three policies")[0].startswith(
+            "the two nearest policies combine first, so"
+        )
 
     @pytest.mark.parametrize(
         ("changes", "expected"),
@@ -185,7 +187,7 @@ class TestMerging:
         none, same = (frozenset[str](), profile.whole_fields)
         variants = [Variant(targets=frozenset({kind}), whole_fields=none) for kind in (ROUTE, SERVICE)]
         profile = replace(profile, variants=(*variants, Variant(targets=frozenset({GATEWAY}), whole_fields=same)))
-        assert said(profile, "elsewhere") == ["At an HTTPRoute or a Service, as one unit: nothing"]
+        assert said(profile, "exceptions") == ["At an HTTPRoute or a Service, as one unit: nothing"]
 
 
 class TestTargets:
@@ -194,18 +196,18 @@ class TestTargets:
     def test_kinds_with_sections(self) -> None:
         """Only of these does a sectionName name something."""
         profile = blank(declared_targets=frozenset({ROUTE, GATEWAY}))
-        assert said(profile, "may be") == [
-            "a Gateway or an HTTPRoute; sectionName, where there is one, names one listener or rule of it"
+        assert said(profile, "target kinds") == [
+            "a Gateway or an HTTPRoute; sectionName, if set, names one listener or rule of the object"
         ]
-        assert said(blank(declared_targets=frozenset({GroupKind("", "Namespace")})), "may be") == ["a Namespace"]
-        assert said(blank(), "may be")[0].endswith("names one listener, rule or port of it")
+        assert said(blank(declared_targets=frozenset({GroupKind("", "Namespace")})), "target kinds") == ["a Namespace"]
+        assert said(blank(), "target kinds")[0].endswith("names one listener, rule or port of the object")
 
     @pytest.mark.parametrize(
         ("cross_namespace", "grant_required", "expected"),
         [
-            (False, True, "that of the policy alone"),
-            (None, True, "that of the policy; another one where a ReferenceGrant permits it"),
-            (True, False, "that of the policy; another one as well, without a ReferenceGrant"),
+            (False, True, "only the namespace of the policy"),
+            (None, True, "the namespace of the policy; another namespace if a ReferenceGrant permits it"),
+            (True, False, "the namespace of the policy; another namespace without a ReferenceGrant"),
         ],
     )
     def test_namespaces(self, *, cross_namespace: bool | None, grant_required: bool, expected: str) -> None:
@@ -216,7 +218,7 @@ class TestTargets:
     def test_levels(self) -> None:
         """As people speak of them."""
         assert said(FULL, "takes effect") == [
-            "at a Service, or a rule of an HTTPRoute; of several on one path, at the last"
+            "at a Service, or a rule of an HTTPRoute; if a path has several, at the last"
         ]
         assert said(blank(policy_class="direct"), "takes effect") == ["at its target"]
 
@@ -224,9 +226,9 @@ class TestTargets:
         ("fields", "expected"),
         [
             ((), []),
-            (("jwt",), ["a protection is lost with jwt"]),
-            (("perPort.*.tls", "acl", "jwt"), ["a protection is lost with acl, jwt or perPort.*.tls"]),
-            (("*",), ["a protection is lost with any field"]),
+            (("jwt",), ["removing jwt removes a protection"]),
+            (("perPort.*.tls", "acl", "jwt"), ["removing acl, jwt or perPort.*.tls removes a protection"]),
+            (("*",), ["removing any field removes a protection"]),
         ],
     )
     def test_fields_that_protect(self, fields: tuple[str, ...], expected: list[str]) -> None:
@@ -237,12 +239,12 @@ class TestTargets:
         """Of it only what somebody has said: the defaults would claim something."""
         profile = blank(attachment="none", declared_targets=frozenset({GroupKind("", "Pod")}))
         explanation = answer(profile)
-        assert [statement.label for statement in statements(explanation)] == ["named in", "may be", "reach"]
+        assert [statement.label for statement in statements(explanation)] == ["named in", "target kinds", "reach"]
         assert explanation_headline(explanation).endswith(
-            "how its policies attach is not computed, so nothing is claimed about what they affect."
+            "attachment is not computed, so answers claim nothing about what its policies affect."
         )
         assert document_of(explanation)["defaultStrategy"] is None
-        assert said(replace(profile, cross_namespace=False), "namespace") == ["that of the policy alone"]
+        assert said(replace(profile, cross_namespace=False), "namespace") == ["only the namespace of the policy"]
 
 
 class TestReports:
@@ -251,7 +253,7 @@ class TestReports:
     def test_nothing(self) -> None:
         """Some say nothing at all."""
         profile = blank(status=StatusProfile(placement="targets", conditions={}))
-        assert said(profile, "conditions") == ["nothing that is known"]
+        assert said(profile, "conditions") == ["no known conditions"]
 
     def test_a_condition_for_several_events(self) -> None:
         """Is said once."""
@@ -264,12 +266,12 @@ class TestReports:
         }
         profile = blank(status=StatusProfile(placement="policy", conditions=conditions))
         assert said(profile, "conditions")[1:] == [
-            "Accepted False (No) if it is invalid or another policy has its target already",
+            "Accepted False (No) if the policy is invalid or another policy already has the target",
             "Narrow True (Yes) if policies further down have targets of their own",
             "Whole False (No) if policies further down have targets of their own",
         ]
         narrower = replace(profile, status=replace(profile.status, narrowed_by="targets"))
-        assert said(narrower, "conditions")[2] == "Narrow True (Yes) if policies further down take effect instead"
+        assert said(narrower, "conditions")[2] == "Narrow True (Yes) if policies further down take effect instead of it"
 
         named = replace(profile, status=replace(profile.status, target_annotation="example.io/retry"))
         assert said(named, "conditions")[-1] == (
@@ -278,8 +280,10 @@ class TestReports:
 
     def test_other_controllers(self) -> None:
         """By name, where they report first."""
-        assert said(FULL, "otherwise")[0].startswith("by example.com/other, in status.ancestors of the policy, with")
-        assert len(said(FULL, "otherwise")) == 1 + len({*STANDARD_STATUS.conditions.values()})
+        assert said(FULL, "other controllers")[0].startswith(
+            "by example.com/other, in status.ancestors of the policy, one"
+        )
+        assert len(said(FULL, "other controllers")) == 1 + len({*STANDARD_STATUS.conditions.values()})
 
 
 LABEL: Final = {"gateway.networking.k8s.io/policy": "inherited"}

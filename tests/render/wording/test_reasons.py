@@ -215,21 +215,21 @@ def test_a_document_says_where_a_field_is_passed_over() -> None:
         (
             NGINX,
             f"RateLimitPolicy.{NGINX_GROUP}",
-            "rateLimit.dryRun, where it is false, on a Gateway, an HTTPRoute or a",
+            "rateLimit.dryRun with the value false on a Gateway, an HTTPRoute or a",
         ),
-        (NGINX, f"ObservabilityPolicy.{NGINX_GROUP}", "; a Gateway without one is taken to have it"),
+        (NGINX, f"ObservabilityPolicy.{NGINX_GROUP}", "; a Gateway without parameters enables the policy, too"),
         (
             NGINX,
             f"UpstreamSettingsPolicy.{NGINX_GROUP}",
-            "with an entry for each parent Gateway of a route to the target",
+            "one entry per parent Gateway of a route to the target",
         ),
         (NGINX, f"SnippetsPolicy.{NGINX_GROUP}", "snippetspolicies, snippetspolicy\n"),
-        ("kgateway", f"TrafficPolicy.{KGATEWAY}", "field by field, the heavier or else the older one wins"),
-        ("kgateway", f"ListenerPolicy.{KGATEWAY}", "field by field, the older one wins"),
+        ("kgateway", f"TrafficPolicy.{KGATEWAY}", "field by field, the heavier or else the older policy wins"),
+        ("kgateway", f"ListenerPolicy.{KGATEWAY}", "field by field, the older policy wins"),
         (
             "kgateway",
             f"ListenerPolicy.{KGATEWAY}",
-            "kgateway.globalPolicyNamespace = nothing, unless you say otherwise",
+            "kgateway.globalPolicyNamespace = nothing (change with --setting)",
         ),
     ],
 )

@@ -161,15 +161,15 @@ def _enforcement_row(change: EnforcementChange) -> ChangeRow:
     return ChangeRow(
         change="enforcement",
         kind=str(change.policy.group_kind),
-        before=_beaten(change.by_before) if same else change.before or "",
-        after=_beaten(change.by) if same else change.after or "",
+        before=_overridden(change.by_before) if same else change.before or "",
+        after=_overridden(change.by) if same else change.after or "",
         source=str(change.policy),
-        message=f"{change.after} as before" if same else _beaten(change.by) if change.by else "",
+        message=f"{change.after} as before" if same else _overridden(change.by) if change.by else "",
     )
 
 
-def _beaten(by: Collection[ObjectRef]) -> str:
-    return f"beaten by {', '.join(map(str, by))}" if by else "beaten by none"
+def _overridden(by: Collection[ObjectRef]) -> str:
+    return f"overridden by {', '.join(map(str, by))}" if by else "overridden by none"
 
 
 def _problem_row(problem: Diagnostic, change: str) -> ChangeRow:

@@ -128,7 +128,7 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
     Column("TARGET", lambda row: node_phrase(row.setting.source.target)),
     Column("PATHS", lambda row: row.paths),
     Column(
-        "BEATS",
+        "INSTEAD OF",
         lambda row: "; ".join(f"{flow(fate.value)} of {source_phrase(fate.source)}" for fate in row.setting.instead_of),
         narrow=False,
     ),

@@ -318,7 +318,7 @@ _TARGETS: Final[tuple[Column[_TargetRow], ...]] = (
     Column("ENFORCEMENT", lambda row: row.answer.enforcement.state),
     Column("PATHS", lambda row: row.paths),
     Column("AFFECTS", lambda row: str(row.objects), narrow=False),
-    Column("BEATEN BY", lambda row: ", ".join(map(str, row.answer.enforcement.by)), narrow=False),
+    Column("OVERRIDDEN BY", lambda row: ", ".join(map(str, row.answer.enforcement.by)), narrow=False),
     Column("REASON", lambda row: row.attachment.message, narrow=False),
 )
 

@@ -1,4 +1,4 @@
-"""Statements about two policies that meet: which one wins, in which units, and in which order."""
+"""Statements on how two policies combine: which policy wins, in which units, and in which order."""
 
 from __future__ import annotations
 
@@ -15,105 +15,107 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.merging import ConditionalField
 
-# A label, the fields that belong together, and what they say, perhaps in several lines. That is empty where there is
-# nothing to say, which is so of most fields that are not set.
+# A label, the profile fields that it covers, and its text, in one line or several; empty if there is nothing to state,
+# as for most fields that are not set.
 Saying: TypeAlias = "tuple[str, tuple[str, ...], str | Iterable[str]]"
 
-_REFUSED: Final = "the other one is refused"
-_BOTH: Final = "both apply, neither beats the other"
+_REFUSED: Final = "the other policy is refused"
+_BOTH: Final = "both policies apply; neither overrides the other"
 _ABOVE: Final[Mapping[MergeStrategy, str]] = {
-    MergeStrategy.NONE: f"the one further up stands, and {_REFUSED}",
-    MergeStrategy.ATOMIC_DEFAULTS: "the nearer one replaces the other one as a whole",
-    MergeStrategy.ATOMIC_OVERRIDES: "the one further up replaces the other one as a whole",
-    MergeStrategy.PATCH_DEFAULTS: "field by field, the nearer one wins",
-    MergeStrategy.PATCH_OVERRIDES: "field by field, the one further up wins",
-    MergeStrategy.STRATEGIC_MERGE: "field by field, the nearer one wins; lists merge by their keys",
+    MergeStrategy.NONE: f"the policy further up is kept, and {_REFUSED}",
+    MergeStrategy.ATOMIC_DEFAULTS: "the nearer policy replaces the other policy as a whole",
+    MergeStrategy.ATOMIC_OVERRIDES: "the policy further up replaces the other policy as a whole",
+    MergeStrategy.PATCH_DEFAULTS: "field by field, the nearer policy wins",
+    MergeStrategy.PATCH_OVERRIDES: "field by field, the policy further up wins",
+    MergeStrategy.STRATEGIC_MERGE: "field by field, the nearer policy wins; lists merge by key",
     MergeStrategy.ALL_APPLY: _BOTH,
 }
 _STANZAS: Final = {
-    "plural": "settings in defaults give way to a nearer policy, settings in overrides beat it: as a whole, or field"
-    " by field where they say strategy: {merge}",
-    "singular": "settings in default give way to a nearer policy, settings in override beat it, field by field; one"
-    " policy may have both",
-    "none": "settings stand in the spec itself, not in defaults or overrides",
+    "plural": "a nearer policy replaces settings in defaults, and settings in overrides replace those of a nearer"
+    " policy: as a whole, or field by field with strategy: {merge}",
+    "singular": "a nearer policy replaces settings in default, and settings in override replace those of a nearer"
+    " policy, field by field; a policy can have both",
+    "none": "settings are in the spec itself, not in defaults or overrides",
     None: "",
 }
 _FOLD: Final = {
-    "bottom-up": "the two nearest combine first, so that nothing below can undo an override",
-    "top-down": "the two furthest up combine first",
+    "bottom-up": "the two nearest policies combine first, so that no policy below can undo an override",
+    "top-down": "the two policies furthest up combine first",
     None: "",
 }
 _WITHIN: Final = {
     "level": "policies on one level",
-    "levels": "levels one below the other, such as a route and the routes that it leads to",
+    "levels": "nested levels, such as a route and the routes to which it delegates",
     "scopes": "the scopes",
 }
 
 
 def combinations(profile: PolicyKindProfile) -> Iterator[Saying]:
-    """List the statements about two policies that meet, field by field of the profile."""
-    yield "one further up", ("strategy",), ancestor_phrase(profile)
+    """List the statements on how two policies combine, field by field of the profile."""
+    yield "on two levels", ("strategy",), ancestor_phrase(profile)
     yield "on one target", ("same_level", "strategy", "refusal"), one_target_phrase(profile)
-    like = "a policy on a route is refused if another route has a Gateway, port, hostname and path in common with it"
-    yield "on like routes", ("overlap",), like if profile.overlap == "refused" else ""
+    overlap = "a policy on a route is refused if another route shares a Gateway, port, hostname and path with it"
+    yield "overlap", ("overlap",), overlap if profile.overlap == "refused" else ""
     chosen = [f"{value}: {_above(profile, meaning)}" for value, meaning in profile.strategy_values.items()]
-    means = "; ".join(chosen) or "by the name of a strategy, such as AtomicDefaults or PatchOverrides"
+    means = "; ".join(chosen) or "the name of a strategy, such as AtomicDefaults or PatchOverrides"
     field, from_above = profile.strategy_field, profile.strategy_from_above
-    unsaid = "; one that chooses nothing does as the nearest one above it that does" if from_above else ""
+    unsaid = "; a policy without the field uses that of the nearest policy above that has it" if from_above else ""
     fields = ("strategy_field", "strategy_values", "strategy_from_above")
-    yield "as chosen in", fields, field and f"{field} of each policy ({means}){unsaid}"
+    yield "strategy field", fields, field and f"{field} of each policy ({means}){unsaid}"
     stanzas = _STANZAS[profile.stanzas].format(merge=profile.stanza_merge or "patch")
     yield "stanzas", ("stanzas", "stanza_merge"), stanzas
-    yield "who decides", ("chooser",), _chooser(profile)
+    yield "strategy from", ("chooser",), _chooser(profile)
     closest = profile.merges_with == "closest"
     where = f" on {levels_phrase(profile.merge_parents)}" if profile.merge_parents else ""
     every = "the closest policy" if closest else "every policy"
     yield "merges with", ("merges_with", "merge_parents"), f"{every} above it{where}" if where or closest else ""
-    yield "of three", ("fold",), _FOLD[profile.fold]
-    scopes = [f"those on {levels_phrase(scope.levels)}{_below(scope.protocols)}" for scope in profile.scopes]
-    remaining = f"{'; '.join(scopes)}; all others. The narrower one wins each field"
-    yield "by themselves", ("scopes",), remaining if scopes else ""
-    yield "between routes", ("route_choice",), _route_choice(profile)
+    yield "three policies", ("fold",), _FOLD[profile.fold]
+    scopes = [f"policies on {levels_phrase(scope.levels)}{_below(scope.protocols)}" for scope in profile.scopes]
+    remaining = (
+        f"{'; '.join(scopes)}; all other policies. Each scope is merged by itself; the narrower scope wins each field"
+    )
+    yield "scopes", ("scopes",), remaining if scopes else ""
+    yield "delegation", ("route_choice",), _route_choice(profile)
     by_number = [f"{profile.order_field}, the smallest number first"] if profile.order_field else []
     weight = profile.weight_annotation
     numbers = [*by_number, *([f"the annotation {weight}, the greatest number first"] if weight else [])]
-    age = f"{', then '.join(numbers)}, and only then age"
+    age = f"{', then '.join(numbers)}, then age"
     yield "ordered by", ("order_field", "weight_annotation"), age if numbers else ""
     yield "as one unit", ("whole_fields",), _whole(profile)
     maps = listed(sorted(profile.maps_in_stanzas))
     yield "as one unit", ("map_fields",), maps and f"{maps} in default and override"
-    yield "together", ("shared_fields",), _shared(profile)
+    yield "joint fields", ("shared_fields",), _shared(profile)
     port = profile.port_field
-    instead = f"for its port, an entry of {port.field} stands instead of {port.instead_of}" if port else ""
+    instead = f"for its port, an entry of {port.field} replaces {port.instead_of}" if port else ""
     yield "for a port", ("port_field",), instead
     yield "ignored", ("ignored",), _ignored(profile)
-    lists = (f"{name} by {key}" if key else f"{name} are appended" for name, key in profile.list_keys.items())
+    lists = (f"{name} merge by {key}" if key else f"{name} are appended" for name, key in profile.list_keys.items())
     yield "lists", ("list_keys",), "; ".join(lists)
-    null = "a field set to null counts as not set"
+    null = "a field with the value null counts as not set"
     yield "nulls", ("nulls",), null if profile.nulls == "ignore" else ""
     without = profile.empty_without
-    yield "empty", ("empty_without",), without and f"a policy without {without} replaces none further up"
-    fields_ = [f"its {theirs} for {ours}" for ours, theirs in profile.object_fields.items()]
+    yield "empty", ("empty_without",), without and f"a policy without {without} replaces no policy further up"
+    fields_ = [f"{theirs} sets {ours}" for ours, theirs in profile.object_fields.items()]
     fields_ += [_in_case(field_) for field_ in profile.conditional_object_fields]
-    beats = f"{listed(fields_)}; that beats every default and loses to every override" if fields_ else ""
-    yield "target's fields", ("object_fields", "conditional_object_fields"), beats
-    yield "elsewhere", ("variants",), _variants(profile)
+    rank = f"{listed(fields_)}; such a value overrides every default, and every override overrides it"
+    yield "target's fields", ("object_fields", "conditional_object_fields"), rank if fields_ else ""
+    yield "exceptions", ("variants",), _variants(profile)
     worded = listed(list(dict.fromkeys(part.field for part in profile.summary if part.words)))
-    yield "in short", ("summary",), worded and f"first {worded}, then the names of other fields"
+    yield "summary", ("summary",), worded and f"first {worded}, then the names of other fields"
 
 
 def _in_case(own_field: ConditionalField) -> str:
-    cases = [f"it has {own_field.given}"] if own_field.given else []
-    cases += [f"it has no {own_field.absent}"] if own_field.absent else []
-    return f"its {own_field.object_field} for {own_field.field}" + (f" where {listed(cases)}" if cases else "")
+    cases = [f"{own_field.given} is set"] if own_field.given else []
+    cases += [f"{own_field.absent} is not set"] if own_field.absent else []
+    return f"{own_field.object_field} sets {own_field.field}" + (f" if {listed(cases)}" if cases else "")
 
 
 def ancestor_phrase(profile: PolicyKindProfile) -> str:
-    """Say which of two policies wins if one is above the other."""
+    """Return which of two policies wins if one is above the other."""
     if profile.policy_class == "direct":
         return ""
     chosen = profile.strategy_field or profile.stanzas in {"plural", "singular"}
-    return ("unless they say otherwise, " if chosen else "") + _above(profile, profile.default_strategy)
+    return ("unless a policy chooses otherwise, " if chosen else "") + _above(profile, profile.default_strategy)
 
 
 def _above(profile: PolicyKindProfile, strategy: MergeStrategy) -> str:
@@ -124,25 +126,25 @@ def _above(profile: PolicyKindProfile, strategy: MergeStrategy) -> str:
 
 
 def one_target_phrase(profile: PolicyKindProfile) -> str:
-    """Say which of two policies on one target wins."""
+    """Return which of two policies on one target wins."""
     extent = ", on all of its targets" if profile.refusal == "everywhere" else ""
     if profile.same_level == "one-applies":
-        return f"the older one applies, and {_REFUSED}{extent}"
+        return f"the older policy applies, and {_REFUSED}{extent}"
     if profile.same_level == "disjoint":
-        return f"both apply unless they set a common field; then the newer one is refused{extent}"
+        return f"both policies apply unless they set a common field; then the newer policy is refused{extent}"
     if profile.same_level == "all-apply":
         return _BOTH
     first_wins = profile.same_level == "first-wins" or (profile.same_level is None and profile.stanzas == "singular")
-    # The older one stands where the one further up does, and where the first one wins.
+    # The older policy has the part of the policy further up, and wins where the first one does.
     phrase = _ABOVE[profile.default_strategy].replace("the nearer", "the older" if first_wins else "the newer")
-    older = "the heavier or else the older one" if profile.weight_annotation else "the older one"
-    return phrase.replace("the one further up", "the older one").replace("the older one", older)
+    older = "the heavier or else the older policy" if profile.weight_annotation else "the older policy"
+    return phrase.replace("the policy further up", "the older policy").replace("the older policy", older)
 
 
 def _chooser(profile: PolicyKindProfile) -> str:
     if profile.chooser == "challenger":
-        return "the nearer one says how"
-    return "the one further up says how" if profile.strategy_field else ""
+        return "the nearer policy"
+    return "the policy further up" if profile.strategy_field else ""
 
 
 def _below(protocols: Iterable[str]) -> str:
@@ -155,13 +157,13 @@ def _route_choice(profile: PolicyKindProfile) -> str:
         return ""
     values = [
         f"{value}: {_ABOVE[means.strategy]}"
-        + ("; joint fields are put together" if means.joint else "")
-        + (", the further route's first" if means.joint is MergeStrategy.PATCH_OVERRIDES else "")
+        + ("; joint fields are combined" if means.joint else "")
+        + (", those of the delegating route first" if means.joint is MergeStrategy.PATCH_OVERRIDES else "")
         for value, means in choice.values.items()
     ]
     if choice.listed:
-        values.append(f"a list of fields below {choice.listed.below}: of these, {_ABOVE[choice.listed.strategy]}")
-    return f"the annotation {choice.annotation} of the route that leads to the other one ({'; '.join(values)})"
+        values.append(f"a list of fields below {choice.listed.below}: for these, {_ABOVE[choice.listed.strategy]}")
+    return f"the annotation {choice.annotation} of the delegating route ({'; '.join(values)})"
 
 
 def _whole(profile: PolicyKindProfile) -> str:
@@ -175,30 +177,30 @@ def _whole(profile: PolicyKindProfile) -> str:
 
 def _shared(profile: PolicyKindProfile) -> Iterator[str]:
     for field in profile.shared_fields:
-        entries = f"elements by their {field.by[1:-1]}" if field.by.startswith("[") else f"entries by {field.by}"
-        of = {"": "what each policy says", "*": "its fields, each from one policy"}.get(field.by, entries)
+        entries = f"elements by {field.by[1:-1]}" if field.by.startswith("[") else f"entries by {field.by}"
+        of = {"": "the values of each policy", "*": "its fields, each from one policy"}.get(field.by, entries)
         levels = either([_WITHIN[within] for within in field.within])
-        unless = f", unless they disagree on {either(field.unless)}" if field.unless else ""
+        unless = f", unless they differ in {either(field.unless)}" if field.unless else ""
         yield f"{field.field}: {of}, among {levels}{unless}"
 
 
 def _ignored(profile: PolicyKindProfile) -> Iterator[str]:
     """List the fields that controllers ignore."""
     for part in profile.ignored:
-        where = f", where it is {either(sorted(part.values))}," if part.values else ""
+        where = f" with the value {either(sorted(part.values))}" if part.values else ""
         fields = listed(part.fields) if part.fields else "policies"
         yield f"{fields}{where} on {levels_phrase(part.levels)}{_below(part.protocols)}"
 
 
 def _counting(profile: PolicyKindProfile) -> str:
-    return f"only this counts: {listed(sorted(profile.counting_fields))}" if profile.counting_fields else ""
+    return f"only these fields count: {listed(sorted(profile.counting_fields))}" if profile.counting_fields else ""
 
 
-# What may be different at some targets, and what stands before it.
+# What may differ for some targets, and the words before it.
 _VARYING: Final[Sequence[tuple[Callable[[PolicyKindProfile], str], str]]] = (
     (ancestor_phrase, ""),
     (one_target_phrase, "on one target "),
-    (_chooser, "where they choose, "),
+    (_chooser, "strategy from "),
     (_whole, "as one unit: "),
     (_counting, ""),
     (lambda profile: "; ".join(_ignored(profile)), "ignored: "),
@@ -206,7 +208,7 @@ _VARYING: Final[Sequence[tuple[Callable[[PolicyKindProfile], str], str]]] = (
 
 
 def _variants(profile: PolicyKindProfile) -> str:
-    """Say what is different at the targets of each variant."""
+    """Return what differs for the targets of each variant."""
 
     def differences(at_kind: PolicyKindProfile) -> str:
         phrases = ((lead, phrase(at_kind), phrase(profile)) for phrase, lead in _VARYING)

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.explain import Explanation
 
 _WIDTH: Final = 96
-_TO_DO: Final = "TODO: where this is written, as repository, file and line, or as an address"
+_TO_DO: Final = "TODO: source of this information: repository, file and line, or URL"
 _DECLARED: Final = (
-    "The kinds that policies in the input name. Add what is missing, or leave the field out to allow any."
+    "The kinds that policies in the input target. Add missing kinds, or remove the field to allow any kind."
 )
 _RULES: Final = "[{group: gateway.networking.k8s.io, kind: HTTPRoute, section: true}]"
-_EVIDENCE: Final = "Where this is written, so that a later reader can check it."
-# In the order in which they are best read; what else there is comes before the evidence.
+_EVIDENCE: Final = "The sources of this information, so that a later reader can check it."
+# The first fields of a draft; the evidence is the last one.
 _FIRST: Final = ("class", "declaredTargets", "effectiveTargets", "strategy")
 
 
 def draft(answer: Explanation, *, unicode: bool) -> str:
-    """Return a valid profile file that makes the assumptions of the answer, with the target kinds of policies."""
+    """Return a valid profile file with the assumptions of the answer and the target kinds of policies."""
     kind = answer.profile.group_kind
     # What other settings stand for has been filled in.
     profile = replace(answer.profile, settings=answer.profile.settings_of_fields)
@@ -41,14 +41,14 @@ def draft(answer: Explanation, *, unicode: bool) -> str:
     known = {"profile": "", "label": "the label of its definition, ", "shape": "its target references, "}
     header = (
         f"{kind}, from {known[profile.known_by]}{answer.origin}.",
-        "Correct what is wrong here, then use this file with --profiles.",
+        "Correct this file, then use it with --profiles.",
         "docs/profiles.md describes every field.",
     )
     return "\n".join([*_commented(header), *_with_comments(text, _comments(answer))]) + "\n"
 
 
 def draft_fields(answer: Explanation) -> dict[str, Json]:
-    """Return the fields that a person is most likely to edit, then the others that are not as they are by default."""
+    """Return the fields that are edited most often, then the other fields that differ from their defaults."""
     profile = answer.profile
     fields: dict[str, Json] = {}
     if profile.attaches_as_known:
@@ -65,10 +65,10 @@ def draft_fields(answer: Explanation) -> dict[str, Json]:
 
 
 def _comments(answer: Explanation) -> dict[str, list[str]]:
-    """Return the comments above fields: what may be written there, what is assumed and how to find out."""
+    """Return the comments above fields: the values to choose from, the assumptions and how to check them."""
     profile = answer.profile
     comments = {
-        "class": ["direct: a policy changes its target alone. inherited: also what is below it."],
+        "class": ["direct: a policy changes only its target. inherited: also the objects below it."],
         "strategy": [f"One of {', '.join(MergeStrategy)}."],
         "evidence": [_EVIDENCE],
     }
@@ -76,7 +76,10 @@ def _comments(answer: Explanation) -> dict[str, list[str]]:
         comments["declaredTargets"] = [_DECLARED]
     if not profile.effective_targets:
         where = "at the target itself" if profile.policy_class == "direct" else "at the end of every path"
-        comments["effectiveTargets"] = [f"Where it changes behaviour; empty: {where}. For the rules of routes:", _RULES]
+        comments["effectiveTargets"] = [
+            f"Where policies change behavior; empty: {where}. For the rules of routes:",
+            _RULES,
+        ]
     for choice, field in (("class", "class"), ("merge strategy", "strategy")):
         if choice in profile.assumed:
             comments[field].append(f"Assumed. {REMEDIES[choice]}")

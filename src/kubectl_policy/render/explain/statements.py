@@ -32,33 +32,33 @@ if TYPE_CHECKING:
     from kubectl_policy.render.wording.sections import Command
 
 TARGETS: Final = "What a policy targets"
-EFFECT: Final = "What it changes"
+EFFECT: Final = "What a policy changes"
 TWO: Final = "How two policies combine"
-REPORT: Final = "What its controllers report"
+REPORT: Final = "What controllers report"
 
 
 class Statement(Struct, frozen=True, kw_only=True):
-    """One thing that is said of a policy kind."""
+    """A statement about a policy kind."""
 
-    topic: Annotated[str, Meta()]
-    label: Annotated[str, Meta()]
+    topic: Annotated[str, Meta(description="The heading of the statement in the text of the answer.")]
+    label: Annotated[str, Meta(description="The label of the statement below its heading.")]
     attributes: tuple[str, ...]
-    text: Annotated[str, Meta()]
+    text: Annotated[str, Meta(description="The statement itself, for people.")]
     basis: Annotated[
         Basis,
-        Meta(description="Where it is from; assumed is a guess, default holds where nothing says otherwise."),
+        Meta(description="The source of the statement; assumed is a guess, default is the rule of GEP-713."),
     ]
 
     @property
     def fields(self) -> Annotated[tuple[str, ...], Meta()]:
-        """The fields of a profile that say so; mapFields is of the definition's schema alone."""
+        """The profile fields of the statement; mapFields comes from the schema of the definition only."""
         return tuple(map(name_in_files, self.attributes))
 
 
 def statements(explanation: Explanation) -> Iterator[Statement]:
-    """List all statements about a policy kind, known or assumed, in the order in which people ask.
+    """List all statements about a policy kind, known or assumed, in the order of the answer.
 
-    Of a kind whose way of attaching is not computed only what somebody has said: the defaults claim nothing about it.
+    If attachment is not computed for the kind, statements that rest on defaults are left out.
     """
     profile = explanation.profile
     for topic, (label, fields, texts) in sayings(profile):
@@ -82,67 +82,67 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
         ("reference_fields", "attachment"),
         {
             "references": either(references),
-            "partly": f"{either(references)}; without any, a policy attaches in a way that is not computed",
-            "filters": "filters of routes only",
+            "partly": f"{either(references)}; how a policy without any of them attaches is not computed",
+            "filters": "only filters of routes",
             "parameters": "spec.infrastructure.parametersRef of Gateways and spec.parametersRef of GatewayClasses",
-            "none": "in a way that is not computed, so nothing is claimed about what a policy affects",
+            "none": "unknown fields: attachment is not computed, so answers claim nothing about what a policy affects",
         }[profile.attachment],
     )
-    backends = "; a filter of a backendRef may do so too, for that backend only" if profile.backend_filters else ""
-    rules = f"a filter of type ExtensionRef in a rule of {kinds_phrase(profile.filter_routes)} may name a policy"
-    first = f"{rules}, which then comes before all others on that rule{backends}"
+    backends = "; a filter of a backendRef can name a policy for that backend only" if profile.backend_filters else ""
+    rules = f"a filter of type ExtensionRef in a rule of {kinds_phrase(profile.filter_routes)} can name a policy"
+    first = f"{rules}, which then precedes all other policies on that rule{backends}"
     yield "by filters", ("filter_routes", "backend_filters"), first if profile.filter_routes else ""
     kinds = profile.declared_targets
     rows = [row for row in KIND_ROWS if row.sections and (row.group_kind in kinds or not kinds)]
     nouns = either(tuple(dict.fromkeys(row.section_noun for row in rows)))
-    part = f"; sectionName, where there is one, names one {nouns} of it" if rows and references else ""
+    part = f"; sectionName, if set, names one {nouns} of the object" if rows and references else ""
     named = kinds_phrase(kinds) if kinds else "an object of any kind" if references else ""
-    yield "may be", ("declared_targets",), named + part
+    yield "target kinds", ("declared_targets",), named + part
     virtual = kinds_phrase(profile.virtual_targets)
-    yield "or also", ("virtual_targets",), virtual and f"{virtual}, which no API serves"
+    yield "virtual kinds", ("virtual_targets",), virtual and f"{virtual}, which no API serves"
     group, unnamed = profile.target_group, profile.unnamed_rules
-    yield "no group", ("target_group",), group and f"a reference without a group means {group}"
+    yield "default group", ("target_group",), group and f"a reference without a group means {group}"
     first, second = (unnamed.replace("{n}", number) for number in "12")
-    yield "unnamed rules", ("unnamed_rules",), unnamed and f"{first}, {second} and so on, by their place in the route"
+    yield "unnamed rules", ("unnamed_rules",), unnamed and f"{first}, {second} and so on, by position in the route"
     yield "namespace", ("cross_namespace", "grant_required"), _namespaces(profile)
-    referred = "if a route sends requests to it, whether or not there is such an object"
-    yield "there", ("targets_exist",), referred if profile.targets_exist == "whenReferred" else ""
+    referred = "if a route forwards requests to it, even if the object does not exist"
+    yield "target exists", ("targets_exist",), referred if profile.targets_exist == "whenReferred" else ""
     yield "enabled by", ("enabled_by",), _enabled_by(profile)
     sizes = (f"{size} must not be less than {either(least)}" for size, least in profile.least_sizes.items())
     yield "sizes", ("least_sizes",), "; ".join(sizes)
     errors = "requests to the targets of an invalid policy get an error response"
     yield "if invalid", ("when_invalid",), errors if profile.when_invalid == "errors" else ""
-    nothing = "a selector without any requirement selects nothing"
+    nothing = "a selector without requirements selects nothing"
     yield "selectors", ("empty_selector",), nothing if profile.empty_selector == "nothing" else ""
     everywhere = profile.global_namespace
-    policies = f"policies in namespace {everywhere} may select objects in every namespace"
-    yield "everywhere", ("global_namespace",), everywhere and policies
+    policies = f"policies in namespace {everywhere} can select objects in all namespaces"
+    yield "all namespaces", ("global_namespace",), everywhere and policies
     vital = [need for need in profile.needs if need.by != "labels" and need.when_missing == "invalid"]
-    yield "must have", ("needs",), _needs(need for need in vital if not need.optional)
+    yield "requires", ("needs",), _needs(need for need in vital if not need.optional)
     named = _needs(need for need in vital if need.optional)
-    yield "must be there", ("needs",), named and f"where a policy names it: {named}"
+    yield "must exist", ("needs",), named and f"if a policy names it: {named}"
     yield "refers to", ("needs",), _needs(need for need in profile.needs if need not in vital)
     exclusive, status = profile.exclusive_field, profile.target_status
-    shared = f"no two targets may have an entry of {exclusive} in common"
-    yield "not shared", ("exclusive_field",), exclusive and shared
-    yield "idle", ("target_status",), status and f"without {status} in its target, a policy does nothing"
+    shared = f"no two targets can share an entry of {exclusive}"
+    yield "exclusive", ("exclusive_field",), exclusive and shared
+    yield "no effect", ("target_status",), status and f"if the target has no {status}"
     called = listed(profile.backend_fields)
-    yield "backends", ("backend_fields",), called and f"a policy sends requests of its own to those in {called}"
+    yield "backends", ("backend_fields",), called and f"a policy sends its own requests to the backends in {called}"
 
 
 def _namespaces(profile: PolicyKindProfile) -> str:
     if profile.cross_namespace is False:
-        return "that of the policy alone"
-    across = "where a ReferenceGrant permits it" if profile.grant_required else "as well, without a ReferenceGrant"
-    return f"that of the policy; another one {across}" if profile.attaches_as_known else ""
+        return "only the namespace of the policy"
+    across = "if a ReferenceGrant permits it" if profile.grant_required else "without a ReferenceGrant"
+    return f"the namespace of the policy; another namespace {across}" if profile.attaches_as_known else ""
 
 
 def _enabled_by(profile: PolicyKindProfile) -> str:
     enabling = profile.enabled_by
     if enabling is None:
         return ""
-    without = "; a Gateway without one is taken to have it" if enabling.without == "allowed" else ""
-    return f"{enabling.field}, in the {enabling.group_kind.kind} that is the Gateway's parameters{without}"
+    without = "; a Gateway without parameters enables the policy, too" if enabling.without == "allowed" else ""
+    return f"{enabling.field}, in the {enabling.group_kind.kind} that the Gateway names as its parameters{without}"
 
 
 def _needs(needs: Iterable[RequiredObject]) -> str:
@@ -158,47 +158,55 @@ def _needs(needs: Iterable[RequiredObject]) -> str:
 def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
     direct, levels = profile.policy_class == "direct", profile.effective_targets
     yield "reach", ("policy_class",), reach_phrase(profile)
-    last = "; of several on one path, at the last" if len(levels) > 1 else ""
-    end = "at its target" if direct else "where each path ends, at a Service for example"
+    last = "; if a path has several, at the last" if len(levels) > 1 else ""
+    end = "at its target" if direct else "at the end of each path, for example at a Service"
     yield "takes effect", ("effective_targets",), f"at {levels_phrase(levels)}{last}" if levels else end
-    inside = "a path counts only if a hostname of the route is inside the listener's"
+    inside = "a path counts only if the hostname of the listener covers a hostname of the route"
     yield "hostnames", ("hostnames",), inside if profile.hostnames == "inside" else ""
     relation = profile.sections or ("replace" if direct else "")
-    verb = {"refine": "adds to", "replace": "stands there in place of", "": ""}[relation]
-    yield "on sections", ("sections",), verb and f"a policy on a section {verb} the one on the whole object"
+    verb = {"refine": "adds to", "replace": "replaces", "": ""}[relation]
+    yield "on sections", ("sections",), verb and f"a policy on a section {verb} the policy on the whole object"
     status = profile.answers
-    yield "answers", ("answers",), status and f"requests itself, so that backends get none, where it sets {status}"
-    anything = "anything: it changes the proxy's own configuration, and its patches are not read"
+    yield (
+        "answers",
+        ("answers",),
+        status and f"a policy that sets {status} answers requests itself; backends receive none",
+    )
+    anything = "any setting: a policy patches the configuration of the proxy, and the patches are not read"
     yield "may change", ("patches",), anything if profile.patches else ""
     fields = "any field" if "*" in profile.security_fields else either(sorted(profile.security_fields))
-    yield "security", ("security_fields",), fields and f"a protection is lost with {fields}"
+    yield "security", ("security_fields",), fields and f"removing {fields} removes a protection"
     controllers = either(sorted(profile.controllers))
-    yield "on Gateways", ("controllers",), f"only of {controllers}" if controllers else "of every controller"
+    yield (
+        "controllers",
+        ("controllers",),
+        f"only Gateways of {controllers}" if controllers else "Gateways of any controller",
+    )
     settings = (
-        f"{name} = {setting.default or 'nothing'}, unless you say otherwise: {setting.description}"
+        f"{name} = {setting.default or 'nothing'} (change with --setting): {setting.description}"
         for name, setting in profile.settings.items()
     )
-    yield "set up as", ("settings",), "; ".join(settings)
+    yield "settings", ("settings",), "; ".join(settings)
 
 
 def reach_phrase(profile: PolicyKindProfile) -> str:
-    """Say what a policy changes."""
-    return "its target alone" if profile.policy_class == "direct" else "its target and what is below it"
+    """Return what a policy changes."""
+    return "only its target" if profile.policy_class == "direct" else "its target and the objects below it"
 
 
 _PLACES: Final[Mapping[Placement, str]] = {
     "policy": "status.conditions of the policy",
-    "targets": "status.ancestors of the policy, with an entry for each target",
-    "parents": "status.ancestors of the policy, with an entry for each parent of a target route",
-    "owners": "status.ancestors of the policy, with an entry for each parent of a target route, or owner of a listener",
-    "parentGateways": "status.ancestors of the policy, with an entry for each parent Gateway of a route to the target",
-    "gateways": "status.ancestors of the policy, with an entry for each Gateway above the target",
+    "targets": "status.ancestors of the policy, one entry per target",
+    "parents": "status.ancestors of the policy, one entry per parent of a target route",
+    "owners": "status.ancestors of the policy, one entry per parent of a target route or owner of a listener",
+    "parentGateways": "status.ancestors of the policy, one entry per parent Gateway of a route to the target",
+    "gateways": "status.ancestors of the policy, one entry per Gateway above the target",
 }
-# What events mean where conditions go by what a policy has of each merge.
+# The meanings of events if conditions are about the single merges (`enforcedBy: merges`).
 _OF_MERGES: Final[Mapping[Event, str]] = {
-    "enforced": "it has a part in every field that is merged there",
-    "partially enforced": "it has a part in some of what is merged there",
-    "overridden": "it has no part in something that is merged there",
+    "enforced": "the policy contributes to every merged field",
+    "partially enforced": "the policy contributes to some merged fields",
+    "overridden": "the policy contributes to no field of some merge",
 }
 
 
@@ -209,16 +217,16 @@ def _reports(profile: PolicyKindProfile) -> Iterator[Saying]:
         for name, status in profile.status_by.items()
         for line in _status(status)
     )
-    yield "otherwise", ("status_by",), otherwise
+    yield "other controllers", ("status_by",), otherwise
 
 
 def _status(status: StatusProfile) -> Iterator[str]:
-    yield f"in {_PLACES[status.placement]}" if status.conditions else "nothing that is known"
+    yield f"in {_PLACES[status.placement]}" if status.conditions else "no known conditions"
     meanings = dict(EVENTS) | (dict(_OF_MERGES) if status.enforced_by == "merges" else {})
     if status.affects == "targets":
-        meanings["affected"] = "a policy targets the object, on which this is written"
+        meanings["affected"] = "a policy targets the object that has the condition"
     if status.narrowed_by == "targets":
-        meanings["narrowed"] = "policies further down take effect instead"
+        meanings["narrowed"] = "policies further down take effect instead of it"
     events = grouped(
         (f"{condition.type} {condition.status} ({condition.reason})", meanings[event])
         for event, conditions in status.conditions.items()
@@ -234,33 +242,33 @@ _ASSUMED: Final = {
     "class": "its class",
     "merge strategy": "its merge strategy",
 }
-# How to find out whether what is assumed is so.
+# How to check each assumption.
 REMEDIES: Final = {
-    "being a policy": "Is it meant to change the behaviour of what its target references name? Its documentation says"
-    " so.",
-    "class": "Does a policy on a Gateway change what its routes do (inherited), or the Gateway alone (direct)? The"
-    f" label {POLICY_LABEL} of its CustomResourceDefinition says so, or its documentation.",
-    "merge strategy": "With a policy on a Gateway and one on a route, which settings hold on the route? Look for merge,"
-    " override, precedence and conflict in its documentation, or try it and compare.",
+    "being a policy": "Is the kind meant to change the behavior of the objects in its target references? See its"
+    " documentation.",
+    "class": "Does a policy on a Gateway also change its routes (inherited), or only the Gateway (direct)?"
+    f" See the label {POLICY_LABEL} of its CustomResourceDefinition, or its documentation.",
+    "merge strategy": "If a Gateway and a route each have a policy, which settings are in force on the route? Look for"
+    " merge, override, precedence and conflict in its documentation, or try it and compare.",
 }
 _BELIED: Final = (
-    "Its label says direct, but its policies target Gateways and routes. Does one on a Gateway change what its routes"
-    " do? Then it is inherited, whatever its label says."
+    "The label says direct, but policies target Gateways and routes. If a policy on a Gateway also changes the routes"
+    " of the Gateway, the kind is inherited, whatever the label says."
 )
-_NOTES: Final[Mapping[bool, str]] = {False: "Notes", True: "What is not computed, so that answers may be wrong there"}
+_NOTES: Final[Mapping[bool, str]] = {False: "Notes", True: "Not computed, so answers may be wrong here"}
 _MARKS: Final = {"assumed": " (assumed)", "default": " (by default)"}
-_BY_DEFAULT: Final = "nothing says otherwise, so what GEP-713 says for all policy kinds is assumed"
+_BY_DEFAULT: Final = "no source defines this, so the rules of GEP-713 for all policy kinds are assumed"
 
 
-# What a kind is that is not a policy kind.
+# Kinds whose objects are not policies.
 _WHAT: Final[Mapping[Role, str]] = {
-    "filter": "a kind of filters that routes name",
-    "parameters": "a kind of parameters that Gateways and their classes name",
+    "filter": "a kind of filters, referenced by routes",
+    "parameters": "a kind of parameters, referenced by Gateways and GatewayClasses",
 }
 
 
 def explanation_headline(answer: Explanation) -> str:
-    """Return the answer in one sentence; if it rests on assumptions or is incomplete, the same sentence says so."""
+    """Return the answer in one sentence, with its assumptions and whether it is incomplete."""
     profile = answer.profile
     verb = "looks like" if "being a policy" in profile.assumed else "is"
     noun = _WHAT.get(profile.role) or profile.class_phrase.replace("policy", "policy kind", 1)
@@ -273,22 +281,26 @@ def explanation_headline(answer: Explanation) -> str:
 def _gist(answer: Explanation) -> str:
     profile = answer.profile
     if not profile.attaches_as_known:
-        return "how its policies attach is not computed, so nothing is claimed about what they affect"
+        return "attachment is not computed, so answers claim nothing about what its policies affect"
     if profile.role == "filter":
-        return f"one changes the requests of the rule that names it; of two there, {one_target_phrase(profile)}"
+        filters = one_target_phrase(profile).replace("policies", "filters").replace("policy", "filter")
+        return f"a filter changes the requests of the rule that names it; if a rule names two filters, {filters}"
     if profile.role == "parameters":
-        choose = "they say themselves which one wins" if profile.strategy_field else ancestor_phrase(profile)
-        return f"they hold for all that the Gateway serves; of those of a class and of its Gateway, {choose}"
+        winner = "their settings choose which object wins" if profile.strategy_field else ancestor_phrase(profile)
+        objects = winner.replace("policy", "object")
+        return f"parameters apply to the whole Gateway; if the class and the Gateway both name parameters, {objects}"
     reach = f"a policy changes {reach_phrase(profile)}"
     if profile.strategy_field or profile.stanzas in {"plural", "singular"}:
-        return f"{reach}; of two policies, they say themselves which one wins"
-    return f"{reach}; of two policies, {ancestor_phrase(profile) or one_target_phrase(profile)}"
+        return f"{reach}; policies choose themselves which of two policies wins"
+    above = ancestor_phrase(profile)
+    two = f"of two policies, {above}" if above else f"of two policies on one target, {one_target_phrase(profile)}"
+    return f"{reach}; {two}"
 
 
 def explanation_tree(answer: Explanation, view: View) -> Document:
-    """Return the answer about a policy kind in the order of thought that every command keeps."""
+    """Return the answer about a policy kind: headline, statements, sources, assumptions, blind spots, next commands."""
     profile, all_statements = answer.profile, list(statements(answer))
-    nearer = " (the nearer one is the one nearer to the backend)" if profile.policy_class == "inherited" else ""
+    nearer = " (the nearer policy is the one nearer to the backend)" if profile.policy_class == "inherited" else ""
     remedies = {**REMEDIES, **({"class": _BELIED} if profile.policy_class == "direct" else {})}
     notes = [prose_line(profile.notes, indent=2, hang=2)] if profile.notes else []
     return (
@@ -298,8 +310,8 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
             for topic, together in groupby(all_statements, lambda statement: statement.topic)
             for line in section(topic + (nearer if topic == TWO else ""), _rows(_labelled(together, answer)))
         ),
-        *section("How this is known", _rows(_known(answer, all_statements))),
-        *section("What is assumed", _rows((choice, remedies[choice], "") for choice in profile.assumed)),
+        *section("Sources", _rows(_known(answer, all_statements))),
+        *section("Assumptions", _rows((choice, remedies[choice], "") for choice in profile.assumed)),
         *section(_NOTES[profile.approximate], notes),
         *unseen_section(answer.unseen),
         *next_section(_next(answer), view),
@@ -307,7 +319,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
 
 
 def _next(answer: Explanation) -> Iterator[Command]:
-    """Return a profile of the kind, if there is none, and the kind's policies."""
+    """Return the commands that draft a profile, if the kind has none, and that list the policies of the kind."""
     name = str(answer.profile.group_kind).lower()
     if answer.profile.known_by != "profile":
         yield "explain", name, "--draft-profile"
@@ -316,7 +328,7 @@ def _next(answer: Explanation) -> Iterator[Command]:
 
 
 def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tuple[str, str, str]]:
-    """Return rows of a label, a text and a mark; a mark that several rows share is written once."""
+    """Return rows of label, text and mark; a label and a mark that several rows share are written once."""
     last = ""
     for statement in together:
         again = statement.label == last
@@ -340,7 +352,7 @@ def _known(answer: Explanation, all_statements: Iterable[Statement]) -> Iterator
         case "label":
             yield "label", f"{POLICY_LABEL} of its CustomResourceDefinition{where}", ""
         case _:
-            yield "shape", f"it has target references{where}", ""
+            yield "shape", f"its spec has target references{where}", ""
     read = dict.fromkeys(statement.label for statement in all_statements if statement.basis == "schema")
     if read:
         yield "schema", f"of its CustomResourceDefinition, for: {', '.join(read)}", ""
