@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
+from kubectl_policy.profiles.fields import TARGET_FIELDS
 from kubectl_policy.profiles.load import (
     ProfileFile,
     built_in_groups,
@@ -17,7 +18,6 @@ from kubectl_policy.profiles.load import (
     profile_file,
     profiles_in,
 )
-from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.profiles.reading import file_fields, problems, write
 from tests.profiles.everything import DOCUMENT, FIELDS, KIND, ROUTE, profile
 

@@ -19,7 +19,7 @@ from tests.resolution.build import PATH, declares, layer, resolve, set_by, sourc
 if TYPE_CHECKING:
     from kubectl_policy import PolicyKindProfile
     from kubectl_policy.model import Json
-    from kubectl_policy.profiles.profile import Fold
+    from kubectl_policy.profiles.fields import Fold
 
 
 PATCHING = st.sampled_from((MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES, MergeStrategy.STRATEGIC_MERGE))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.profiles.profile import Fold
+    from kubectl_policy.profiles.fields import Fold
     from kubectl_policy.resolution import Contribution, Traced
     from kubectl_policy.resolution.traced import Field
 

@@ -16,16 +16,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from kubectl_policy.model import Json, NodeRef, Resource, Snapshot
+    from kubectl_policy.profiles.fields import Fold, MergesWith, Nulls, RefusedOn, SameLevel, Sections, Stanzas
     from kubectl_policy.profiles.merging import Chooser
-    from kubectl_policy.profiles.profile import (
-        Fold,
-        MergesWith,
-        Nulls,
-        RefusedOn,
-        SameLevel,
-        Sections,
-        Stanzas,
-    )
 
 POLICIES = "example.com"
 OURS = "example.com/gateway"

@@ -8,7 +8,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
 
 if TYPE_CHECKING:
-    from kubectl_policy.profiles.profile import PolicyClass
+    from kubectl_policy.profiles.fields import PolicyClass
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 

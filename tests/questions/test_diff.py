@@ -24,7 +24,7 @@ from tests.questions.build import COLOR, color_kind
 if TYPE_CHECKING:
     from kubectl_policy.model import FieldPath, Json, Resource
     from kubectl_policy.model.snapshot import Severity
-    from kubectl_policy.profiles.profile import RefusedOn
+    from kubectl_policy.profiles.fields import RefusedOn
 
 DIRECT: Final = color_kind()
 LISTENER: Final = TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True)

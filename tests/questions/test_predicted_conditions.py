@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.profiles.controllers import Event
-    from kubectl_policy.profiles.profile import SameLevel
+    from kubectl_policy.profiles.fields import SameLevel
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 GATEWAY: Final = build.node("Gateway", "g")

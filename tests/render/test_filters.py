@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from kubectl_policy import Analysis
-    from kubectl_policy.profiles.profile import SameLevel
+    from kubectl_policy.profiles.fields import SameLevel
     from tests.render.shown import Answer
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")

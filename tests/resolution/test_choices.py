@@ -36,7 +36,7 @@ from tests.resolution.build import owners, set_by
 if TYPE_CHECKING:
     from kubectl_policy import Analysis, EffectivePolicy
     from kubectl_policy.model import Json, NodeRef, Resource
-    from kubectl_policy.profiles.profile import Sections
+    from kubectl_policy.profiles.fields import Sections
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ATOMIC: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="none")

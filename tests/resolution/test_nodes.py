@@ -34,7 +34,7 @@ from tests.resolution.build import declares, owners, set_by
 if TYPE_CHECKING:
     from kubectl_policy import Analysis, EffectivePolicy
     from kubectl_policy.model import NodeRef, Resource
-    from kubectl_policy.profiles.profile import RefusedOn
+    from kubectl_policy.profiles.fields import RefusedOn
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 DISJOINT: Final = PolicyKindProfile(

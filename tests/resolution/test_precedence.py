@@ -22,7 +22,7 @@ from tests.resolution.build import declares
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles.profile import RefusedOn
+    from kubectl_policy.profiles.fields import RefusedOn
 
 UNSAID = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis, EffectivePolicy
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles.profile import PolicyClass
+    from kubectl_policy.profiles.fields import PolicyClass
 
 ESTABLISHED: dict[str, Json] = {"both": 1, "established": 1}
 CHALLENGER: dict[str, Json] = {"both": 2, "challenger": 2}

@@ -10,16 +10,17 @@ from msgspec import Struct
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.kinds import POLICY_LABEL
+from kubectl_policy.profiles.fields import STANZAS
 from kubectl_policy.profiles.merging import GEP_STRATEGIES
-from kubectl_policy.profiles.profile import STANZAS, PolicyKindProfile
+from kubectl_policy.profiles.profile import PolicyKindProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles.fields import Stanzas
     from kubectl_policy.profiles.merging import MergeStrategy
-    from kubectl_policy.profiles.profile import Stanzas
 
 _REFERENCES: Final = ("targetRef", "targetRefs", "targetSelectors")
 # What kinds are called that refer to Gateways, routes and Services for other reasons than to change what they do.

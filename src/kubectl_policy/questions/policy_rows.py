@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
-    from kubectl_policy.profiles.profile import Stanzas
+    from kubectl_policy.profiles.fields import Stanzas
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.resolution.enforcement import Enforcement
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.fields import Stanzas
     from kubectl_policy.profiles.merging import SharedField, Within
-    from kubectl_policy.profiles.profile import Stanzas
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology.gateway.listeners import Listener
 

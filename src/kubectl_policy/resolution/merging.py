@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.fields import Fold
     from kubectl_policy.profiles.merging import Inheritance
-    from kubectl_policy.profiles.profile import Fold
     from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.precedence import PolicyRefusal
     from kubectl_policy.resolution.traced import Field, Source, Traced

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
-    from kubectl_policy.profiles.profile import PolicyKindProfile, RefusedOn, SameLevel
+    from kubectl_policy.profiles.fields import RefusedOn, SameLevel
+    from kubectl_policy.profiles.profile import PolicyKindProfile
     from kubectl_policy.resolution.contributions import Contribution
 
 NO_FILTERS: Final[Mapping[ObjectRef, int]] = MappingProxyType({})

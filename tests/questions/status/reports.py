@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Gap, Json, Resource
     from kubectl_policy.profiles.controllers import Event, Placement
-    from kubectl_policy.profiles.profile import KnownBy, SameLevel
+    from kubectl_policy.profiles.fields import KnownBy, SameLevel
     from kubectl_policy.questions.status.comparison import Comparison
     from kubectl_policy.questions.status.report import StatusReport
 

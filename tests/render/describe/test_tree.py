@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles.profile import SameLevel
+    from kubectl_policy.profiles.fields import SameLevel
     from tests.render.shown import Answer
 
 TERMINAL = View(80, terminal=True, options=("--offline", "my manifests"))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Call, SettingsReference
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import Role
+    from kubectl_policy.profiles.fields import Role
     from kubectl_policy.questions.describe.description import Focus
     from kubectl_policy.questions.predicted_conditions import PolicyCondition
     from kubectl_policy.questions.shared.in_force import Setting

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Presence
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import Role
+    from kubectl_policy.profiles.fields import Role
     from kubectl_policy.questions.blast_radius import BlastRadius
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.shared.in_force import InForce

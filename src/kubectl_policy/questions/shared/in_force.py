@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-    from kubectl_policy.profiles.profile import KnownBy, PolicyClass, SameLevel
+    from kubectl_policy.profiles.fields import KnownBy, PolicyClass, SameLevel
     from kubectl_policy.questions.shared.fields import FindAuthor, LocateLine
     from kubectl_policy.questions.shared.path_phrases import PathPhrases
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.profiles.profile import PolicyKindProfile, Role
+    from kubectl_policy.profiles.fields import Role
+    from kubectl_policy.profiles.profile import PolicyKindProfile
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 RowSort: TypeAlias = Literal[

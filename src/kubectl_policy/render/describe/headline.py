@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import NodeRef, ObjectRef
-    from kubectl_policy.profiles.profile import Role
+    from kubectl_policy.profiles.fields import Role
     from kubectl_policy.questions.describe.description import Unattached
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.shared.in_force import InForce

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Event, Placement, StatusProfile
+    from kubectl_policy.profiles.fields import Role
     from kubectl_policy.profiles.needs import RequiredObject
-    from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.explain import Basis, Explanation
     from kubectl_policy.render.explain.combining import Saying
     from kubectl_policy.render.output.text import Document, View

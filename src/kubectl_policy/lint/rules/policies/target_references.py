@@ -11,8 +11,8 @@ from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import failures, working_attachments
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
+from kubectl_policy.profiles.fields import TARGET_FIELDS
 from kubectl_policy.profiles.load import built_in_profiles
-from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 

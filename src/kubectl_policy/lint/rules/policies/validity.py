@@ -16,7 +16,7 @@ from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.controllers import OF_RULE
-from kubectl_policy.profiles.profile import TARGET_FIELDS
+from kubectl_policy.profiles.fields import TARGET_FIELDS
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.resolution import order_unknown
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.rules.policies.failures import Concern
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import Role
+    from kubectl_policy.profiles.fields import Role
 
 # As many ancestors as a status has room for, and so many that this is near.
 _MAX_ANCESTORS: Final = 16
