@@ -1,4 +1,4 @@
-"""Problems of single objects: their shape, their references and their attachments."""
+"""Diagnostics of one object, collected from its shape, schema, references and attachments."""
 
 from __future__ import annotations
 

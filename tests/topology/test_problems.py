@@ -103,10 +103,10 @@ def test_sound_objects_have_no_problems() -> None:
 def test_no_field_of_a_sound_object_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is seen in one walk, however long the table is."""
 
-    def each(path: FieldPath, value: Json) -> NoReturn:
+    def matches(path: FieldPath, value: Json) -> NoReturn:
         pytest.fail(f"{path} is looked up in {value}")
 
-    monkeypatch.setattr(FieldPath, "each", each)
+    monkeypatch.setattr(FieldPath, "matches", matches)
     rules: list[Json] = [{"name": "r", "backendRefs": [{"name": "s", "port": 80}, None]}, {}]
     assert type_problems("HTTPRoute", {"hostnames": ["a"], "parentRefs": [{"name": "g"}], "rules": rules}) == []
     assert type_problems("Service", {"ports": None, "other": [1]}, group="") == []

@@ -107,12 +107,12 @@ class Linted:
 
     @cached_property
     def resources(self) -> Sequence[Resource]:
-        """All objects, by kind, namespace and name."""
+        """The objects in scope, by kind, namespace and name."""
         return self.of_kind(*self.index.group_kinds)
 
     @cached_property
     def routes(self) -> Sequence[Resource]:
-        """All routes."""
+        """The routes in scope."""
         return self.of_kind(*ROUTES)
 
     @cached_property
@@ -175,7 +175,7 @@ class Linted:
 
     @cached_property
     def listener_holders(self) -> Sequence[Resource]:
-        """All Gateways and ListenerSets."""
+        """The Gateways and ListenerSets in scope."""
         return self.of_kind(*LISTENER_HOLDERS)
 
     @cached_property

@@ -72,7 +72,7 @@ class DeclaredStanza(Struct, frozen=True):
 def contributions_of(
     policy: Resource, node: NodeRef, profile: PolicyKindProfile, filter_place: int = 0
 ) -> Iterator[Contribution]:
-    """Return the contributions of a policy by way of a node; `filter_position` is that of the filter that names it."""
+    """Return the contributions of a policy by way of a node; `filter_place`: position of the filter that names it."""
     for stanza in stanzas_of(policy.raw, profile):
         source = Source(object=policy.ref, target=node, overrides=stanza.strategy.overrides, filter=filter_place)
         written = None if policy.written is None else mapping_at(policy.written, stanza.field)

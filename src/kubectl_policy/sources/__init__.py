@@ -1,4 +1,4 @@
-"""Snapshots of manifests in files, archives and revisions of git repositories."""
+"""Read snapshots: from manifests, archives, revisions in git, snapshot files and clusters."""
 
 from kubectl_policy.sources.lines import Lines, locate
 from kubectl_policy.sources.manifests import is_live, load_manifests, load_state

@@ -1,4 +1,4 @@
-"""Snapshot files: the state of a cluster in one compressed file of JSON lines, written and read back.
+"""Snapshot files: the objects of manifests or a cluster in one compressed file of JSON lines, written and read back.
 
 The first line is a header; each one after it is an object, by kind, namespace and name: see docs/snapshots.md.
 """

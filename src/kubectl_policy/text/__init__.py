@@ -1,4 +1,4 @@
-"""One reader of text: YAML and JSON as kubectl has them, with the lines of values; it knows no files and no kinds."""
+"""Documents in YAML and JSON, as kubectl reads them, with the lines of their values."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def route_conditions(topology: Topology, route: ObjectRef, parent_index: int) ->
     """Accepted and ResolvedRefs for one entry of `spec.parentRefs` (RouteConditionType).
 
     Accepted is True if at least one listener takes the route, even if that one is conflicted and serves nothing.
-    ResolvedRefs does not depend on Accepted. For a parent that is a route see `conditions_below`.
+    ResolvedRefs does not depend on Accepted. For a parent that is a route see `delegated_conditions`.
     """
     bindings = [binding for binding in topology.bindings(route) if binding.parent_index == parent_index]
     if any(binding.parent.group_kind == HTTP_ROUTE for binding in bindings):

@@ -1,4 +1,4 @@
-"""Problems of single objects: fields of the wrong type, and references that lead nowhere or out of the input."""
+"""Problems in fields of the hierarchy: wrong types, and references that lead nowhere or out of the input."""
 
 from __future__ import annotations
 

@@ -278,7 +278,7 @@ def test_that_something_was_not_seen_is_said_in_any_case() -> None:
     text = comment(difference(effects=(change(field(1, 2)),), unseen=unseen), 5_000)
     assert len(text) <= 5_000
     assert text.index("> [!WARNING]") < text.index("Not shown for lack of room: ")
-    assert re.search(r"room: \d+ unseen things and 1 setting\.", text)
+    assert re.search(r"room: \d+ blind spots and 1 setting\.", text)
     (alone,) = (BlindSpot(what="x" * 50_000, reason="unread", remedy=""),)
     assert "> [!WARNING]" in comment(difference(unseen=(alone,)))
 

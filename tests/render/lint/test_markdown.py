@@ -78,5 +78,5 @@ def test_one_row_does_not_take_the_place_of_all() -> None:
     text = LINT.markdown(replace(SMALL, findings=(long, *SMALL.findings), unseen=(replace(UNSEEN, what="w" * LIMIT),)))
     assert text.count("| **error** |") == 2
     assert "Not everything could be seen" in text
-    assert text.endswith("\nNot shown for lack of room: 1 unseen thing and 1 finding.\n")
+    assert text.endswith("\nNot shown for lack of room: 1 blind spot and 1 finding.\n")
     assert len(LINT.markdown(replace(CLEAN, scope=replace(SCOPE, since="@" * LIMIT)))) < LIMIT

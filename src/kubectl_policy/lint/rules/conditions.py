@@ -1,4 +1,4 @@
-"""GWP3006 to GWP3013: reported conditions and counts of Gateways, listeners, routes and policy targets."""
+"""GWP3006 to GWP3013: reported conditions and counts, and entries of statuses that lack or outlive an ancestor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP4009, GWP4016, GWP4019, and GWP60xx: Gateways, ListenerSets and their listeners."""
+"""GWP4009, GWP4016, GWP4019, GWP6001 to GWP6003, GWP6009 to GWP6011: Gateways, ListenerSets and their listeners."""
 
 from __future__ import annotations
 

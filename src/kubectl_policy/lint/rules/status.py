@@ -1,4 +1,4 @@
-"""GWP3001 to GWP3005: reports on policies that are missing, stale, negative, or not as computed."""
+"""GWP3001 to GWP3005: reports of controllers that are missing, stale, negative for a policy, or not as computed."""
 
 from __future__ import annotations
 

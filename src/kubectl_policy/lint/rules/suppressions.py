@@ -168,7 +168,7 @@ def suppression_unused(world: Linted) -> Iterator[Finding]:
 
     Source: ruff's RUF100 and mypy's `unused-ignore`, which report the same of comments in Python.
     """
-    # What has nothing to suppress is known once all other rules were checked: see `suppressing`.
+    # What has nothing to suppress is known once all other rules were checked: see `unused_in`.
     for suppression in world.once(suppressions_of):
         if suppression.names and not suppression.holds(world.settings.today):
             dated = f"was until {suppression.until}" if suppression.until else f"has no date in {suppression.undated}"

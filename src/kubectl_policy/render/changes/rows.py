@@ -260,7 +260,7 @@ def markdown(difference: StateDiff, title: str, headline: str, limit: int) -> st
     sentence = sentence if len(sentence) <= limit // _SHARE else _TOO_LONG
     opening = f"### {title}\n\n{sentence}" if len(title) <= limit // _SHARE else sentence
     unseen = difference.unseen
-    warning = _Part(noun="unseen thing", total=len(unseen), lines=map(_unseen, unseen), title=_WARNING)
+    warning = _Part(noun="blind spot", total=len(unseen), lines=map(_unseen, unseen), title=_WARNING)
     parts = [part for part in (warning, *_tables(difference)) if part.total]
     _fill(parts, limit - len(opening) - _NOTE, limit // _SHARE)
     # That something was not seen is said even if there is no room for what it was.

@@ -1,4 +1,4 @@
-"""Lint rules, their findings, and the report on them."""
+"""Report of `lint` as text, SARIF, JUnit and Markdown, and for GitHub and GitLab."""
 
 from __future__ import annotations
 

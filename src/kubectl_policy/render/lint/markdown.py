@@ -58,7 +58,7 @@ def markdown(report: Report, limit: int, *, marked: bool) -> str:
     )
     fixed = (f"- {_object(finding)} {inert(message_text(finding))}\n" for finding in report.fixed)
     if report.unseen:
-        text.add("unseen thing", map(_unseen, report.unseen), _WARNING)
+        text.add("blind spot", map(_unseen, report.unseen), _WARNING)
     text.add("finding", (_row(finding, report) for finding in worst_first(report.findings)), _HEAD)
     text.add("fixed finding", fixed, _FIXED, _END)
     return text.ended()

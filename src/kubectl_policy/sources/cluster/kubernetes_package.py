@@ -2,7 +2,7 @@
 # pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false, reportOperatorIssue=false
 # pyright: reportIncompatibleMethodOverride=false, reportPrivateUsage=false, reportArgumentType=false
 # The package has no types.
-"""Mends of the kubernetes package, where it does otherwise than kubectl in a way that hurts.
+"""Load kubeconfigs and run credential plugins as kubectl does, on top of the kubernetes package.
 
 Nothing else imports it. After "kubectl:", a docstring or a comment says what kubectl does, and the package does not.
 """

@@ -35,7 +35,7 @@ class Files(Struct, frozen=True, kw_only=True):
 
 
 class NotRendered(Struct, frozen=True, kw_only=True):
-    """Source of an Application that nothing here can render, and the reason."""
+    """Source of a delivery that cannot be rendered here, and the reason."""
 
     reason: str
 

@@ -47,7 +47,7 @@ _TEMPLATES: Final[Mapping[GroupKind, str]] = {
 def place_object(
     resource: Resource, chain: Chain, builds: Sequence[DeclaredBuild], fallback_namespace: str, *, is_namespaced: bool
 ) -> Resource:
-    """Return an object after one way to a cluster; without a namespace, it gets the last one of the arguments."""
+    """Return an object as one chain of kustomizations changes it; without a namespace, it gets `fallback_namespace`."""
     kind, written = resource.ref.group_kind, resource.ref.namespace
     prefix, suffix = chain.names[-1] if chain.names and kind not in _NEVER_RENAMED else ("", "")
     name = prefix + resource.ref.name + suffix
