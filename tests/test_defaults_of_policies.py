@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, what_if
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.merging import SharedField
+from kubectl_policy.profiles.merging import JointField
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -144,8 +144,8 @@ class TestApart:
 
     def test_a_shared_map_that_is_a_default(self) -> None:
         """Each field of it."""
-        shared = (SharedField(field="limits", within=("level",), by="*"),)
-        profile = replace(PATCHES, nulls="ignore", shared_fields=shared)
+        shared = (JointField(field="limits", within=("level",), by="*"),)
+        profile = replace(PATCHES, nulls="ignore", joint_fields=shared)
         schema: Json = {"properties": {"limits": {"default": {"a": 1}}}}
         found = in_force(world(defined(schema), policy("p", target("g"), color="red"), profile=profile))
         assert found["limits.a"] == (1, "p", True)

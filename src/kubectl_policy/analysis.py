@@ -274,7 +274,7 @@ class Analysis:
         alike.sort(key=lambda candidate: candidate.group != kind.group)
         near = [str(candidate) for candidate in alike[:_MAX_HINTS]]
         is_meant = kind in self.index.group_kinds or not near
-        hint = f"it {self.registry.why_none(kind)}" if is_meant else f"did you mean {' or '.join(near)}?"
+        hint = f"it {self.registry.why_not_policy_kind(kind)}" if is_meant else f"did you mean {' or '.join(near)}?"
         raise NotFoundError(f"{kind} is not a policy kind", hint)
 
     def is_named(self, obj: ObjectRef) -> bool:
@@ -336,7 +336,9 @@ class Analysis:
     def enforcement(self, policy: ObjectRef) -> Enforcement:
         """Return the enforcement of a policy over all its paths. Raises `NotFoundError` for an unknown policy."""
         if policy not in self.attachments:
-            raise NotFoundError(f"{policy} is not a policy that was read", self.registry.why_none(policy.group_kind))
+            raise NotFoundError(
+                f"{policy} is not a policy that was read", self.registry.why_not_policy_kind(policy.group_kind)
+            )
         return self._enforcements.of(policy)
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.settings import LintSettings
 from tests.lint.rule_worlds import snapshot_of
 
@@ -133,7 +133,7 @@ def limits(name: str, number: int) -> str:
 
 
 def check(
-    rule: Callable[[Linted], Iterable[Finding]],
+    rule: Callable[[LintWorld], Iterable[Finding]],
     *manifests: str,
     complete: bool = True,
     settings: LintSettings | None = None,
@@ -141,7 +141,7 @@ def check(
 ) -> list[Finding]:
     """What a rule finds in manifests."""
     analysis = analyze(snapshot_of("".join(manifests), complete=complete), profiles=profiles)
-    return list(rule(Linted(analysis, settings or LintSettings(), lambda _: True)))
+    return list(rule(LintWorld(analysis, settings or LintSettings(), lambda _: True)))
 
 
 def said(findings: Iterable[Finding]) -> list[str]:

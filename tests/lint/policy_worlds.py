@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile, analyze
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API
@@ -39,7 +39,7 @@ def kinds(*names: str) -> frozenset[GroupKind]:
 
 
 def checked(
-    rule: Callable[[Linted], Iterable[Finding]],
+    rule: Callable[[LintWorld], Iterable[Finding]],
     *resources: Resource,
     profiles: Sequence[PolicyKindProfile] = (),
     complete: bool = True,
@@ -47,7 +47,7 @@ def checked(
 ) -> list[Finding]:
     """What a rule finds in a world."""
     snapshot = build.snapshot(*resources, complete=complete, gaps=gaps)
-    findings = rule(Linted(analyze(snapshot, profiles=profiles), LintSettings(), lambda _: True))
+    findings = rule(LintWorld(analyze(snapshot, profiles=profiles), LintSettings(), lambda _: True))
     return list({finding.key: finding for finding in findings}.values())
 
 

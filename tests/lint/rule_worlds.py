@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.comparison import compare
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.linting import findings_in, suppress, unused_in
 from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.model import Diagnostic, Gap, Origin
@@ -116,7 +116,7 @@ def lint(
 
     With a `comparison` they also find what a change makes worse, of which this is the later state.
     """
-    return findings_in(Linted(analysis, settings, is_linted, comparison))
+    return findings_in(LintWorld(analysis, settings, is_linted, comparison))
 
 
 def _noted(rule: Rule, snapshot: Snapshot) -> Snapshot:
@@ -133,7 +133,7 @@ def found_by(rule: Rule, manifests: str, *, complete: bool = True) -> list[Findi
     before = world_before(rule)
     comparison = compare(snapshot_of(before, complete=complete), snapshot) if before else None
     analysis = comparison.after if comparison else analyze(snapshot)
-    world = Linted(analysis, settings, lambda _: True, comparison)
+    world = LintWorld(analysis, settings, lambda _: True, comparison)
     findings = findings_in(world)
     unused = unused_in([suppress(world, findings)], settings)
     return [finding for finding in (*findings, *unused) if finding.rule == rule.id]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import Implementation, analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.rules import backends, rules_of
 from kubectl_policy.lint.rules.backends import (
     all_weights_zero,
@@ -103,7 +103,7 @@ class TestWhatResolves:
     def test_where_somebody_says_that_it_is_there(self) -> None:
         """Nothing more is known of it."""
         read = build.snapshot(to(build.backend()), to(build.backend(), kind="UDPRoute"), complete=True)
-        world = Linted(analyze(replace(read, assumed=(AssumedObjects("service"),))), LintSettings(), lambda _: True)
+        world = LintWorld(analyze(replace(read, assumed=(AssumedObjects("service"),))), LintSettings(), lambda _: True)
         assert [finding for rule in RULES for finding in rule.check(world)] == []
 
     def test_a_circle_of_routes(self) -> None:
@@ -448,7 +448,7 @@ class TestProtocols:
         service = build.service("s", {"port": 8080, "appProtocol": "kubernetes.io/h2c"})
         lacking = Implementation(frozenset({"HTTPRouteBackendProtocolH2C"}))
         analysis = analyze(build.snapshot(to(build.backend()), service, complete=True), implementation=lacking)
-        findings = app_protocol_mismatch(Linted(analysis, LintSettings(), lambda _: True))
+        findings = app_protocol_mismatch(LintWorld(analysis, LintSettings(), lambda _: True))
         message = "Service default/s#8080 speaks a protocol that needs HTTPRouteBackendProtocolH2C"
         assert said(findings) == [(f"{FIRST}.port", f"{message}; requests to this rule get status 500")]
 
@@ -511,5 +511,5 @@ class TestEndpoints:
         """There is nothing to point to."""
         read = build.snapshot(to(build.backend()), endpoint_slice("a", "-"), complete=True)
         assumed = replace(read, assumed=(AssumedObjects("service"),))
-        world = Linted(analyze(assumed), LintSettings(), lambda _: True)
+        world = LintWorld(analyze(assumed), LintSettings(), lambda _: True)
         assert list(backend_no_endpoints(world)) == []

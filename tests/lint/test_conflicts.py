@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.policies import conflicts
 from kubectl_policy.lint.rules.policies.conflicts import (
@@ -302,7 +302,7 @@ def rate(target: str, spec: str, section: str = "", name: str = "") -> str:
 
 def by_rule(*manifests: str, complete: bool = True) -> dict[str, list[str]]:
     """What each of the rules of the module finds for certain, if anything."""
-    world = Linted(analyze(snapshot_of("".join(manifests), complete=complete)), LintSettings(), lambda _: True)
+    world = LintWorld(analyze(snapshot_of("".join(manifests), complete=complete)), LintSettings(), lambda _: True)
     every = {rule.name: said(rule.check(world)) for rule in rules_of(conflicts)[2:]}
     return {name: findings for name, findings in every.items() if findings}
 

@@ -9,7 +9,7 @@ from typing import Final, get_args
 import pytest
 
 from kubectl_policy import InputOptions, analyze, load_manifests
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.policies import failures as failing
 from kubectl_policy.lint.rules.policies import target_references, targets, unreached_targets, validity
@@ -28,11 +28,11 @@ def test_each_concern_is_that_of_one_rule(monkeypatch: pytest.MonkeyPatch) -> No
     """None is asked for twice, and none is left out, but for those of other groups."""
     asked: Counter[Concern] = Counter()
 
-    def listening(_: Linted, concern: Concern) -> list[Failure]:
+    def listening(_: LintWorld, concern: Concern) -> list[Failure]:
         asked[concern] += 1
         return []
 
-    world = Linted(analyze(build.snapshot()), LintSettings(), lambda _: True)
+    world = LintWorld(analyze(build.snapshot()), LintSettings(), lambda _: True)
     for module in MODULES:
         monkeypatch.setattr(module, "failures", listening)
         for rule in rules_of(module):
@@ -49,7 +49,7 @@ def test_each_concern_is_that_of_one_rule(monkeypatch: pytest.MonkeyPatch) -> No
 def test_every_failure_is_told(path: Path, *, complete: bool) -> None:
     """At its reference, or where the policy says what is wrong."""
     snapshot = load_manifests(str(path), options=InputOptions(complete=complete))
-    world = Linted(analyze(snapshot), LintSettings(), lambda _: True)
+    world = LintWorld(analyze(snapshot), LintSettings(), lambda _: True)
     every = [finding for module in MODULES for rule in rules_of(module) for finding in rule.check(world)]
     for concern in {*get_args(Concern)} - ELSEWHERE:
         for failure in failing.failures(world, concern):
@@ -64,6 +64,6 @@ def test_what_is_not_computed_does_not_fail() -> None:
     profile = known(filter_routes=kinds("HTTPRoute"), backend_filters=True)
     route = build.route("r", rules=[build.rule(build.backend(filters=[build.names("p")]))])
     snapshot = build.snapshot(CLASS, GATEWAY, route, build.policy("p", color="red"), complete=True)
-    world = Linted(analyze(snapshot, profiles=[profile]), LintSettings(), lambda _: True)
+    world = LintWorld(analyze(snapshot, profiles=[profile]), LintSettings(), lambda _: True)
     assert [attachment.state for _, attachment in world.failed_attachments] == ["not computed"]
     assert not any(failing.failures(world, concern) for concern in get_args(Concern))

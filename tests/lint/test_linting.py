@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.linting import LintFindings, lint_worlds
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, Origin
@@ -37,10 +37,10 @@ def world(
     complete: bool = True,
     settings: LintSettings = SETTINGS,
     comments_of: Callable[[str], Iterable[Comment]] = lambda _: (),
-) -> Linted:
+) -> LintWorld:
     """A world of manifests, all of which are linted."""
     analysis = analyze(snapshot_of("".join(manifests), complete=complete))
-    return Linted(analysis, settings, lambda _: True, None, comments_of, name)
+    return LintWorld(analysis, settings, lambda _: True, None, comments_of, name)
 
 
 def as_it_is(origin: Origin | None, _: str) -> Origin | None:
@@ -53,7 +53,7 @@ def by_field(origin: Origin | None, field: str) -> Origin | None:
     return Origin(field, origin.line) if origin else None
 
 
-def check(*worlds: Linted) -> LintFindings:
+def check(*worlds: LintWorld) -> LintFindings:
     """What is found in some worlds of routes without Gateways, and of what suppresses that."""
     return lint_worlds(worlds, SETTINGS, as_it_is)
 
@@ -70,7 +70,7 @@ class TestLinted:
         """Of what is linted it is."""
         routes = world(CART, MENU)
         (cart,) = (route.ref for route in routes.resources if route.ref.name == "cart")
-        some = Linted(routes.analysis, SETTINGS, lambda resource: resource.ref != cart)
+        some = LintWorld(routes.analysis, SETTINGS, lambda resource: resource.ref != cart)
         assert told(check(some).findings) == [("menu", NO_GATEWAY, ())]
 
 
@@ -106,8 +106,8 @@ class TestTogether:
         before, after = (snapshot_of("".join(each)) for each in ((gateway(), CART, service()), (gateway(), service())))
         comparison = compare(before, after)
         settings = LintSettings(selected=("GWP9102",))
-        later = Linted(comparison.after, settings, lambda _: True, comparison)
-        alone = Linted(comparison.after, settings, lambda _: True)
+        later = LintWorld(comparison.after, settings, lambda _: True, comparison)
+        alone = LintWorld(comparison.after, settings, lambda _: True)
         assert [finding.rule for finding in lint_worlds([later], settings, as_it_is).findings] == ["GWP9102"]
         assert lint_worlds([alone], settings, as_it_is).findings == ()
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.rules.policies.merging import (
     context_dependent_backend,
     duplicate_spec,
@@ -91,7 +91,7 @@ def test_what_may_not_be_read_may_be_there(kind: str, certain: bool) -> None:  #
     """A cluster that does not give out policies of the kind may have one."""
     snapshot = snapshot_of(WORLD + security(ON_ROUTE, MERGING), complete=True)
     analysis = analyze(replace(snapshot, gaps=(Gap(kind, "", "forbidden"),)))
-    (finding,) = nothing_to_merge_with(Linted(analysis, LintSettings(), lambda _: True))
+    (finding,) = nothing_to_merge_with(LintWorld(analysis, LintSettings(), lambda _: True))
     assert finding.certain is certain
 
 

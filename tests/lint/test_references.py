@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.rules.references import (
     ca_and_wellknown,
     ca_ref_invalid,
@@ -340,7 +340,7 @@ class TestSettings:
         policies = [build.policy(name, TO_ROUTE, extensionRef={"name": "e"}) for name in ("p", "q")]
         read = build.snapshot(*SERVED, *policies, extension, complete=True)
         analysis = analyze(read, profiles=[known(needs=(through,))])
-        world = Linted(analysis, LintSettings(), lambda resource: linted or resource is policies[0])
+        world = LintWorld(analysis, LintSettings(), lambda resource: linted or resource is policies[0])
         [finding] = policy_side_ref_missing(world)
         if linted:
             assert (finding.subject, finding.field) == (extension.ref, "spec.backendRef.name")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.backends import backend_not_found
 from kubectl_policy.lint.rules.listeners import gatewayclass_missing, listener_kind_impossible, listenerset_not_allowed
@@ -145,10 +145,10 @@ class TestWhatIsAttached:
         assert check(CLASS, build.gateway(), in_gateways_namespace(reference)) == []
 
 
-def linted(snapshot: Snapshot, *only: ObjectRef) -> Linted:
+def linted(snapshot: Snapshot, *only: ObjectRef) -> LintWorld:
     """A world of which some objects are linted, or all."""
     wanted: Collection[ObjectRef] = {*only}
-    return Linted(analyze(snapshot), LintSettings(), lambda resource: not wanted or resource.ref in wanted)
+    return LintWorld(analyze(snapshot), LintSettings(), lambda resource: not wanted or resource.ref in wanted)
 
 
 class TestWhatIsInDoubt:

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.routes import shadowing
 from kubectl_policy.lint.rules.routes.shadowing import (
@@ -100,7 +100,7 @@ def test_which_route_was_created_first_need_not_be_known() -> None:
 def test_it_is_said_of_what_is_linted() -> None:
     """Where either may be the one to change."""
     analysis = analyze(snapshot_of(ONE + route("a", CART)))
-    world = Linted(analysis, LintSettings(), lambda resource: resource.ref.name != "one")
+    world = LintWorld(analysis, LintSettings(), lambda resource: resource.ref.name != "one")
     (finding,) = match_duplicate(world)
     assert str(finding.subject) == "HTTPRoute shop/a"
     assert finding.message.startswith("rule[0] of HTTPRoute shop/one matches the same")

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.linting import JudgedFindings, findings_in, suppress, unused_in
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.suppressions import suppressions_of
@@ -48,7 +48,7 @@ class World:
         stdin = BytesIO(text.encode())
         snapshot = load_manifests("-", options=InputOptions(complete=True), stdin=stdin, lines=self.lines)
         self.settings = LintSettings(selected=selected, **settings)
-        self.linted = Linted(analyze(snapshot), self.settings, linted, None, self.lines.comments)
+        self.linted = LintWorld(analyze(snapshot), self.settings, linted, None, self.lines.comments)
 
     def locate(self, origin: Origin | None, field: str) -> Origin | None:
         """Where a field is written."""
@@ -303,7 +303,7 @@ class TestUnused:
         snapshot = annotated(annotations).linted.snapshot
         resources = tuple(replace(resource, origin=Origin("kind:dev")) for resource in snapshot.resources)
         analysis = analyze(replace(snapshot, resources=resources, source="the cluster"))
-        world = Linted(analysis, LintSettings(), lambda _: True, None, pytest.fail)
+        world = LintWorld(analysis, LintSettings(), lambda _: True, None, pytest.fail)
         judged = suppress(world, findings_in(world))
         assert [use.name for use in judged.unused] == ["GWP3003"]
         assert [suppression.finding.rule for suppression in judged.suppressed] == ["GWP4001"]

@@ -13,11 +13,11 @@ from kubectl_policy.model.kinds import (
     BUILT_IN,
     POLICY_LABEL,
     KindNames,
-    counting_definitions,
     known_kinds,
     names,
     names_in_crd,
     problem_of_definition,
+    valid_definitions,
     with_article,
 )
 from tests.build import crd
@@ -63,7 +63,7 @@ def test_a_definition_that_counts() -> None:
 def test_the_oldest_of_several_definitions_counts() -> None:
     """An API server refuses the later ones, as the kind is taken."""
     older, newer = (replace(crd("Widget"), created=datetime(year, 1, 1, tzinfo=UTC)) for year in (2025, 2026))
-    assert counting_definitions([newer, older]) == {WIDGET: older}
+    assert valid_definitions([newer, older]) == {WIDGET: older}
 
 
 def test_a_definition_without_a_plural_is_given_one() -> None:

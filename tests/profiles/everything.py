@@ -13,11 +13,11 @@ from kubectl_policy.profiles.merging import (
     ConditionalField,
     IgnoredPart,
     Inheritance,
+    JointField,
     ListedFields,
     MergeScope,
     PortField,
     RouteChoice,
-    SharedField,
     Variant,
 )
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
@@ -258,11 +258,11 @@ def profile(origin: Origin) -> PolicyKindProfile:
         overlap="refused",
         order_field="spec.priority",
         weight_annotation="example.com/weight",
-        shared_fields=(
-            SharedField(field="acl", within=("level", "scopes"), by="*", unless=("action",)),
-            SharedField(field="acl.rules", within=("level",)),
-            SharedField(field="perPort", within=("level",), by="[port]"),
-            SharedField(
+        joint_fields=(
+            JointField(field="acl", within=("level", "scopes"), by="*", unless=("action",)),
+            JointField(field="acl.rules", within=("level",)),
+            JointField(field="perPort", within=("level",), by="[port]"),
+            JointField(
                 field="auth", within=("levels",), by="provider.name", unless=(), setting="controller", value="gateway"
             ),
         ),

@@ -242,7 +242,7 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
     """As JSON, which is YAML; each profile knows its line."""
     path = written(tmp_path, json.dumps(policy_by_policy(), indent=1), "all.json")
     (found,) = load_profiles(path)
-    expected = replace(profile(Origin(str(path), 10)), shared_fields=(), scopes=(), route_choice=None, port_field=None)
+    expected = replace(profile(Origin(str(path), 10)), joint_fields=(), scopes=(), route_choice=None, port_field=None)
     assert found.origin == expected.origin
     assert found == expected
 

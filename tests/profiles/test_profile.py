@@ -14,11 +14,11 @@ from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.merging import (
     IgnoredPart,
     Inheritance,
+    JointField,
     ListedFields,
     MergeScope,
     PortField,
     RouteChoice,
-    SharedField,
     Variant,
 )
 from kubectl_policy.profiles.needs import RequiredObject
@@ -187,7 +187,7 @@ def test_fields_that_are_about_security(fields: str, field: str) -> None:
     ("profile", "by_listener"),
     [
         (PLAIN, False),
-        (replace(PLAIN, shared_fields=(SharedField(field="a", within=("level",)),)), False),
+        (replace(PLAIN, joint_fields=(JointField(field="a", within=("level",)),)), False),
         (replace(PLAIN, scopes=(MergeScope((TargetLevel(HTTP_ROUTE),)),)), True),
         (replace(PLAIN, ignored=(IgnoredPart(levels=(TargetLevel(GATEWAY),)),)), True),
         (replace(PLAIN, port_field=PortField("perPort", "port", "default")), True),
@@ -201,16 +201,16 @@ def test_which_kinds_may_depend_on_the_listener(profile: PolicyKindProfile, *, b
 def test_shared_fields_under_settings() -> None:
     """Those of which the setting has another value are none; so it is in variants."""
     deep, always = (
-        SharedField(field="a", within=("level",), by="*", unless=(), setting="merge", value="deep"),
-        SharedField(field="b", within=("level",)),
+        JointField(field="a", within=("level",), by="*", unless=(), setting="merge", value="deep"),
+        JointField(field="b", within=("level",)),
     )
     settings = {"merge": ControllerSetting("shallow", "how")}
     variants = (Variant(targets=frozenset({SERVICE}), chooser="challenger"),)
-    profile = replace(PLAIN, settings=settings, shared_fields=(deep, always), variants=variants)
+    profile = replace(PLAIN, settings=settings, joint_fields=(deep, always), variants=variants)
     for values, found in (({}, (always,)), ({"merge": "deep"}, (deep, always)), ({"merge": "x"}, (always,))):
         under = profile.under(values)
-        assert under.shared_fields == under.at(SERVICE).shared_fields == found
-    assert replace(PLAIN, shared_fields=(deep,)).under({"merge": "deep"}).shared_fields == (deep,)
+        assert under.joint_fields == under.at(SERVICE).joint_fields == found
+    assert replace(PLAIN, joint_fields=(deep,)).under({"merge": "deep"}).joint_fields == (deep,)
 
 
 def test_what_is_needed_depends_on_settings_all_the_way() -> None:
@@ -226,12 +226,12 @@ def test_settings_on_which_fields_depend_as_a_whole() -> None:
     settings = {name: ControllerSetting("x", f"what {name} is") for name in ("merge", "outer", "inner", "name")}
     last = RequiredObject(field="spec.key", group="", kinds=("Secret",), grant_setting="inner")
     need = RequiredObject(field="spec.ref", group="", kinds=("ConfigMap",), grant_setting="outer", through=(last,))
-    shared = SharedField(field="a", within=("level",), setting="merge", value="deep")
+    shared = JointField(field="a", within=("level",), setting="merge", value="deep")
     profile = replace(PLAIN, settings=settings, controllers=frozenset({"example.com/{name}"}))
     assert profile.settings_of_fields == {}
-    assert [*replace(profile, shared_fields=(shared,)).settings_of_fields] == ["merge"]
+    assert [*replace(profile, joint_fields=(shared,)).settings_of_fields] == ["merge"]
     assert [*replace(profile, needs=(need,)).settings_of_fields] == ["outer", "inner"]
-    both = replace(profile, shared_fields=(shared,), needs=(need,))
+    both = replace(profile, joint_fields=(shared,), needs=(need,))
     assert both.settings_of_fields == {name: settings[name] for name in ("merge", "outer", "inner")}
 
 
@@ -277,14 +277,14 @@ def test_a_scope_may_be_one_below_some_listeners(protocols: tuple[str, ...], pro
 
 def test_a_joint_field_may_depend_on_a_setting() -> None:
     """Without a setting it is always one."""
-    deep = SharedField(field="acl", within=("level",), by="*", unless=(), setting="merge", value="deep")
+    deep = JointField(field="acl", within=("level",), by="*", unless=(), setting="merge", value="deep")
     assert [deep.holds(values) for values in ({"merge": "deep"}, {"merge": "shallow"}, {}, {"other": "deep"})] == [
         True,
         False,
         False,
         False,
     ]
-    assert SharedField(field="acl", within=("level",)).holds({})
+    assert JointField(field="acl", within=("level",)).holds({})
 
 
 class TestRouteChoice:

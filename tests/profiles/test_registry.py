@@ -87,12 +87,12 @@ class TestNotPolicies:
         world = index(found)
         assert Registry(world).profile_of(named) is None
         said = "has target references, but no label of a policy, and is called something else"
-        assert Registry(world).why_none(named) == said
+        assert Registry(world).why_not_policy_kind(named) == said
         label = crd(kind, labels={"gateway.networking.k8s.io/policy": "true"})
         own = PolicyKindProfile(named, "direct", "profile")
         for known in (Registry(index(found, label)), Registry(world, [own])):
             assert known.profile_of(named) is not None
-            assert not known.why_none(named)
+            assert not known.why_not_policy_kind(named)
 
     @pytest.mark.parametrize("kind", ["Bar", "GatewayExtensionPolicy", "Timeouts"])
     def test_what_refers_to_gateways_and_is_called_anything_else_is_a_guess(self, kind: str) -> None:
@@ -105,17 +105,20 @@ class TestNotPolicies:
         """Parameters of Gateways carry the label in some releases; a spec that nobody describes may have references."""
         known = Registry(index(labelled("direct", image={"type": "string"})))
         assert known.profile_of(COLOR) is None
-        assert "label gateway.networking.k8s.io/policy, but its spec has no target references" in known.why_none(COLOR)
+        assert (
+            "label gateway.networking.k8s.io/policy, but its spec has no target references"
+            in known.why_not_policy_kind(COLOR)
+        )
         assert found(labelled("direct")) is not None
         assert found(labelled("direct", targetSelectors={})) is not None
 
     def test_why_other_kinds_are_none(self) -> None:
         """What policies target, what Kubernetes defines itself, and what has nothing of a policy."""
         known = Registry(index(gateway(), service()))
-        assert known.why_none(GroupKind(GATEWAY_API, "Gateway")) == "is a kind that policies target"
+        assert known.why_not_policy_kind(GroupKind(GATEWAY_API, "Gateway")) == "is a kind that policies target"
         own = policy("p", target("g"), kind="OddPolicy", group="apps")
-        assert Registry(index(own)).why_none(own.ref.group_kind) == "is a kind of Kubernetes itself"
-        assert known.why_none(COLOR) == "has no profile, no label of a policy and no target references"
+        assert Registry(index(own)).why_not_policy_kind(own.ref.group_kind) == "is a kind of Kubernetes itself"
+        assert known.why_not_policy_kind(COLOR) == "has no profile, no label of a policy and no target references"
 
     @pytest.mark.parametrize("kind", ["Gateway", "HTTPRoute", "ReferenceGrant"])
     def test_the_api_s_own_kinds(self, kind: str) -> None:

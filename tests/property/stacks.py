@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
-from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField
+from kubectl_policy.profiles.merging import IgnoredPart, JointField, MergeScope, PortField
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from tests.build import node
 from tests.resolution.build import source
@@ -54,15 +54,15 @@ PLACES: Final = (
 )
 
 
-def _joint(way: tuple[str, str], within: tuple[Within, ...], unless: tuple[str, ...]) -> SharedField:
-    return SharedField(field=way[0], within=within, by=way[1], unless=unless if "level" in within else ())
+def _joint(way: tuple[str, str], within: tuple[Within, ...], unless: tuple[str, ...]) -> JointField:
+    return JointField(field=way[0], within=within, by=way[1], unless=unless if "level" in within else ())
 
 
-def _field(joint: SharedField) -> str:
+def _field(joint: JointField) -> str:
     return joint.field
 
 
-joints: Final[st.SearchStrategy[tuple[SharedField, ...]]] = st.lists(
+joints: Final[st.SearchStrategy[tuple[JointField, ...]]] = st.lists(
     st.builds(
         _joint,
         st.sampled_from(_WAYS),
@@ -80,7 +80,7 @@ def stacked(draw: st.DrawFn, profile: PolicyKindProfile) -> PolicyKindProfile:
     listeners, gateways = TargetLevel(GATEWAY, section=True), TargetLevel(GATEWAY)
     return replace(
         profile,
-        shared_fields=draw(joints),
+        joint_fields=draw(joints),
         scopes=draw(SCOPES),
         same_level=draw(st.sampled_from(("first-wins", "newest-challenges", "disjoint", "one-applies", "all-apply"))),
         refusal=draw(st.sampled_from(("there", "everywhere"))),

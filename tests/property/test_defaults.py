@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles.merging import SharedField
+    from kubectl_policy.profiles.merging import JointField
     from kubectl_policy.resolution import Traced
 
 
 WHOLE = st.frozensets(st.sampled_from((("m",), ("m", "l"), ("l",), ("w", "a"), ("p",), ("r",))))
 
 
-def said(name: str, spec: dict[str, Json], fields: tuple[SharedField, ...]) -> Traced:
+def said(name: str, spec: dict[str, Json], fields: tuple[JointField, ...]) -> Traced:
     """A spec as a policy of that name declares it."""
     whole = [tuple(joint.field.split(".")) for joint in fields]
     return split_shared(trace(spec, source(name), whole), fields)
@@ -38,7 +38,7 @@ def said(name: str, spec: dict[str, Json], fields: tuple[SharedField, ...]) -> T
 @given(specs=st.tuples(WILD, WILD), fields=joints, whole=WHOLE)
 def test_nothing_of_the_first_one_is_lost(
     specs: tuple[dict[str, Json], dict[str, Json]],
-    fields: tuple[SharedField, ...],
+    fields: tuple[JointField, ...],
     whole: frozenset[tuple[str, ...]],
 ) -> None:
     """Every leaf stays where it is, but for an empty map or list, which may be filled."""
@@ -53,7 +53,7 @@ def test_nothing_of_the_first_one_is_lost(
 @given(specs=st.tuples(WILD, WILD), fields=joints, whole=WHOLE)
 def test_nothing_is_invented(
     specs: tuple[dict[str, Json], dict[str, Json]],
-    fields: tuple[SharedField, ...],
+    fields: tuple[JointField, ...],
     whole: frozenset[tuple[str, ...]],
 ) -> None:
     """Every leaf of the result is one of theirs, at its place; and to fill it again changes nothing."""
@@ -71,7 +71,7 @@ def test_nothing_is_invented(
 
 @given(spec=WILD, fields=joints, whole=WHOLE)
 def test_a_spec_fills_itself_with_nothing(
-    spec: dict[str, Json], fields: tuple[SharedField, ...], whole: frozenset[tuple[str, ...]]
+    spec: dict[str, Json], fields: tuple[JointField, ...], whole: frozenset[tuple[str, ...]]
 ) -> None:
     """And nothing fills it, nor does it change by being what fills nothing."""
     found = said("p", spec, fields)
@@ -85,7 +85,7 @@ def test_a_spec_fills_itself_with_nothing(
 
 @given(specs=st.tuples(TYPED, TYPED, TYPED), fields=joints, whole=WHOLE)
 def test_of_three_it_does_not_matter_which_two_meet_first(
-    specs: tuple[dict[str, Json], ...], fields: tuple[SharedField, ...], whole: frozenset[tuple[str, ...]]
+    specs: tuple[dict[str, Json], ...], fields: tuple[JointField, ...], whole: frozenset[tuple[str, ...]]
 ) -> None:
     """Where one schema holds for all, so that what stands at a field is of one sort."""
     a, b, c = (said(name, spec, fields) for name, spec in zip("pqr", specs, strict=True))

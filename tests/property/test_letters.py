@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubectl_policy.model import FieldPath, GroupKind
-from kubectl_policy.model.kinds import impossible
+from kubectl_policy.model.kinds import why_impossible
 from kubectl_policy.model.unknown import is_unknown, is_unknown_hostname
 from kubectl_policy.text.documents import spans_of
 
@@ -34,7 +34,7 @@ def test_kinds(group: str, kind: str) -> None:
         re.fullmatch("[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?", kind),
         re.fullmatch(rf"({label}(\.{label})*)?", group),
     )
-    assert (not impossible(GroupKind(group, kind))) == all(possible)
+    assert (not why_impossible(GroupKind(group, kind))) == all(possible)
 
 
 @given(NAMES)

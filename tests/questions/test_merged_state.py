@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.profiles.merging import MergeScope, SharedField
+from kubectl_policy.profiles.merging import JointField, MergeScope
 from kubectl_policy.questions.predicted_conditions import least, merged_state
 from tests import build
 from tests.questions.build import color_kind
@@ -140,7 +140,7 @@ def test_scopes_are_looked_at_one_by_one() -> None:
 
 def test_a_field_that_is_put_together_is_one() -> None:
     """A policy with any of it has a part in it."""
-    joint = replace(PATCHING, shared_fields=(SharedField(field="rules", within=("level", "levels"), by="*"),))
+    joint = replace(PATCHING, joint_fields=(JointField(field="rules", within=("level", "levels"), by="*"),))
     policies = (colours("p", TO_R, rules={"x": 1}), colours("older", TO_R, age=0, rules={"y": 2}))
     for profile, expected in ((joint, "enforced"), (PATCHING, "partially enforced")):
         analysis = analysis_of(*policies, profile=profile)

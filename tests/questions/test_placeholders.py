@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import GroupKind, PolicyKindProfile, analyze
 from kubectl_policy.model import NodeRef
-from kubectl_policy.profiles.merging import PortField, SharedField
+from kubectl_policy.profiles.merging import JointField, PortField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.lists import list_names
@@ -109,7 +109,7 @@ PORTS = replace(
     PROFILE,
     strategy_field="",
     order_field="",
-    shared_fields=(SharedField(field="perPort", within=("level",), by="[port]"),),
+    joint_fields=(JointField(field="perPort", within=("level",), by="[port]"),),
     port_field=PortField("perPort", "port", "default"),
 )
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
-from kubectl_policy.profiles.merging import Inheritance, RouteChoice, SharedField, Variant
+from kubectl_policy.profiles.merging import Inheritance, JointField, RouteChoice, Variant
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from kubectl_policy.resolution.resolver import route_choices
 from tests.build import (
@@ -344,7 +344,7 @@ class TestRouteChoices:
 class TestDelegatedRoutes:
     """Policies on a route that delegates, and on the one that it delegates to."""
 
-    joint = (SharedField(field="l", within=("levels",)),)
+    joint = (JointField(field="l", within=("levels",)),)
 
     def asked(self, value: str) -> Analysis:
         """A policy on the route above, which makes a choice, one on the route below, and one on its rule."""
@@ -357,7 +357,7 @@ class TestDelegatedRoutes:
         over = http_route("top", passing("/a", to("low")), parents=[parent()], annotations={INHERIT: value})
         world = delegating(over, http_route("low", passing("/a/b", backend())), service("s"))
         objects = world.index.snapshot.resources
-        profile = replace(CHOOSING, route_choice=CHOICE, shared_fields=self.joint, effective_targets=AT_RULES)
+        profile = replace(CHOOSING, route_choice=CHOICE, joint_fields=self.joint, effective_targets=AT_RULES)
         return analyze(snapshot(*objects, *policies, complete=True), profiles=[profile])
 
     @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, TargetLevel, plain
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
-from kubectl_policy.profiles.merging import IgnoredPart, PortField, SharedField
+from kubectl_policy.profiles.merging import IgnoredPart, JointField, PortField
 from kubectl_policy.resolution.contributions import counting_part, ignored_fields
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.traced import trace, without
@@ -41,7 +41,7 @@ ON_GATEWAYS: Final = (TargetLevel(GATEWAY),)
 HTTP, HTTPS = listener_at(L), listener_at(L, "HTTPS", 443)
 PORTS: Final = replace(
     PATCHING,
-    shared_fields=(SharedField(field="ports", within=("level",), by="[n]"),),
+    joint_fields=(JointField(field="ports", within=("level",), by="[n]"),),
     port_field=PortField("ports", "n", "all.of"),
 )
 
@@ -216,9 +216,7 @@ class TestPorts:
 
     def test_what_is_lost_for_another_reason(self) -> None:
         """Is not the entry's doing."""
-        profile = replace(
-            PORTS, shared_fields=(*PORTS.shared_fields, SharedField(field="m", within=("scopes",), by="*"))
-        )
+        profile = replace(PORTS, joint_fields=(*PORTS.joint_fields, JointField(field="m", within=("scopes",), by="*")))
         found = at_route(profile, ("p", G, {"ports": self.spec["ports"], "x": None}), ("q", L, {"m": {}, "x": 1}))
         assert superseders(fates(found)["p", "x"]) == {"q"}
         other = replace(PORTS, strategy=MergeStrategy.ATOMIC_DEFAULTS)

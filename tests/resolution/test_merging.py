@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
-from kubectl_policy.profiles.merging import Inheritance, MergeScope, RouteChoice, SharedField
+from kubectl_policy.profiles.merging import Inheritance, JointField, MergeScope, RouteChoice
 from kubectl_policy.resolution.merging import PathContext, fold_by_challenger, merge_by_level, merges_by_level
 from tests.build import node
 from tests.resolution.build import (
@@ -180,10 +180,10 @@ BY_ROUTES: Final = RouteChoice("example.com/inherit", {})
 
 
 def sharing(
-    *joints: SharedField, scopes: tuple[MergeScope, ...] = (), strategy: MergeStrategy = MergeStrategy.PATCH_DEFAULTS
+    *joints: JointField, scopes: tuple[MergeScope, ...] = (), strategy: MergeStrategy = MergeStrategy.PATCH_DEFAULTS
 ) -> PolicyKindProfile:
     """A kind with joint fields and scopes."""
-    return replace(PATCHING, shared_fields=joints, scopes=scopes, strategy=strategy)
+    return replace(PATCHING, joint_fields=joints, scopes=scopes, strategy=strategy)
 
 
 def at_low(
@@ -203,7 +203,7 @@ def at_low(
     [
         (PATCHING, False),
         (replace(PATCHING, same_level="all-apply"), True),
-        (sharing(SharedField(field="a", within=("level",))), True),
+        (sharing(JointField(field="a", within=("level",))), True),
         (sharing(scopes=(ON_ROUTES,)), True),
         (replace(PATCHING, route_choice=BY_ROUTES), True),
     ],
@@ -238,7 +238,7 @@ class TestLevels:
     )
     def test_who_shares_a_field(self, above: NodeRef, below: NodeRef, within: Within, *, together: bool) -> None:
         """The nearer one's comes first; other fields are merged field by field."""
-        found = at_low(sharing(SharedField(field="f", within=(within,))), ("a", above, self.a), ("b", below, self.b))
+        found = at_low(sharing(JointField(field="f", within=(within,))), ("a", above, self.a), ("b", below, self.b))
         assert plain(found.resolution.spec) == {"f": ["b", "a"] if together else ["b"], "m": {"x": 1, "y": 2}}
         assert owners(found.resolution.members) == {"a", "b"}
         fate = fates(found)
@@ -249,28 +249,28 @@ class TestLevels:
 
     def test_a_map_comes_whole_or_by_its_fields(self) -> None:
         """Without more a joint field that is a map stands beside those of others; elsewhere it is a unit."""
-        beside = at_low(sharing(SharedField(field="m", within=("level",))), ("a", TOP, self.a), ("b", TOP_RULE, self.b))
+        beside = at_low(sharing(JointField(field="m", within=("level",))), ("a", TOP, self.a), ("b", TOP_RULE, self.b))
         assert plain(beside.resolution.spec)["m"] == [{"y": 2}, {"x": 1, "y": 1}]
         whole = at_low(
-            sharing(SharedField(field="m", within=("scopes",), by="*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b)
+            sharing(JointField(field="m", within=("scopes",), by="*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b)
         )
         assert plain(whole.resolution.spec)["m"] == {"y": 2}
         assert superseders(fates(whole)["a", "m.x"]) == {"b"}
         by_field = at_low(
-            sharing(SharedField(field="m", within=("level",), by="*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b)
+            sharing(JointField(field="m", within=("level",), by="*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b)
         )
         assert set_by(by_field.resolution.spec)["m.x"] == (1, "a")
 
     def test_unless_two_of_a_level_disagree(self) -> None:
         """Between levels nothing of the sort is asked."""
-        joint = SharedField(field="m", within=("level", "levels"), by="*", unless=("y",))
+        joint = JointField(field="m", within=("level", "levels"), by="*", unless=("y",))
         for where, expected in ((LOW, {"y": 2}), (TOP, {"x": 1, "y": 2})):
             found = at_low(sharing(joint), ("a", where, self.a), ("b", LOW_RULE, self.b))
             assert plain(found.resolution.spec)["m"] == expected
 
     def test_where_the_one_further_up_wins(self) -> None:
         """It does so on a level, too."""
-        profile = sharing(SharedField(field="f", within=("level", "levels")), strategy=MergeStrategy.PATCH_OVERRIDES)
+        profile = sharing(JointField(field="f", within=("level", "levels")), strategy=MergeStrategy.PATCH_OVERRIDES)
         for below in (LISTENER, TOP):
             found = at_low(profile, ("a", GATEWAY_G, self.a), ("b", below, self.b))
             assert plain(found.resolution.spec) == {"f": ["a", "b"], "m": {"x": 1, "y": 1}}
@@ -278,8 +278,8 @@ class TestLevels:
     def test_nested_shared_fields(self) -> None:
         """The outer one's fields are not lost for the sake of the inner one."""
         joints = (
-            SharedField(field="m", within=("level", "levels"), by="*"),
-            SharedField(field="m.l", within=("level", "levels")),
+            JointField(field="m", within=("level", "levels"), by="*"),
+            JointField(field="m.l", within=("level", "levels")),
         )
         specs: tuple[dict[str, Json], ...] = ({"m": {"l": [1], "x": 1, "y": 1}}, {"m": {"l": [2], "y": 2}})
         for where in (TOP, LOW):
@@ -288,9 +288,7 @@ class TestLevels:
 
     def test_an_inner_field_of_one_that_comes_whole(self) -> None:
         """It comes whole with it."""
-        profile = sharing(
-            SharedField(field="m", within=("level",), by="*"), SharedField(field="m.l", within=("levels",))
-        )
+        profile = sharing(JointField(field="m", within=("level",), by="*"), JointField(field="m.l", within=("levels",)))
         found = at_low(profile, ("a", TOP, {"m": {"l": [1], "x": 1}}), ("b", LOW, {"m": {"l": [2]}}))
         assert plain(found.resolution.spec) == {"m": {"l": [2]}}
 
@@ -316,7 +314,7 @@ class TestStrategies:
     )
     def test_of_the_kind(self, strategy: MergeStrategy, expected: dict[str, Json], members: str, rejected: str) -> None:
         """As for two policies that are folded."""
-        found = at_low(sharing(SharedField(field="f", within=("level",)), strategy=strategy), *self.policies)
+        found = at_low(sharing(JointField(field="f", within=("level",)), strategy=strategy), *self.policies)
         assert plain(found.resolution.spec) == expected
         assert (owners(found.resolution.members), owners(found.resolution.rejected)) == (
             set(members),
@@ -350,7 +348,7 @@ class TestStrategies:
 class TestRouteChoice:
     """A route says how its policies meet those on the routes that it leads to."""
 
-    joint = SharedField(field="f", within=("level", "levels"))
+    joint = JointField(field="f", within=("level", "levels"))
     policies: Final[tuple[Policy, ...]] = (
         ("g", GATEWAY_G, {"f": ["g"], "x": 0, "z": 0}),
         ("a", TOP, {"f": ["a"], "x": 1, "y": 1}),
@@ -369,7 +367,7 @@ class TestRouteChoice:
         ],
     )
     def test_by_its_value(self, choice: Inheritance | None, shared: list[str], y: int) -> None:
-        """SharedField fields are put together only where it says so; what is above the route is not its to say."""
+        """JointField fields are put together only where it says so; what is above the route is not its to say."""
         profile = replace(sharing(self.joint), route_choice=BY_ROUTES)
         found = at_low(profile, *self.policies, choices={TOP: choice} if choice else {})
         assert plain(found.resolution.spec) == {"f": shared, "x": 1, "y": y, "z": 0}
@@ -422,8 +420,8 @@ class TestScopes:
     """Policies are merged within a scope first, and only the outcomes of scopes meet."""
 
     profile = sharing(
-        SharedField(field="f", within=("scopes",)),
-        SharedField(field="h", within=("level", "levels")),
+        JointField(field="f", within=("scopes",)),
+        JointField(field="h", within=("level", "levels")),
         scopes=(ON_ROUTES, ON_LISTENERS),
     )
     policies: Final[tuple[Policy, ...]] = (

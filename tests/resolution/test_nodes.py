@@ -12,7 +12,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles import TargetLevel
-from kubectl_policy.profiles.merging import SharedField, Variant
+from kubectl_policy.profiles.merging import JointField, Variant
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.resolution.precedence import filters_first, in_order
 from tests.build import (
@@ -93,9 +93,9 @@ class TestDisjoint:
         """And a joint field none that anybody has alone."""
         newer = policy("n", ON_G, age=2, m={"b": 2})
         assert refused(world(replace(DISJOINT, whole_fields=frozenset({"m"})), self.older, newer)) == {"n on g": "o m"}
-        shared = replace(DISJOINT, shared_fields=(SharedField(field="m", within=("level",), by="*"),))
+        shared = replace(DISJOINT, joint_fields=(JointField(field="m", within=("level",), by="*"),))
         assert refused(world(shared, self.older, policy("n", ON_G, age=2, m={"a": 2}))) == {}
-        elsewhere = replace(DISJOINT, shared_fields=(SharedField(field="m", within=("scopes",), by="*"),))
+        elsewhere = replace(DISJOINT, joint_fields=(JointField(field="m", within=("scopes",), by="*"),))
         assert refused(world(elsewhere, self.older, newer)) == {"n on g": "o m"}
 
     def test_a_policy_that_says_nothing_is_in_nobodys_way(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy import Leaf, plain
-from kubectl_policy.profiles.merging import SharedField
+from kubectl_policy.profiles.merging import JointField
 from kubectl_policy.resolution.contributions import combined_fields, split_shared, unshared_fields, whole_fields
 from kubectl_policy.resolution.traced import CollectedValues, KeyedList, only_field, trace, with_defaults
 from tests.resolution.build import set_by, source
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Traced
     from kubectl_policy.resolution.traced import Field
 
-SHARED = SharedField(field="f", within=("level",))
-FIELDS = SharedField(field="f", within=("level",), by="*")
-PORTS = SharedField(field="f", within=("level",), by="[port]")
-ENTRIES = SharedField(field="f", within=("level",), by="ref.name")
+SHARED = JointField(field="f", within=("level",))
+FIELDS = JointField(field="f", within=("level",), by="*")
+PORTS = JointField(field="f", within=("level",), by="[port]")
+ENTRIES = JointField(field="f", within=("level",), by="ref.name")
 
 
-def by(shared: SharedField, name: str, spec: Mapping[str, Json]) -> Traced:
+def by(shared: JointField, name: str, spec: Mapping[str, Json]) -> Traced:
     """A spec as the policy of that name declares it, with one shared field taken apart."""
     return split_shared(trace(spec, source(name), [tuple(shared.field.split("."))]), [shared])
 
@@ -53,14 +53,14 @@ class TestTakenApart:
         ],
         ids=str,
     )
-    def test_of_one_policy_nothing_changes(self, shared: SharedField, value: Json) -> None:
+    def test_of_one_policy_nothing_changes(self, shared: JointField, value: Json) -> None:
         """Whatever stands there, its values are still the same."""
         spec: dict[str, Json] = {"f": value, "g": 1}
         assert plain(by(shared, "p", spec)) == {name: one for name, one in spec.items() if one is not None}
 
     def test_what_is_not_there_is_not_taken_apart(self) -> None:
         """Nor what is inside of something that is no map."""
-        deep = SharedField(field="f.g", within=("level",))
+        deep = JointField(field="f.g", within=("level",))
         for spec in ({}, {"g": 1}, {"f": 1}, {"f": {"h": 1}}):
             assert split_shared(trace(spec, source("p")), [deep]) == trace(spec, source("p"))
 
@@ -112,7 +112,7 @@ class TestTakenApart:
     )
     def test_entries_are_known_by_a_reference(self, reference: Json, entry: str | None) -> None:
         """Its namespace defaults to that of the policy; what names nothing is no entry."""
-        found = by(SharedField(field="f", within=("level",), by="ref"), "p", {"f": {"ref": reference, "a": 1}})["f"]
+        found = by(JointField(field="f", within=("level",), by="ref"), "p", {"f": {"ref": reference, "a": 1}})["f"]
         assert (None if isinstance(found, Leaf) else list(found)) == (entry and [entry])
 
 
@@ -142,7 +142,7 @@ class TestWithDefaults:
         ],
         ids=str,
     )
-    def test_by_the_parts_of_a_field(self, shared: SharedField, first: Json, later: Json, expected: Json) -> None:
+    def test_by_the_parts_of_a_field(self, shared: JointField, first: Json, later: Json, expected: Json) -> None:
         """Each part from the first policy that has it; nothing at all says nothing."""
         merged = with_defaults(by(shared, "p", {"f": first}), by(shared, "q", {"f": later}))
         both: Json = [{"port": 80, "a": 1, "b": 2}, {"port": 81}]
@@ -204,30 +204,30 @@ class TestWithDefaults:
 class TestFields:
     """Which shared fields come whole where, and which are put together."""
 
-    shared_fields = (
-        SharedField(field="a", within=("levels",), by="*"),
-        SharedField(field="a", within=("level",), by="*"),
-        SharedField(field="a.b", within=("level", "levels")),
-        SharedField(field="c", within=("scopes",)),
-        SharedField(field="c.d", within=("level", "scopes")),
+    joint_fields = (
+        JointField(field="a", within=("levels",), by="*"),
+        JointField(field="a", within=("level",), by="*"),
+        JointField(field="a.b", within=("level", "levels")),
+        JointField(field="c", within=("scopes",)),
+        JointField(field="c.d", within=("level", "scopes")),
     )
 
     def test_each_place_has_its_own(self) -> None:
         """One field may be named more than once."""
-        assert whole_fields(self.shared_fields, "level") == {("c",)}
-        assert whole_fields(self.shared_fields, "levels") == {("c",), ("c", "d")}
-        assert whole_fields(self.shared_fields, "scopes") == {("a",), ("a", "b")}
+        assert whole_fields(self.joint_fields, "level") == {("c",)}
+        assert whole_fields(self.joint_fields, "levels") == {("c",), ("c", "d")}
+        assert whole_fields(self.joint_fields, "scopes") == {("a",), ("a", "b")}
 
     def test_outermost_first(self) -> None:
         """What is inside a field that comes whole is not put together."""
-        assert combined_fields(self.shared_fields, "level") == [("a",), ("a", "b")]
-        assert combined_fields(self.shared_fields, "levels") == [("a",), ("a", "b")]
-        assert combined_fields(self.shared_fields, "scopes") == [("c",), ("c", "d")]
+        assert combined_fields(self.joint_fields, "level") == [("a",), ("a", "b")]
+        assert combined_fields(self.joint_fields, "levels") == [("a",), ("a", "b")]
+        assert combined_fields(self.joint_fields, "scopes") == [("c",), ("c", "d")]
 
     def test_what_another_policy_cannot_set_as_well(self) -> None:
-        """SharedField fields that come whole on a level are claimed whole; those that do not, not at all."""
+        """JointField fields that come whole on a level are claimed whole; those that do not, not at all."""
         spec = trace({"a": {"b": [1], "x": 1}, "c": {"d": [1], "e": 1}, "f": {"g": 1}}, source("p"), [("a",), ("c",)])
-        assert unshared_fields(split_shared(spec, self.shared_fields), self.shared_fields) == [("c",), ("f", "g")]
+        assert unshared_fields(split_shared(spec, self.joint_fields), self.joint_fields) == [("c",), ("f", "g")]
         assert unshared_fields(spec, ()) == [("a",), ("c",), ("f", "g")]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import Implementation, Topology, attached_hostnames
-from kubectl_policy.topology.gateway.hostnames import covers, intersect, intersection, may_cover
+from kubectl_policy.topology.gateway.hostnames import covers, have_common_hostname, intersection, may_cover
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, route
 from tests.fakes import Controllers
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 )
 def test_names_without_a_common_host_do_not_intersect(one: str, other: str) -> None:
     """A wildcard needs at least one label in its place, and suffixes match at dots alone."""
-    assert not intersect(one, other)
-    assert not intersect(other, one)
+    assert not have_common_hostname(one, other)
+    assert not have_common_hostname(other, one)
     assert intersection(one, other) is None
 
 
@@ -49,8 +49,8 @@ def test_names_without_a_common_host_do_not_intersect(one: str, other: str) -> N
 )
 def test_names_with_a_common_host_intersect(one: str, other: str) -> None:
     """A wildcard stands for any number of labels, an empty name for every host, and case does not matter."""
-    assert intersect(one, other)
-    assert intersect(other, one)
+    assert have_common_hostname(one, other)
+    assert have_common_hostname(other, one)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_name_covers_narrower_ones_and_itself() -> None:
 def test_names_of_which_something_is_not_known_may_intersect(one: str, other: str, common: str) -> None:
     """That is undecided; the name of which more is known is the narrower one, as far as anybody can tell."""
     for first, second in ((one, other), (other, one)):
-        assert intersect(first, second) is None
+        assert have_common_hostname(first, second) is None
         assert not covers(first, second)
         assert may_cover(first, second)
         assert intersection(first, second) == common
@@ -114,18 +114,18 @@ def test_names_of_which_something_is_not_known_may_intersect(one: str, other: st
 def test_what_is_known_can_keep_names_apart(one: str, other: str) -> None:
     """Whatever stands in the place of the rest."""
     for first, second in ((one, other), (other, one)):
-        assert intersect(first, second) is False
+        assert have_common_hostname(first, second) is False
         assert not may_cover(first, second)
         assert intersection(first, second) is None
 
 
 def test_equal_placeholders_are_equal() -> None:
     """Whatever they stand for; `${X}` is not `${x}`."""
-    assert intersect("app.${D}", "*.${D}") is True
-    assert intersect("${D}", "${D}") is True
-    assert intersect("", "${D}") is True
-    assert intersect("*.a.${D}", "*.${D}") is True
-    assert intersect("${D}", "${d}") is None
+    assert have_common_hostname("app.${D}", "*.${D}") is True
+    assert have_common_hostname("${D}", "${D}") is True
+    assert have_common_hostname("", "${D}") is True
+    assert have_common_hostname("*.a.${D}", "*.${D}") is True
+    assert have_common_hostname("${D}", "${d}") is None
 
 
 WIDE = node("Gateway", "g", "wide")

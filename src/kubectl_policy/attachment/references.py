@@ -15,7 +15,7 @@ from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.unknown import is_open, is_unknown_kind, may_be_section, may_equal
 from kubectl_policy.topology.controllers import is_managed
-from kubectl_policy.topology.gateway.listeners import lets_namespace
+from kubectl_policy.topology.gateway.listeners import admits_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -187,7 +187,7 @@ class FollowedReference(Struct, frozen=True):
         every = list(index.namespaces_of(self.declared.group_kind))
         if self._is_global or admitted is None:
             return every
-        wanted = [name for name in every if lets_namespace(index, admitted, "Same", home, name) is not False]
+        wanted = [name for name in every if admits_namespace(index, admitted, "Same", home, name) is not False]
         return sorted(wanted, key=lambda namespace: namespace != home)
 
     @property
@@ -233,7 +233,7 @@ class FollowedReference(Struct, frozen=True):
         field, namespaces = self.declared.field, self.declared.namespaces
         if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
             return None
-        if lets_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
+        if admits_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
             return None
         where, index = f"namespace {ref.namespace}", self.topology.index
         message = f"whether {field} selects in {where} is unknown: {index.absence.of_namespace(ref.namespace)}"

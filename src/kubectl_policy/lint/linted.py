@@ -44,7 +44,7 @@ _FEW_LETTERS: Final = (3, 4)
 _MAX_STEM_LENGTH: Final = 240
 
 
-class Linted:
+class LintWorld:
     """A world in which some objects are linted; the others provide context.
 
     Rules ask it for the objects in scope, and the analysis for everything else.
@@ -77,7 +77,7 @@ class Linted:
         self.gateways = analysis.topology.gateways
         self._facts: dict[Callable[..., Any], Any] = {}
 
-    def once(self, function: Callable[[Linted], _Value]) -> _Value:
+    def once(self, function: Callable[[LintWorld], _Value]) -> _Value:
         """Return the result of a function of the world, computed on the first call."""
         if function not in self._facts:
             self._facts[function] = function(self)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.finding import Related
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.rules.suppressions import Suppression
     from kubectl_policy.lint.settings import LintSettings
@@ -50,7 +50,9 @@ class JudgedFindings(Struct, frozen=True, kw_only=True):
     unused: Mapping[SuppressionName, int]
 
 
-def suppress(world: Linted, findings: Iterable[Finding], locate: Locate = lambda origin, _: origin) -> JudgedFindings:
+def suppress(
+    world: LintWorld, findings: Iterable[Finding], locate: Locate = lambda origin, _: origin
+) -> JudgedFindings:
     """Apply suppressions to findings whose origins are those of objects; `locate` returns those of fields."""
     holding = [suppression for suppression in world.once(suppressions_of) if suppression.holds(world.settings.today)]
     # By object for annotations, by file for comments.
@@ -90,7 +92,7 @@ def _lines(finding: Finding, origin: Origin, locate: Locate) -> list[int]:
     return [(locate(origin, field) or origin).line for field in around]
 
 
-def _needed(world: Linted, holding: Sequence[Suppression]) -> Iterator[SuppressionName]:
+def _needed(world: LintWorld, holding: Sequence[Suppression]) -> Iterator[SuppressionName]:
     """Yield the names in suppressions that should suppress something because their rules were checked."""
     names = {name for suppression in holding for name in suppression.names}
     needed = {name for name in names if _is_checked(name, world)}
@@ -103,7 +105,7 @@ def _needed(world: Linted, holding: Sequence[Suppression]) -> Iterator[Suppressi
                 yield use
 
 
-def _is_checked(name: str, world: Linted) -> bool:
+def _is_checked(name: str, world: LintWorld) -> bool:
     """Whether every rule of a name was checked, and with all that it needs."""
     decided = {
         "status": world.snapshot.source == "the cluster",
@@ -154,7 +156,7 @@ class LintFindings(Struct, frozen=True, kw_only=True):
         return (*self.findings, *(suppressed.finding for suppressed in self.suppressed))
 
 
-def lint_worlds(worlds: Sequence[Linted], settings: LintSettings, locate: Locate) -> LintFindings:
+def lint_worlds(worlds: Sequence[LintWorld], settings: LintSettings, locate: Locate) -> LintFindings:
     """Return the findings in several worlds, merged and located; a finding names its worlds unless it is in all."""
     judged = [suppress(world, findings_in(world), locate) for world in worlds]
     names = [world.name for world in worlds]
@@ -201,7 +203,7 @@ def _located(finding: Finding, locate: Locate) -> Finding:
     return replace(finding, origin=origin(finding), related=related)
 
 
-def findings_in(world: Linted) -> tuple[Finding, ...]:
+def findings_in(world: LintWorld) -> tuple[Finding, ...]:
     """Return the findings of all selected rules in a world, before suppressions."""
     world.index.expect_questions(len(world.resources))
     reported = (finding for rule in RULES if rule.is_checked(world.settings) for finding in _findings_of(rule, world))
@@ -213,7 +215,7 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=_sort_key))
 
 
-def _findings_of(rule: Rule, world: Linted) -> Iterator[Finding]:
+def _findings_of(rule: Rule, world: LintWorld) -> Iterator[Finding]:
     configured = rule.severity_in(world.settings)
     for finding in rule.check(world):
         resource = world.index.get(finding.subject) if finding.subject else None
@@ -227,7 +229,7 @@ def _findings_of(rule: Rule, world: Linted) -> Iterator[Finding]:
         yield replace(reported, certain=False, message=f"{reported.message}; {doubt}") if doubt else reported
 
 
-def _doubt(world: Linted, finding: Finding) -> str:
+def _doubt(world: LintWorld, finding: Finding) -> str:
     """Return why an object of a finding may differ from what was read, or "".
 
     A patch that was not applied may solve the problem, in the object itself or in a related one.
@@ -239,7 +241,7 @@ def _doubt(world: Linted, finding: Finding) -> str:
     return next(filter(None, (_why_uncertain(world, finding.subject, finding.subject), *related)), "")
 
 
-def _why_uncertain(world: Linted, ref: ObjectRef, subject: ObjectRef | None) -> str:
+def _why_uncertain(world: LintWorld, ref: ObjectRef, subject: ObjectRef | None) -> str:
     resource = world.index.get(ref)
     if resource is None:
         return ""

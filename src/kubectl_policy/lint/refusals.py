@@ -11,7 +11,7 @@ from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.reasons import binding_reason
 from kubectl_policy.topology.conditions import route_conditions
-from kubectl_policy.topology.gateway.hostnames import intersect
+from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 from kubectl_policy.topology.references import hostnames_of, parent_refs
 
@@ -120,6 +120,10 @@ def _doubtful(analysis: Analysis, route: Resource, binding: Binding) -> str:
     if is_unknown(parent.section) or isinstance(parent.port, str) or isinstance(listener.port, str):
         return "listener-missing"
     hostnames = hostnames_of(index, route.ref)
-    if hostnames and listener.hostname and all(intersect(name, listener.hostname) is not True for name in hostnames):
+    if (
+        hostnames
+        and listener.hostname
+        and all(have_common_hostname(name, listener.hostname) is not True for name in hostnames)
+    ):
         return "listener-hostname"
     return "listener-namespace"

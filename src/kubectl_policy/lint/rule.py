@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.settings import Level, LintSettings
     from kubectl_policy.model import Severity
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # reported by controllers, what a profile says of the kind, what the config file asks for, or what was before a change.
 Need: TypeAlias = Literal["closed world", "status", "profile", "configuration", "base"]
 _UNKNOWN_RULE: Final = "unknown-rule-id"
-Check: TypeAlias = "Callable[[Linted], Iterator[Finding]]"
+Check: TypeAlias = "Callable[[LintWorld], Iterator[Finding]]"
 
 
 class Rule(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Rule(Struct, frozen=True):
     blinds: bool = False
     """Whether it reports input that could not be linted, in which other rules found nothing."""
 
-    def __call__(self, world: Linted) -> Iterator[Finding]:
+    def __call__(self, world: LintWorld) -> Iterator[Finding]:
         """Return the findings in a world."""
         return self.check(world)
 

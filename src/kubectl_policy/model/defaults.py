@@ -14,7 +14,7 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.body import Body, strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
-from kubectl_policy.model.kinds import counting_definitions
+from kubectl_policy.model.kinds import valid_definitions
 from kubectl_policy.model.refs import GroupKind
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Defaults:
 
     def __init__(self, definitions: Iterable[Resource]) -> None:
         """Remember the schemas of the definitions that count."""
-        self._definitions = {kind: definition.raw for kind, definition in counting_definitions(definitions).items()}
+        self._definitions = {kind: definition.raw for kind, definition in valid_definitions(definitions).items()}
 
     def schema_of(self, group_kind: GroupKind, version: str = "") -> Mapping[str, Json]:
         """Return the openAPIV3Schema of a kind: of the version if defined, else of the stored or first served one.

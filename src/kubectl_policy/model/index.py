@@ -16,7 +16,7 @@ from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import Grants
 from kubectl_policy.model.kind_roles import NAMESPACE, REFERENCE_GRANT
-from kubectl_policy.model.kinds import CRD, KindNames, counting_definitions, known_kinds, plural
+from kubectl_policy.model.kinds import CRD, KindNames, known_kinds, plural, valid_definitions
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import required_labels, selects
 from kubectl_policy.model.unknown import has_placeholder, is_unknown, may_be_unfilled, may_equal, may_have_open_names
@@ -68,8 +68,8 @@ class Index:
 
     @cached_property
     def definitions(self) -> dict[GroupKind, Resource]:
-        """The CustomResourceDefinitions by what they define; see `counting_definitions`."""
-        return counting_definitions(self.of_kind(CRD))
+        """The CustomResourceDefinitions by what they define; see `valid_definitions`."""
+        return valid_definitions(self.of_kind(CRD))
 
     @cached_property
     def defaults(self) -> Defaults:

@@ -159,7 +159,7 @@ BUILT_IN: Final = (
 
 
 @lru_cache(maxsize=1_000)
-def impossible(group_kind: GroupKind) -> str:
+def why_impossible(group_kind: GroupKind) -> str:
     """Return why no API can have such a kind, as words that follow "no API can have"; "" if one can."""
     group, kind = group_kind.group, group_kind.kind
     if not _KIND.fullmatch(kind):
@@ -175,7 +175,7 @@ def is_kubernetes_own(group_kind: GroupKind) -> bool:
 def problem_of_definition(definition: Resource) -> Problem | None:
     """Find what does not count in a CustomResourceDefinition: all of it, or its policy label."""
     kind = _defined(definition)
-    reason = impossible(kind)
+    reason = why_impossible(kind)
     if kind.kind and reason:
         message = f"no API can have {reason}, so this definition is ignored: it takes letters, digits and hyphens"
         return Problem(message=message, reason="definition-refused")
@@ -195,7 +195,7 @@ def _defined(definition: Resource) -> GroupKind:
 def names_in_crd(resource: Resource) -> KindNames | None:
     """Return the names that a CustomResourceDefinition gives to its kind; None if it cannot define that kind."""
     group_kind = _defined(resource)
-    if is_kubernetes_own(group_kind) or impossible(group_kind):
+    if is_kubernetes_own(group_kind) or why_impossible(group_kind):
         return None
     return KindNames(
         group_kind,
@@ -207,11 +207,11 @@ def names_in_crd(resource: Resource) -> KindNames | None:
 
 def known_kinds(definitions: Iterable[Resource]) -> dict[GroupKind, KindNames]:
     """Return the built-in kinds and those that CustomResourceDefinitions add; a definition replaces a built-in kind."""
-    defined = (names_in_crd(definition) for definition in counting_definitions(definitions).values())
+    defined = (names_in_crd(definition) for definition in valid_definitions(definitions).values())
     return {names.group_kind: names for names in (*BUILT_IN, *filter(None, defined))}
 
 
-def counting_definitions(definitions: Iterable[Resource]) -> dict[GroupKind, Resource]:
+def valid_definitions(definitions: Iterable[Resource]) -> dict[GroupKind, Resource]:
     """Return the CustomResourceDefinitions that count, by the kinds that they define.
 
     Of two for one kind the older one counts, then the first by name: an API server accepts no name that is taken.

@@ -23,11 +23,11 @@ from kubectl_policy.profiles.merging import (
     Chooser,
     ConditionalField,
     IgnoredPart,
+    JointField,
     MergeScope,
     MergeStrategy,
     PortField,
     RouteChoice,
-    SharedField,
     TargetLevel,
     Variant,
     WholeField,
@@ -247,7 +247,7 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     entry of a map; `rules[name]`, each element of a list, known by its `name`; `*`, each field of the spec. Without it:
     lists come whole, maps field by field.
     """
-    shared_fields: tuple[SharedField, ...] = field(default=(), name="jointFields")
+    joint_fields: tuple[JointField, ...] = field(default=(), name="jointFields")
     """Fields that do not come whole from one policy. Needs `nulls: ignore`, as `scopes` and `routeChoice` do. Without
     it: every field is a merge of its own.
     """

@@ -38,7 +38,7 @@ class _Signs(Struct, frozen=True, kw_only=True):
     # Whether the schema or, without one, an object has a reference of the sort that policies have.
     refers: bool
 
-    def why_none(self, kind: str) -> str:
+    def why_not_policy_kind(self, kind: str) -> str:
         """Return why a kind is no policy kind, as a predicate for "it"; empty if it is one.
 
         "Individual policy APIs … must include a common TargetRef struct" (GEP-713), so that a label alone does not do.
@@ -68,7 +68,7 @@ def infer_profile(group_kind: GroupKind, index: Index) -> PolicyKindProfile | No
     apiVersion: `spec.targetRef` of a VerticalPodAutoscaler names a workload by apiVersion and is none.
     """
     signs = _signs(group_kind, index)
-    if signs.why_none(group_kind.kind):
+    if signs.why_not_policy_kind(group_kind.kind):
         return None
     direct = signs.label == "direct"
     assumed = {
@@ -96,9 +96,9 @@ def looks_alike(group_kind: GroupKind, index: Index) -> bool:
     return _signs(group_kind, index).looks_alike(group_kind.kind)
 
 
-def why_none(group_kind: GroupKind, index: Index) -> str:
+def why_not_policy_kind(group_kind: GroupKind, index: Index) -> str:
     """Return why a kind without a profile is no policy kind, as a predicate for "it"; empty if it is one."""
-    return _signs(group_kind, index).why_none(group_kind.kind)
+    return _signs(group_kind, index).why_not_policy_kind(group_kind.kind)
 
 
 def _signs(group_kind: GroupKind, index: Index) -> _Signs:

@@ -116,7 +116,7 @@ _Protocol: TypeAlias = Annotated[str, text_like("^[A-Z0-9./_-]+$", "Protocols ar
 _Protocols: TypeAlias = Annotated[frozenset[_Protocol], Meta(min_length=1)]
 
 
-class SharedField(Struct, frozen=True, kw_only=True, rename="camel"):
+class JointField(Struct, frozen=True, kw_only=True, rename="camel"):
     """A field that does not come whole from one policy but is put together from several."""
 
     field: FieldName

@@ -154,9 +154,7 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
     @property
     def settings_of_fields(self) -> Mapping[str, ControllerSetting]:
         """The settings on which whole fields depend, rather than placeholders in names: see `under`."""
-        names = {joint.setting for joint in self.shared_fields} | {
-            name for need in self.needs for name in need.settings
-        }
+        names = {joint.setting for joint in self.joint_fields} | {name for need in self.needs for name in need.settings}
         return {name: setting for name, setting in self.settings.items() if name in names}
 
     def under(self, values: Mapping[str, str]) -> PolicyKindProfile:
@@ -168,6 +166,6 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
             self,
             controllers=frozenset(fill_in(controller, settings) for controller in self.controllers),
             global_namespace=fill_in(self.global_namespace, settings),
-            shared_fields=tuple(joint for joint in self.shared_fields if joint.holds(settings)),
+            joint_fields=tuple(joint for joint in self.joint_fields if joint.holds(settings)),
             needs=tuple(need.under(settings) for need in self.needs),
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.kind_roles import TARGET_KINDS
 from kubectl_policy.model.kinds import KindNames, is_kubernetes_own, plural
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
-from kubectl_policy.profiles.infer import infer_profile, looks_alike, why_none
+from kubectl_policy.profiles.infer import infer_profile, looks_alike, why_not_policy_kind
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.profile import PolicyKindProfile
@@ -138,13 +138,13 @@ class Registry:
         candidates = (kind for kind in self._index.group_kinds if not (kind in TARGET_KINDS or is_kubernetes_own(kind)))
         return tuple(kind for kind in candidates if self.profile_of(kind) is None and looks_alike(kind, self._index))
 
-    def why_none(self, group_kind: GroupKind) -> str:
+    def why_not_policy_kind(self, group_kind: GroupKind) -> str:
         """Return why a kind is no policy kind, as a predicate for "it"; empty if it is one."""
         if self.profile_of(group_kind):
             return ""
         if group_kind in TARGET_KINDS:
             return "is a kind that policies target"
-        return why_none(group_kind, self._index) or "is a kind of Kubernetes itself"
+        return why_not_policy_kind(group_kind, self._index) or "is a kind of Kubernetes itself"
 
     def profile(self, group_kind: GroupKind) -> PolicyKindProfile:
         """Return the profile of a policy kind, or the settings of a kind of routes in the form of a profile.

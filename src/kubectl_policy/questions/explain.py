@@ -131,7 +131,7 @@ def _meant(analysis: Analysis, type_name: str) -> GroupKind:
         if meant:
             return meant[0]
     if named:
-        hint = f"it {registry.why_none(named[0])}; a profile can say that it is one"
+        hint = f"it {registry.why_not_policy_kind(named[0])}; a profile can say that it is one"
         raise NotFoundError(f"{named[0]} is not a policy kind", hint)
     known = {*registry.profiled(built_in_groups()), *(profile.group_kind for profile in registry.policy_kinds)}
     near = did_you_mean(type_name.lower(), {(str(kind) if "." in type_name else kind.kind).lower() for kind in known})

@@ -27,7 +27,7 @@ from kubectl_policy.questions.shared.selection import (
     type_named,
 )
 from kubectl_policy.topology.attached_hostnames import attached_hostnames, has_closer_listener
-from kubectl_policy.topology.gateway.hostnames import intersect
+from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,7 +150,7 @@ def _serves(name: str, hostname: str) -> bool:
 
     Without a hostname that is asked for, it does.
     """
-    return not hostname or intersect("" if name == "*" else name, hostname) is not False
+    return not hostname or have_common_hostname("" if name == "*" else name, hostname) is not False
 
 
 def _takes_requests_for(analysis: Analysis, route: Resource, hostname: str) -> bool:

@@ -60,7 +60,7 @@ def least(states: Iterable[Event]) -> Event:
 
 
 def _state_in(scope: ScopeOutcome, policy: ObjectRef, profile: PolicyKindProfile) -> Event:
-    joint = [tuple(shared.field.split(".")) for shared in profile.shared_fields]
+    joint = [tuple(shared.field.split(".")) for shared in profile.joint_fields]
     holders: dict[tuple[str, ...], set[ObjectRef]] = {}
     for field, leaf in leaves(scope.spec):
         unit = next((unit_field for unit_field in joint if field[: len(unit_field)] == unit_field), field)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.fields import Stanzas
-    from kubectl_policy.profiles.merging import SharedField, Within
+    from kubectl_policy.profiles.merging import JointField, Within
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology.gateway.listeners import Listener
 
@@ -163,7 +163,7 @@ def contribution_of(
         name = source.object.qualified_name
         spec, whole = {name: dict(spec)}, [(name, *field) for field in whole]
         written = None if written is None else {name: dict(written)}
-    traced = split_shared(trace(spec, source, whole, written), profile.shared_fields)
+    traced = split_shared(trace(spec, source, whole, written), profile.joint_fields)
     return Contribution(
         source=source,
         spec=traced,
@@ -193,9 +193,9 @@ def _whole_paths(profile: PolicyKindProfile, stanza: str) -> list[Field]:
     The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not. What
     is shared is taken apart by what the profile says of it, and by nothing else.
     """
-    if not (profile.whole_fields or profile.shared_fields or stanza in EXPERIMENTAL):
+    if not (profile.whole_fields or profile.joint_fields or stanza in EXPERIMENTAL):
         return []
-    fields = profile.whole_fields | {shared.field for shared in profile.shared_fields}
+    fields = profile.whole_fields | {shared.field for shared in profile.joint_fields}
     if stanza in EXPERIMENTAL:
         prefix = stanza.removeprefix("spec.") + "."
         fields |= {field.removeprefix(prefix) for field in profile.map_fields if field.startswith(prefix)}
@@ -211,25 +211,25 @@ def without_nulls(value: Mapping[str, Json]) -> Mapping[str, Json]:
     }
 
 
-def field_of(shared: SharedField) -> Field:
+def field_of(shared: JointField) -> Field:
     """Return the path of keys of a shared field."""
     return tuple(shared.field.split("."))
 
 
-def whole_fields(shared: Sequence[SharedField], within: Within) -> frozenset[Field]:
+def whole_fields(shared: Sequence[JointField], within: Within) -> frozenset[Field]:
     """Return the shared fields that all the same come whole from one policy here."""
     combined = {shared_field.field for shared_field in shared if within in shared_field.within}
     return frozenset(field_of(shared_field) for shared_field in shared if shared_field.field not in combined)
 
 
-def combined_fields(shared: Sequence[SharedField], within: Within) -> list[Field]:
+def combined_fields(shared: Sequence[JointField], within: Within) -> list[Field]:
     """Return the shared fields that merge here, outermost first, but those inside one that comes whole."""
     whole = whole_fields(shared, within)
     combined = {field_of(shared_field) for shared_field in shared if within in shared_field.within}
     return sorted(field for field in combined if not _enclosing(field, whole))
 
 
-def unshared_fields(spec: Traced, shared: Sequence[SharedField]) -> list[Field]:
+def unshared_fields(spec: Traced, shared: Sequence[JointField]) -> list[Field]:
     """Return the fields of a spec that another policy on the level cannot set as well, each once."""
     combined, whole = combined_fields(shared, "level"), sorted(whole_fields(shared, "level"))
     unshared = [field for field, _ in leaves(spec) if not _enclosing(field, combined)]
@@ -241,7 +241,7 @@ def _enclosing(field: Field, fields: Iterable[Field]) -> Field:
     return next((outer for outer in fields if field[: len(outer)] == outer), ())
 
 
-def split_shared(spec: Traced, shared: Sequence[SharedField]) -> Traced:
+def split_shared(spec: Traced, shared: Sequence[JointField]) -> Traced:
     """Return a spec in which every shared field is taken apart into what can come from different policies."""
     for shared_field in shared:
         spec = _split_at(spec, field_of(shared_field), shared_field.by)

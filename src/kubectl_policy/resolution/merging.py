@@ -254,7 +254,7 @@ class _Level(Struct, frozen=True, kw_only=True):
 
 def merges_by_level(profile: PolicyKindProfile) -> bool:
     """Whether a kind's policies are merged level by level; those of other kinds are folded one by one."""
-    shares = profile.shared_fields or profile.scopes or profile.route_choice
+    shares = profile.joint_fields or profile.scopes or profile.route_choice
     return bool(shares) or profile.same_level == "all-apply"
 
 
@@ -270,7 +270,7 @@ def merge_by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, co
         including = (n for n, scope in enumerate(profile.scopes) if scope.includes(part.source.target, protocol))
         scopes.setdefault(next(including, len(profile.scopes)), []).append(part)
     levels = [_merge_scope(scopes[number], profile, context.choices) for number in sorted(scopes, reverse=True)]
-    whole = whole_fields(profile.shared_fields, "scopes")
+    whole = whole_fields(profile.joint_fields, "scopes")
     spec: Traced = reduce(lambda broad, narrow: with_defaults(narrow.spec, broad, whole), levels, {})
     return MergeOutcome(
         spec=spec,
@@ -297,7 +297,7 @@ def _merge_level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _
 
     Overrides come from the first on, in the order of the fold, then the rest from the last on.
     """
-    shared = profile.shared_fields
+    shared = profile.joint_fields
     whole = whole_fields(shared, "level")
     unless = {
         field_of(shared_field): shared_field.unless
@@ -331,8 +331,8 @@ def _merge_levels(level: _Level, lower: _Level, profile: PolicyKindProfile, choi
     of_shared = choice.joint if choice else None if profile.route_choice else strategy
     spec = _merge_specs(level.spec, lower.spec, strategy, _shared_fields(profile))
     if of_shared:
-        together = _merge_specs(level.spec, lower.spec, of_shared, whole_fields(profile.shared_fields, "levels"))
-        for shared in combined_fields(profile.shared_fields, "levels"):
+        together = _merge_specs(level.spec, lower.spec, of_shared, whole_fields(profile.joint_fields, "levels"))
+        for shared in combined_fields(profile.joint_fields, "levels"):
             spec = with_defaults(only_field(together, shared), spec, {shared})
     return _joined_level(level, lower, spec)
 
@@ -362,7 +362,7 @@ def _chosen_part(name: Field, choice: Inheritance) -> Field:
 
 
 def _shared_fields(profile: PolicyKindProfile) -> frozenset[Field]:
-    return frozenset(field_of(shared) for shared in profile.shared_fields)
+    return frozenset(field_of(shared) for shared in profile.joint_fields)
 
 
 def _merge_specs(upper: Traced, lower: Traced, strategy: MergeStrategy, whole: frozenset[Field]) -> Traced:

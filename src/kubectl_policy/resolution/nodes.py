@@ -265,5 +265,5 @@ class PoliciesOnNodes:
             return [""]
         parts = contributions_of(policy, node, self.profile)
         return [
-            field_name(claimed) for part in parts for claimed in unshared_fields(part.spec, self.profile.shared_fields)
+            field_name(claimed) for part in parts for claimed in unshared_fields(part.spec, self.profile.joint_fields)
         ]

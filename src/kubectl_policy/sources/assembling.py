@@ -11,10 +11,10 @@ from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.model import Diagnostic, ObjectRef, Origin, Resource, Snapshot
 from kubectl_policy.model.kinds import (
     CRD,
-    counting_definitions,
     known_kinds,
     names_in_crd,
     problem_of_definition,
+    valid_definitions,
 )
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.sources.files.decoding import PackedError
@@ -205,7 +205,7 @@ def _resources(
 
 
 def _problems_of_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
-    counting = counting_definitions(definitions)
+    counting = valid_definitions(definitions)
     for definition in definitions:
         problem = problem_of_definition(definition)
         if problem:

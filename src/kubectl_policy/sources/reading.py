@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.body import Body
 from kubectl_policy.model.fields import time_at
-from kubectl_policy.model.kinds import impossible
+from kubectl_policy.model.kinds import why_impossible
 from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.files.input_files import ABOUT_OTHERS
 from kubectl_policy.sources.files.tree import reason_of
@@ -265,8 +265,8 @@ class Reading:
             known_kind = group_kind.kind if _IN_PLACEHOLDERS.isdisjoint(group_kind.kind) else ""
             inside = namespace if isinstance(namespace, str) else ""
             self.gaps.append(Gap(known_kind, inside, _OF_UNKNOWN_KIND, origin, mentions=mentions_of(None, raw)))
-        elif impossible(group_kind):
-            message = f"no API can have {impossible(group_kind)}: it takes letters, digits and hyphens"
+        elif why_impossible(group_kind):
+            message = f"no API can have {why_impossible(group_kind)}: it takes letters, digits and hyphens"
             self._warn("no-kind", message, origin)
         else:
             self._usual_kinds[api_version, kind] = group_kind

@@ -36,7 +36,7 @@ DROPPED: Final = "warning GWP2005 SecurityPolicy shop/cart"
 NOT_LOADED: Final = "info GWP0001"
 
 
-class Linted(NamedTuple):
+class LintWorld(NamedTuple):
     """What came out of `lint -o json`, and what it finds: `FILE:LINE SEVERITY RULE OBJECT`."""
 
     code: int
@@ -70,7 +70,7 @@ def _object(finding: dict[str, Any]) -> str:
 class Lint(Protocol):
     """Runs `lint -o json` in this process."""
 
-    def __call__(self, *arguments: str | Path, stdin: str = "") -> Linted:
+    def __call__(self, *arguments: str | Path, stdin: str = "") -> LintWorld:
         """What came out of it."""
         ...
 
@@ -90,9 +90,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def lint(command: Command, monkeypatch: pytest.MonkeyPatch) -> Lint:
     """`lint("wrong.yaml", "--complete")`."""
 
-    def call(*arguments: str | Path, stdin: str = "") -> Linted:
+    def call(*arguments: str | Path, stdin: str = "") -> LintWorld:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         code, out, err = command("lint", *arguments, "-o", "json")
-        return Linted(code, json.loads(out) if out else {}, err)
+        return LintWorld(code, json.loads(out) if out else {}, err)
 
     return call

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
     from kubectl_policy.sources import Progress
-    from tests.cli.linting.conftest import Lint, Linted
+    from tests.cli.linting.conftest import Lint, LintWorld
 
 REPOSITORIES = Path(__file__).parents[3] / "fixtures" / "repositories"
 
@@ -46,7 +46,7 @@ def planted(name: str, folder: Path, mistakes: Iterable[Mistake] = ()) -> Path:
     return tree
 
 
-def said(linted: Linted, *severities: str) -> list[str]:
+def said(linted: LintWorld, *severities: str) -> list[str]:
     """What counts of these severities, of any if none is given; sorted."""
     findings = zip(linted.findings, linted.document["findings"], strict=True)
     return sorted(
@@ -56,7 +56,7 @@ def said(linted: Linted, *severities: str) -> list[str]:
     )
 
 
-def in_each_world(linted: Linted) -> set[tuple[str, str]]:
+def in_each_world(linted: LintWorld) -> set[tuple[str, str]]:
     """What counts, by world: the rule, the object and its field, and the file in which it is found."""
     everywhere: Sequence[str] = linted.document["worlds"] or [""]
     return {
@@ -383,12 +383,12 @@ SCENES: Final = {
 }
 
 
-def _certain(plain: Linted) -> set[tuple[str, str]]:
+def _certain(plain: LintWorld) -> set[tuple[str, str]]:
     """What is found in each world of a tree that was not rendered, but for that."""
     return {each for each in in_each_world(plain) if not each[1].startswith("GWP0010 ")}
 
 
-def _unrendered(lint: Lint, monkeypatch: pytest.MonkeyPatch, tree: Path, *options: str) -> Linted:
+def _unrendered(lint: Lint, monkeypatch: pytest.MonkeyPatch, tree: Path, *options: str) -> LintWorld:
     """What is found where no program is installed that renders."""
     with monkeypatch.context() as alone:
         alone.setenv("PATH", str(tree))

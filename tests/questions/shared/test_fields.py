@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, lo
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.authorship import Authorship
 from kubectl_policy.model.fields import WHOLE
-from kubectl_policy.profiles.merging import SharedField
+from kubectl_policy.profiles.merging import JointField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.shared.fields import FieldLocations, declared_fields, named_fates, named_leaves
@@ -314,8 +314,8 @@ def test_an_element_of_a_keyed_list_stands_at_its_position() -> None:
 )
 def test_what_is_shared_stands_where_it_was_taken_apart(by: str, value: Json, places: set[str]) -> None:
     """By the elements of a list, by the keys of a map, or as one of several values for one field."""
-    shared = (SharedField(field="paints", within=("level",), by=by),)
-    assert set(written(kind(shared_fields=shared), on_route(paints=value)).values()) == places
+    shared = (JointField(field="paints", within=("level",), by=by),)
+    assert set(written(kind(joint_fields=shared), on_route(paints=value)).values()) == places
 
 
 def test_the_name_of_a_policy_stands_nowhere_in_it() -> None:

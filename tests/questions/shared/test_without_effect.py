@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.model.kind_roles import GATEWAY_API, GRPC_ROUTE, HTTP_ROUTE, NAMESPACE
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.profiles.merging import PortField, SharedField, TargetLevel
+from kubectl_policy.profiles.merging import JointField, PortField, TargetLevel
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
@@ -202,7 +202,7 @@ def test_what_is_said_of_a_port_stands_instead_of_what_is_said_of_all() -> None:
     """The other policy does not set the field that it beats."""
     profile = profiled(
         strategy=MergeStrategy.PATCH_DEFAULTS,
-        shared_fields=(SharedField(field="ports", within=("level",), by="[n]"),),
+        joint_fields=(JointField(field="ports", within=("level",), by="[n]"),),
         port_field=PortField("ports", "n", "all"),
     )
     of_all = build.policy("p", build.target("g", section="http"), all={"b": 2})
@@ -215,7 +215,7 @@ def test_a_field_for_all_and_one_for_a_port() -> None:
     """Both stand instead; the second one sets nothing of what it beats, so that what goes is named."""
     profile = profiled(
         strategy=MergeStrategy.PATCH_DEFAULTS,
-        shared_fields=(SharedField(field="ports", within=("level",), by="[n]"),),
+        joint_fields=(JointField(field="ports", within=("level",), by="[n]"),),
         port_field=PortField("ports", "n", "all"),
     )
     of_all = build.policy("p", ON_GATEWAY, a=1, all={"b": 2})

@@ -15,11 +15,11 @@ from tests import build
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import Json
 
 
-def target_not_found(world: Linted) -> Iterator[Finding]:
+def target_not_found(world: LintWorld) -> Iterator[Finding]:
     """A policy targets an object that does not exist.
 
     The policy has no effect there: see `status`.
@@ -30,7 +30,7 @@ def target_not_found(world: Linted) -> Iterator[Finding]:
     yield from ()
 
 
-def setting_lost(world: Linted) -> Iterator[Finding]:
+def setting_lost(world: LintWorld) -> Iterator[Finding]:
     """A setting is lost.
 
     Requests go without it.
@@ -41,7 +41,7 @@ def setting_lost(world: Linted) -> Iterator[Finding]:
     yield from ()
 
 
-def name_odd(world: Linted) -> Iterator[Finding]:
+def name_odd(world: LintWorld) -> Iterator[Finding]:
     """A name is odd.
 
     Nothing follows.

@@ -12,7 +12,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import Implementation, Topology
 from kubectl_policy.topology.gateway.gateways import ISOLATION, MIXED_MODES, TERMINATE_MODE
-from kubectl_policy.topology.gateway.listeners import Conflict, Listener, conflicts_among, lets_namespace
+from kubectl_policy.topology.gateway.listeners import Conflict, Listener, admits_namespace, conflicts_among
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, namespace, ref, resource
 from tests.fakes import Controllers
 
@@ -163,19 +163,19 @@ BY_NAME = {"matchLabels": {"kubernetes.io/metadata.name": "baker"}}
 def test_what_is_known_of_a_namespace_decides(namespaces: dict[str, Json], *, expected: bool) -> None:
     """Same, All, Selector, and the default for an absent `from`; a missing selector selects nothing."""
     world = index(namespace("baker", {"team": "b"}))
-    assert lets_namespace(world, namespaces, "Same", "infra", "baker") is expected
+    assert admits_namespace(world, namespaces, "Same", "infra", "baker") is expected
 
 
 def test_a_namespace_lets_in_its_own() -> None:
     """Same is about namespaces, so nothing has to be read for it."""
-    assert lets_namespace(index(), {}, "Same", "infra", "infra") is True
+    assert admits_namespace(index(), {}, "Same", "infra", "infra") is True
 
 
 def test_labels_of_an_unread_namespace_are_unknown() -> None:
     """But for the label that follows from its name."""
-    assert lets_namespace(index(), {"from": "Selector", "selector": TEAM_A}, "Same", "infra", "baker") is None
-    assert lets_namespace(index(), {"from": "Selector", "selector": BY_NAME}, "Same", "infra", "baker") is True
-    assert lets_namespace(index(), {"from": "Selector", "selector": BY_NAME}, "Same", "infra", "cook") is False
+    assert admits_namespace(index(), {"from": "Selector", "selector": TEAM_A}, "Same", "infra", "baker") is None
+    assert admits_namespace(index(), {"from": "Selector", "selector": BY_NAME}, "Same", "infra", "baker") is True
+    assert admits_namespace(index(), {"from": "Selector", "selector": BY_NAME}, "Same", "infra", "cook") is False
 
 
 OPEN: Json = {"namespaces": {"from": "All"}}

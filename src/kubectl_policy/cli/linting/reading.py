@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.errors import NothingThereError, SourceError, UsageError
-from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.sources import Lines
 from kubectl_policy.states import overlay
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from kubectl_policy.sources import InputOptions
 
 
-class ToLint(Struct, frozen=True, kw_only=True):
+class LintInput(Struct, frozen=True, kw_only=True):
     """The worlds to lint and, with `--diff-base`, the same worlds in the base."""
 
-    worlds: Sequence[Linted]
+    worlds: Sequence[LintWorld]
     lines: Lines  # of fields in the worlds
-    before: Sequence[Linted] = ()
+    before: Sequence[LintWorld] = ()
     lines_before: Lines  # of fields in the base
     base: str = ""
     renamed: Callable[[str], str] = str  # from the name of a file in the base to its present name
@@ -60,7 +60,7 @@ class Reader:
             call.input_options(), render=call.render or "auto", map_origins=True, path_map=tuple(path_map)
         )
 
-    def read(self, base: str) -> ToLint:
+    def read(self, base: str) -> LintInput:
         """Read the input, and the same in a base if one is named.
 
         Raise `UsageError` for the base of a cluster, and for a revision of several paths.
@@ -70,7 +70,7 @@ class Reader:
         snapshots = self._read()
         if not base:
             worlds = [self._linted(snapshot, name) for name, snapshot in snapshots.items()]
-            return ToLint(worlds=worlds, lines=self._call.lines, lines_before=lines)
+            return LintInput(worlds=worlds, lines=self._call.lines, lines_before=lines)
         before: Mapping[str, Snapshot] = {}
         try:
             before = self._load(state, lines)
@@ -79,7 +79,7 @@ class Reader:
         # A single world in both states is the same world, whatever its names.
         if len(snapshots) == len(before) == 1:
             before = dict(zip(snapshots, before.values(), strict=True))
-        both: list[tuple[Linted, Linted]] = []
+        both: list[tuple[LintWorld, LintWorld]] = []
         for name, snapshot in snapshots.items():
             # A single unnamed world in the base is compared with every world of the input.
             earlier = before.get(name) or before.get("")
@@ -88,7 +88,7 @@ class Reader:
             )
         # Findings in worlds that no longer exist are not new elsewhere.
         deleted = [name for name in before if name and name not in snapshots]
-        return ToLint(
+        return LintInput(
             worlds=[now for now, _ in both],
             before=[*(then for _, then in both), *(self._linted(before[name], name, in_base=True) for name in deleted)],
             lines=self._call.lines,
@@ -166,14 +166,14 @@ class Reader:
     def _in_context(self, snapshot: Snapshot) -> Snapshot:
         return overlay(self._context, snapshot) if self._context else snapshot
 
-    def _linted(self, snapshot: Snapshot, name: str, *, in_base: bool = False) -> Linted:
+    def _linted(self, snapshot: Snapshot, name: str, *, in_base: bool = False) -> LintWorld:
         from kubectl_policy import analyze
 
         config = self._config
         analysis = analyze(self._in_context(snapshot), profiles=config.profiles, implementation=config.implementation)
         return self._world(snapshot, analysis, name, in_base=in_base)
 
-    def _compared(self, snapshot: Snapshot, earlier: Snapshot, name: str) -> tuple[Linted, Linted]:
+    def _compared(self, snapshot: Snapshot, earlier: Snapshot, name: str) -> tuple[LintWorld, LintWorld]:
         """Return a world in both states; the later one, which is the first, has the comparison."""
         from kubectl_policy.comparison import compare
 
@@ -190,7 +190,7 @@ class Reader:
         comparison: StateComparison | None = None,
         *,
         in_base: bool = False,
-    ) -> Linted:
+    ) -> LintWorld:
         """Return a world. Objects of other namespaces, and of the context alone, are not linted.
 
         In the base, findings existed whether or not they were suppressed, so comments do not matter there.
@@ -205,8 +205,8 @@ class Reader:
             return namespace in {"", resource.ref.namespace} and resource.ref not in around
 
         if in_base:
-            return Linted(analysis, self._settings, is_linted, name=name)
-        return Linted(analysis, self._settings, is_linted, comparison, self._call.lines.comments, name)
+            return LintWorld(analysis, self._settings, is_linted, name=name)
+        return LintWorld(analysis, self._settings, is_linted, comparison, self._call.lines.comments, name)
 
 
 def _is_path(base: str) -> bool:

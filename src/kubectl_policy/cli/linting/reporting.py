@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kubectl_policy.cli.linting.project import Project
-    from kubectl_policy.cli.linting.reading import ToLint
+    from kubectl_policy.cli.linting.reading import LintInput
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linting import LintFindings
     from kubectl_policy.lint.settings import LintSettings
@@ -36,7 +36,7 @@ _WIDTH = 10_000
 class Linting:
     """The findings in the input, by the settings of a project."""
 
-    def __init__(self, read: ToLint, settings: LintSettings, project: Project) -> None:
+    def __init__(self, read: LintInput, settings: LintSettings, project: Project) -> None:
         """Lint the input."""
         self._read, self._settings, self._project = read, settings, project
         self._lines = FindingLines(read.lines, read.renamed)

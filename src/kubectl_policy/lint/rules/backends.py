@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from kubectl_policy.lint.finding import Related
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import Resource
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology import Topology
@@ -40,7 +40,7 @@ _PLAIN: Final = frozenset({("TCP", "")})
 
 
 @lint_rule("GWP5001", "error", "closed world")
-def backend_not_found(world: Linted) -> Iterator[Finding]:
+def backend_not_found(world: LintWorld) -> Iterator[Finding]:
     """A route sends requests to a backend that does not exist.
 
     The share of requests that the weight assigns to the backend fails: HTTP requests get status 500, requests of a
@@ -59,7 +59,7 @@ def backend_not_found(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5002", "error")
-def backend_port_missing(world: Linted) -> Iterator[Finding]:
+def backend_port_missing(world: LintWorld) -> Iterator[Finding]:
     """A route names no port of a Service, or a port that the Service does not have.
 
     The backend counts as missing, and its share of requests fails. The reference names the `port` of the Service, not
@@ -84,7 +84,7 @@ def backend_port_missing(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5003", "error")
-def backend_kind_unsupported(world: Linted) -> Iterator[Finding]:
+def backend_kind_unsupported(world: LintWorld) -> Iterator[Finding]:
     """A route names a backend of a kind that cannot be a backend.
 
     The share of requests for this backend fails. Backends are Services, ServiceImports, and kinds of an implementation.
@@ -97,7 +97,7 @@ def backend_kind_unsupported(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5004", "error", "closed world")
-def ref_not_permitted(world: Linted) -> Iterator[Finding]:
+def ref_not_permitted(world: LintWorld) -> Iterator[Finding]:
     """A route names a backend in another namespace without a ReferenceGrant that permits it.
 
     The share of requests for this backend fails. The ReferenceGrant belongs into the namespace of the backend, and
@@ -119,14 +119,14 @@ def ref_not_permitted(world: Linted) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=field, related=related, fix=world.grant_for(route.ref, target))
 
 
-def unsupported_protocol(world: Linted) -> Iterator[Finding]:
+def unsupported_protocol(world: LintWorld) -> Iterator[Finding]:
     """Yield the references to ports whose protocol the implementation does not support."""
     for route, backend in _with(world, "protocol"):
         yield _broken(world, route, backend, field=f"{backend.ref.field}.port")
 
 
 @lint_rule("GWP5015", "warning", "closed world")
-def mirror_backend_invalid(world: Linted) -> Iterator[Finding]:
+def mirror_backend_invalid(world: LintWorld) -> Iterator[Finding]:
     """A route mirrors requests to a backend that does not exist.
 
     The requests themselves are served, but no request is mirrored, and the route reports that its references do not
@@ -142,15 +142,15 @@ def mirror_backend_invalid(world: Linted) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=field, fix=fix)
 
 
-def _with(world: Linted, concern: _Concern) -> Sequence[_Failing]:
+def _with(world: LintWorld, concern: _Concern) -> Sequence[_Failing]:
     return world.once(_by_concern).get(concern, ())
 
 
-def _by_concern(world: Linted) -> Mapping[_Concern, Sequence[_Failing]]:
+def _by_concern(world: LintWorld) -> Mapping[_Concern, Sequence[_Failing]]:
     return grouped((_concern(world, route, backend), (route, backend)) for route, backend in world.failed_backends)
 
 
-def _concern(world: Linted, route: Resource, backend: Backend) -> _Concern:
+def _concern(world: LintWorld, route: Resource, backend: Backend) -> _Concern:
     named, reason, plain = backend.ref.object, backend.reason, backend.routes is None
     presence = world.index.presence(named)
     is_assumed = presence == "present" and world.index.get(named) is None
@@ -168,7 +168,7 @@ def _concern(world: Linted, route: Resource, backend: Backend) -> _Concern:
     return "port" if plain and presence == "present" else "missing"
 
 
-def _refused(world: Linted, route: Resource, backend: Backend) -> Iterator[Related]:
+def _refused(world: LintWorld, route: Resource, backend: Backend) -> Iterator[Related]:
     """Yield the routes that a delegating reference selects but that refuse it, with the reasons."""
     delegations = world.relations.delegations
     for ref in delegations.refs.get(route.ref, ()) if backend.routes is not None else ():
@@ -179,7 +179,7 @@ def _refused(world: Linted, route: Resource, backend: Backend) -> Iterator[Relat
 
 
 def _broken(  # noqa: PLR0913 (what findings have)
-    world: Linted,
+    world: LintWorld,
     route: Resource,
     backend: Backend,
     *,
@@ -239,7 +239,7 @@ def is_mirror(backend: Backend) -> bool:
 
 
 @lint_rule("GWP5007", "warning", "status")
-def backend_no_endpoints(world: Linted) -> Iterator[Finding]:
+def backend_no_endpoints(world: LintWorld) -> Iterator[Finding]:
     """A route sends requests to a Service without ready endpoints.
 
     The share of requests for this backend gets status 503. The rule needs the EndpointSlices or Endpoints of the
@@ -259,7 +259,7 @@ def backend_no_endpoints(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5008", "error")
-def all_weights_zero(world: Linted) -> Iterator[Finding]:
+def all_weights_zero(world: LintWorld) -> Iterator[Finding]:
     """All backends of a rule have weight 0.
 
     No backend gets requests, so all requests to the rule fail.
@@ -278,7 +278,7 @@ def all_weights_zero(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5009", "info")
-def weight_single_backend(world: Linted) -> Iterator[Finding]:
+def weight_single_backend(world: LintWorld) -> Iterator[Finding]:
     """The only backend of a rule has a weight, which has no effect.
 
     The backend gets all requests, whatever its weight. The weight may be left over from a rollout, or another backend
@@ -297,7 +297,7 @@ def weight_single_backend(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5010", "warning")
-def duplicate_backendref(world: Linted) -> Iterator[Finding]:
+def duplicate_backendref(world: LintWorld) -> Iterator[Finding]:
     """A rule names the same backend twice.
 
     The weights add up, so the backend gets more requests than each entry shows; or one of the entries should name
@@ -318,7 +318,7 @@ def duplicate_backendref(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5011", "warning")
-def app_protocol_mismatch(world: Linted) -> Iterator[Finding]:
+def app_protocol_mismatch(world: LintWorld) -> Iterator[Finding]:
     """A route sends requests to a port with another protocol.
 
     The port is for UDP and the route is not, or the reverse; or a GRPCRoute leads to a port for WebSockets
@@ -334,7 +334,7 @@ def app_protocol_mismatch(world: Linted) -> Iterator[Finding]:
             yield from _mismatches(world, route, unusual)
 
 
-def _without_endpoints(world: Linted) -> AbstractSet[ObjectRef]:
+def _without_endpoints(world: LintWorld) -> AbstractSet[ObjectRef]:
     ready: dict[ObjectRef, bool] = {}
     for endpoints in world.index.of_kind(_ENDPOINTS):
         is_any = any(items_at(subset, "addresses") for subset in mappings_at(endpoints.raw, "subsets"))
@@ -349,7 +349,7 @@ def _without_endpoints(world: Linted) -> AbstractSet[ObjectRef]:
     return {service for service, is_any in {**ready, **slices}.items() if not is_any}
 
 
-def _unusual_ports(world: Linted) -> _Ports:
+def _unusual_ports(world: LintWorld) -> _Ports:
     """Return the protocols of the ports of Services that have any but plain TCP."""
     ports_of: dict[tuple[ObjectRef, Port | None], set[tuple[str, str]]] = {}
     for service in world.index.of_kind(SERVICE):
@@ -361,7 +361,7 @@ def _unusual_ports(world: Linted) -> _Ports:
     return ports_of
 
 
-def _mismatches(world: Linted, route: Resource, unusual: _Ports) -> Iterator[Finding]:
+def _mismatches(world: LintWorld, route: Resource, unusual: _Ports) -> Iterator[Finding]:
     kind = route.ref.group_kind
     wanted, unwanted = ("UDP", "TCP") if kind == UDP_ROUTE else ("TCP", "UDP")
     for backend in world.relations.backends(route.ref):

@@ -28,7 +28,7 @@ from kubectl_policy.topology.references import NOT_PERMITTED, refer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import Problem, Resource
     from kubectl_policy.topology.gateway.listeners import Listener
 
@@ -40,7 +40,7 @@ _INSECURE: Final = "AllowInsecureFallback"
 
 
 @lint_rule("GWP6004", "error", "closed world")
-def cert_ref_missing(world: Linted) -> Iterator[Finding]:
+def cert_ref_missing(world: LintWorld) -> Iterator[Finding]:
     """A listener names a certificate that does not exist, is not permitted, or is not a certificate.
 
     The controller reports `ResolvedRefs=False`. TLS connections to the listener fail or get another certificate. A
@@ -57,7 +57,7 @@ def cert_ref_missing(world: Linted) -> Iterator[Finding]:
                 yield _invalid_reference(world, owner, ref, ref.problem, reason)
 
 
-def _references(world: Linted, owner: Resource) -> Iterator[tuple[CertificateRef, str]]:
+def _references(world: LintWorld, owner: Resource) -> Iterator[tuple[CertificateRef, str]]:
     """Yield the references to certificates, each with the API's reason for an invalid one."""
     gateways = world.gateways
     for listener in gateways.listeners(owner.ref):
@@ -78,7 +78,9 @@ def _references(world: Linted, owner: Resource) -> Iterator[tuple[CertificateRef
                 yield CertificateRef(f"spec.tls.{field}", target, problem), reason
 
 
-def _invalid_reference(world: Linted, owner: Resource, ref: CertificateRef, problem: Problem, reason: str) -> Finding:
+def _invalid_reference(
+    world: LintWorld, owner: Resource, ref: CertificateRef, problem: Problem, reason: str
+) -> Finding:
     is_missing = problem.reason == INVALID and world.index.presence(ref.target) == "missing"
     if not problem.certain:
         return world.unknown(owner, ref.field, problem.message)
@@ -96,7 +98,7 @@ def _invalid_reference(world: Linted, owner: Resource, ref: CertificateRef, prob
 
 
 @lint_rule("GWP6007", "warning")
-def wildcard_depth(world: Linted) -> Iterator[Finding]:
+def wildcard_depth(world: LintWorld) -> Iterator[Finding]:
     """A hostname has more labels than its certificate covers.
 
     In Gateway API, `*.example.com` matches one or more labels; in certificates, exactly one. Clients of
@@ -119,7 +121,7 @@ def wildcard_depth(world: Linted) -> Iterator[Finding]:
                 yield _too_deep(world, owner, listener, hostname, wide)
 
 
-def _too_deep(world: Linted, owner: Resource, listener: Listener, hostname: str, wide: str) -> Finding:
+def _too_deep(world: LintWorld, owner: Resource, listener: Listener, hostname: str, wide: str) -> Finding:
     """Return a finding about the first route that names the hostname, or else about the listener."""
     routes = world.competition.routes_at.get(listener.node, {}).get(hostname, ())
     message = f"the certificate of {{}} is for {wide}, which stands for a single label: it does not cover {hostname}"
@@ -138,7 +140,7 @@ def _covers(name: str, hostname: str) -> bool:
     return name == hostname
 
 
-def _names_of_certificates(world: Linted, owner: Resource, listener: Listener) -> Sequence[str]:
+def _names_of_certificates(world: LintWorld, owner: Resource, listener: Listener) -> Sequence[str]:
     """Return the names in the certificates of a listener; none unless all certificates are known."""
     refs = list(certificate_refs(world.gateways, listener))
     known = [_names_by_cert_manager(world, owner, ref.target) for ref in refs]
@@ -146,7 +148,7 @@ def _names_of_certificates(world: Linted, owner: Resource, listener: Listener) -
     return [] if None in known or any(map(is_unknown_hostname, names)) else names
 
 
-def _names_by_cert_manager(world: Linted, owner: Resource, secret: ObjectRef) -> Sequence[str] | None:
+def _names_by_cert_manager(world: LintWorld, owner: Resource, secret: ObjectRef) -> Sequence[str] | None:
     """Return the names of a certificate that cert-manager keeps in a Secret, or None if it does not."""
     certificates = world.once(_certificates).get(secret, ())
     names = [
@@ -168,7 +170,7 @@ def _names_by_cert_manager(world: Linted, owner: Resource, secret: ObjectRef) ->
     return names if certificates else None
 
 
-def _certificates(world: Linted) -> Mapping[ObjectRef, Sequence[Resource]]:
+def _certificates(world: LintWorld) -> Mapping[ObjectRef, Sequence[Resource]]:
     return grouped(
         (ObjectRef(SECRET, certificate.ref.namespace, text_at(certificate.raw, "spec.secretName")), certificate)
         for certificate in world.index.of_kind(_CERTIFICATE)
@@ -176,7 +178,7 @@ def _certificates(world: Linted) -> Mapping[ObjectRef, Sequence[Resource]]:
 
 
 @lint_rule("GWP6012", "warning", guards=True)
-def insecure_frontend_validation(world: Linted) -> Iterator[Finding]:
+def insecure_frontend_validation(world: LintWorld) -> Iterator[Finding]:
     """A Gateway accepts clients without a valid certificate.
 
     With `AllowInsecureFallback`, backends have to verify the identity of clients. The API calls this mode a significant

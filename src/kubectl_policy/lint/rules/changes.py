@@ -12,7 +12,7 @@ from kubectl_policy.resolution.enforcement import ENFORCEMENT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.questions.differences.effects import EffectChange
     from kubectl_policy.questions.differences.traffic import RouteTraffic
@@ -21,7 +21,7 @@ _MAX_NAMES: Final = 3
 
 
 @lint_rule("GWP9101", "error", "base", guards=True)
-def security_setting_lost(world: Linted) -> Iterator[Finding]:
+def security_setting_lost(world: LintWorld) -> Iterator[Finding]:
     """A change removes a security setting from requests, or changes its value.
 
     Requests that needed a token, were rate-limited or were encrypted no longer are, or in another way: a policy is
@@ -35,7 +35,7 @@ def security_setting_lost(world: Linted) -> Iterator[Finding]:
             yield _settings_lost(world, effect)
 
 
-def _settings_lost(world: Linted, effect: EffectChange) -> Finding:
+def _settings_lost(world: LintWorld, effect: EffectChange) -> Finding:
     harmful = [change for change in effect.fields if change.harmful]
     lost = [change for change in harmful if change.sort == "lost"]
     reported = lost or harmful
@@ -57,7 +57,7 @@ def _settings_lost(world: Linted, effect: EffectChange) -> Finding:
 
 
 @lint_rule("GWP9102", "error", "base")
-def traffic_lost(world: Linted) -> Iterator[Finding]:
+def traffic_lost(world: LintWorld) -> Iterator[Finding]:
     """A change takes requests from a route, or makes some of them fail.
 
     The route is deleted, is no longer attached to a listener at which it received requests, or has a backend that can
@@ -74,7 +74,7 @@ def traffic_lost(world: Linted) -> Iterator[Finding]:
             yield _requests_lost(world, traffic, "takes fewer requests than before")
 
 
-def _requests_lost(world: Linted, traffic: RouteTraffic, outcome: str) -> Finding:
+def _requests_lost(world: LintWorld, traffic: RouteTraffic, outcome: str) -> Finding:
     remains = world.ref_in_scope(traffic.route)
     subject = traffic.route if remains else None
     why = [failing.message for failing in traffic.failing if failing.message]
@@ -93,7 +93,7 @@ def _requests_lost(world: Linted, traffic: RouteTraffic, outcome: str) -> Findin
 
 
 @lint_rule("GWP9103", "warning", "base")
-def policy_left_without_effect(world: Linted) -> Iterator[Finding]:
+def policy_left_without_effect(world: LintWorld) -> Iterator[Finding]:
     """A change leaves a policy without the effect that it had before.
 
     The policy still exists, so its authors expect it to apply. But another policy now overrides it, its target is
@@ -114,16 +114,16 @@ def policy_left_without_effect(world: Linted) -> Iterator[Finding]:
                 )
 
 
-def _concerns(world: Linted, obj: ObjectRef) -> bool:
+def _concerns(world: LintWorld, obj: ObjectRef) -> bool:
     """Whether an object is in scope or, if it was deleted, would be."""
     resource = world.index.get(obj) or _before(world, obj)
     return resource is not None and world.in_scope(resource)
 
 
-def _before(world: Linted, obj: ObjectRef) -> Resource | None:
+def _before(world: LintWorld, obj: ObjectRef) -> Resource | None:
     return world.comparison.before.index.get(obj) if world.comparison else None
 
 
-def _as_before(world: Linted, obj: ObjectRef, label: str) -> Related:
+def _as_before(world: LintWorld, obj: ObjectRef, label: str) -> Related:
     before = _before(world, obj)
     return Related(object=obj, words=label, origin=before.origin if before else None)

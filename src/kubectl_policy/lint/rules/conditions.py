@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.reported_status import ReportedClaim
     from kubectl_policy.model import GroupKind, ObjectRef
 
@@ -53,7 +53,7 @@ _NEVER: Final = 1970
 
 
 @lint_rule("GWP3006", "info", "status")
-def affected_condition_missing(world: Linted) -> Iterator[Finding]:
+def affected_condition_missing(world: LintWorld) -> Iterator[Finding]:
     """An object does not report that a policy affects it, although the controller reports this elsewhere.
 
     People who look only at the object do not learn of the policy, which applies nevertheless. The rule checks kinds
@@ -76,7 +76,7 @@ def affected_condition_missing(world: Linted) -> Iterator[Finding]:
                 yield finding_about(world, report, message)
 
 
-def _marked_by(world: Linted, report: ReportedClaim) -> Iterator[ObjectRef]:
+def _marked_by(world: LintWorld, report: ReportedClaim) -> Iterator[ObjectRef]:
     """Yield the working policies for which an object should have a mark."""
     node = report.comparison.at or NodeRef(report.resource.ref)
     policies = [
@@ -98,7 +98,7 @@ def _marked_by(world: Linted, report: ReportedClaim) -> Iterator[ObjectRef]:
 
 
 @lint_rule("GWP3007", "warning", "status")
-def affected_condition_stale(world: Linted) -> Iterator[Finding]:
+def affected_condition_stale(world: LintWorld) -> Iterator[Finding]:
     """An object reports that a policy affects it, but no policy does, or other policies do.
 
     People who look only at the object search for a policy that no longer exists or never applied. A controller should
@@ -129,7 +129,7 @@ def affected_condition_stale(world: Linted) -> Iterator[Finding]:
             yield finding_about(world, report, message)
 
 
-def _kind_without_policies(world: Linted, report: ReportedClaim) -> GroupKind | None:
+def _kind_without_policies(world: LintWorld, report: ReportedClaim) -> GroupKind | None:
     """Return the kind whose mark a condition is and of which there are no policies, or None."""
     type_ = report.comparison.type
     if report.comparison.verdict != "UnknownType" or not report.has({type_: "True"}) or not type_.endswith(_AFFECTED):
@@ -143,7 +143,7 @@ def _kind_without_policies(world: Linted, report: ReportedClaim) -> GroupKind | 
 
 
 @lint_rule("GWP3008", "warning", "status")
-def negative_condition(world: Linted) -> Iterator[Finding]:
+def negative_condition(world: LintWorld) -> Iterator[Finding]:
     """A controller reports a problem with a GatewayClass, Gateway, listener or route.
 
     Requests may not be served there. Of several such conditions in one place, the rule reports the one that causes the
@@ -177,7 +177,7 @@ def _is_cause(report: ReportedClaim, reports: Sequence[ReportedClaim]) -> bool:
 
 
 @lint_rule("GWP3009", "warning", "status")
-def pending_too_long(world: Linted) -> Iterator[Finding]:
+def pending_too_long(world: LintWorld) -> Iterator[Finding]:
     """No controller has processed an object.
 
     The conditions of the object are still the initial ones: status Unknown, reason Pending. In most cases no controller
@@ -203,7 +203,7 @@ def pending_too_long(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP3010", "info", "status")
-def ancestor_orphan(world: Linted) -> Iterator[Finding]:
+def ancestor_orphan(world: LintWorld) -> Iterator[Finding]:
     """A status has an entry for an object that no longer exists, or that the object no longer names.
 
     Readers of the status believe that the object is attached there. The controller that wrote the entry should have
@@ -223,7 +223,7 @@ def ancestor_orphan(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP3011", "info", "status")
-def aggregated_status(world: Linted) -> Iterator[Finding]:
+def aggregated_status(world: LintWorld) -> Iterator[Finding]:
     """A status has fewer entries than there are ancestors.
 
     A status holds at most 16 ancestors, and says nothing about the remaining ones. Policies for fewer Gateways, each
@@ -238,7 +238,7 @@ def aggregated_status(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP3012", "warning", "status")
-def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
+def attachedroutes_mismatch(world: LintWorld) -> Iterator[Finding]:
     """A Gateway reports another number of attached routes or ListenerSets than computed.
 
     Either the controller attaches routes that should not be attached, or it refuses routes that should be; the status
@@ -261,7 +261,7 @@ def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP3013", "warning", "status")
-def partially_invalid_route(world: Linted) -> Iterator[Finding]:
+def partially_invalid_route(world: LintWorld) -> Iterator[Finding]:
     """A controller serves only a part of a route.
 
     Some rules of the route are invalid. As the controller reports, it has either dropped these rules (the message

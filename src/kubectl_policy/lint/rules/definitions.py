@@ -26,7 +26,7 @@ from kubectl_policy.profiles.infer import references_to_targets, refers_to_targe
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import GroupKind, Json, Resource
 
 _LABEL_FIELD: Final = f'metadata.labels["{POLICY_LABEL}"]'
@@ -70,7 +70,7 @@ class _Defined(Struct, frozen=True, kw_only=True):
         return Finding(subject=self.definition.ref, field=field, message=message, fix=fix)
 
 
-def _defined(world: Linted) -> Iterator[_Defined]:
+def _defined(world: LintWorld) -> Iterator[_Defined]:
     """Yield the definitions in effect, except those of kinds that policies target."""
     for definition in world.of_kind(CRD):
         names = names_in_crd(definition)
@@ -85,7 +85,7 @@ def _defined(world: Linted) -> Iterator[_Defined]:
             yield _Defined(definition=definition, kind=names.group_kind, schema=schema if has_schema else _NO_SCHEMA)
 
 
-def _policy_kinds(world: Linted) -> Iterator[_Defined]:
+def _policy_kinds(world: LintWorld) -> Iterator[_Defined]:
     for defined in _defined(world):
         profile = world.registry.profile_of(defined.kind)
         if defined.label is not None or (profile and profile.role == "policy" and refers_to_targets(defined.schema)):
@@ -93,7 +93,7 @@ def _policy_kinds(world: Linted) -> Iterator[_Defined]:
 
 
 @lint_rule("GWP8001", "info")
-def crd_label_missing(world: Linted) -> Iterator[Finding]:
+def crd_label_missing(world: LintWorld) -> Iterator[Finding]:
     """The definition of a policy kind lacks the label by which tools recognize policy kinds.
 
     Objects of the kind have target references, as policies have. Without the label, tools such as gwctl do not list
@@ -109,7 +109,7 @@ def crd_label_missing(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP8002", "info")
-def crd_label_value(world: Linted) -> Iterator[Finding]:
+def crd_label_value(world: LintWorld) -> Iterator[Finding]:
     """The label in the definition of a policy kind is neither Direct nor Inherited.
 
     Tools cannot tell whether the policies affect objects below their targets. The case of the value does not matter:
@@ -129,7 +129,7 @@ def crd_label_value(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP8003", "warning")
-def crd_no_targetrefs(world: Linted) -> Iterator[Finding]:
+def crd_no_targetrefs(world: LintWorld) -> Iterator[Finding]:
     """A definition declares a policy kind whose objects cannot name a target.
 
     Policies declare targets in `targetRefs`, or in `targetRef` if there is at most one. With other field names, no tool
@@ -143,7 +143,7 @@ def crd_no_targetrefs(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP8004", "warning")
-def crd_no_status_conditions(world: Linted) -> Iterator[Finding]:
+def crd_no_status_conditions(world: LintWorld) -> Iterator[Finding]:
     """The objects of a policy kind have no field for conditions.
 
     The controller has no standard way to report whether a policy is accepted and enforced, so nobody who looks at the
@@ -172,7 +172,7 @@ def _has_conditions(schema: Mapping[str, Json], deep: int) -> bool:
 
 
 @lint_rule("GWP8005", "warning")
-def crd_cross_ns_no_handshake(world: Linted) -> Iterator[Finding]:
+def crd_cross_ns_no_handshake(world: LintWorld) -> Iterator[Finding]:
     """Policies of a kind can target objects in other namespaces without the consent of these namespaces.
 
     Without a ReferenceGrant or another agreement, anybody who may create such a policy can change objects of other
@@ -205,7 +205,7 @@ def _descriptions(schema: Mapping[str, Json], deep: int = 3) -> Iterator[str]:
 
 
 @lint_rule("GWP8006", "error")
-def crd_none_plus_other(world: Linted) -> Iterator[Finding]:
+def crd_none_plus_other(world: LintWorld) -> Iterator[Finding]:
     """A policy kind has the merge strategy None and other strategies.
 
     With None, the oldest of several policies wins and all others are refused, so None cannot be combined with a
@@ -224,7 +224,7 @@ def crd_none_plus_other(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP8007", "info")
-def crd_direct_multi_kind(world: Linted) -> Iterator[Finding]:
+def crd_direct_multi_kind(world: LintWorld) -> Iterator[Finding]:
     """A policy kind is labeled Direct, but its policies can target several levels of the hierarchy.
 
     A direct policy affects only its target and supports one kind of target. If targets are on several levels, such as
@@ -257,7 +257,7 @@ def _kinds_in_rules(schema: Mapping[str, Json], about: str) -> Iterator[str]:
 
 
 @lint_rule("GWP8008", "warning")
-def crd_version_skew(world: Linted) -> Iterator[Finding]:
+def crd_version_skew(world: LintWorld) -> Iterator[Finding]:
     """The definitions of Gateway API have different versions, or a version that a controller does not support.
 
     An installation replaced only some of the definitions, or two implementations installed their own. Fields that only
@@ -297,7 +297,7 @@ def _annotation(resource: Resource, name: str) -> str:
 
 
 @lint_rule("GWP8009", "info")
-def served_version_deprecated(world: Linted) -> Iterator[Finding]:
+def served_version_deprecated(world: LintWorld) -> Iterator[Finding]:
     """An object uses a deprecated version of its API.
 
     The API server accepts the object with a warning, until an upgrade removes the version. Objects that are stored in

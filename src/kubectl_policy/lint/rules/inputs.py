@@ -22,7 +22,7 @@ from kubectl_policy.topology import shape_problems_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import Diagnostic, FieldPath, Gap, Json, ObjectRef, Resource
 
 _NOT_PARSED: Final = frozenset({"syntax-error", "not-text", "too-deep", "too-large", "alias-bomb", "unreadable"})
@@ -62,13 +62,13 @@ def finding_of(diagnostic: Diagnostic, *, certain: bool = True) -> Finding:
     )
 
 
-def noted_findings(world: Linted, names: Collection[str]) -> Iterator[Finding]:
+def noted_findings(world: LintWorld, names: Collection[str]) -> Iterator[Finding]:
     """Yield the diagnostics of reading with one of the given rules."""
     return (finding_of(diagnostic) for diagnostic in world.snapshot.diagnostics if diagnostic.rule in names)
 
 
 @lint_rule("GWP0001", "info")
-def kind_not_loaded(world: Linted) -> Iterator[Finding]:
+def kind_not_loaded(world: LintWorld) -> Iterator[Finding]:
     """No objects were read of a kind that other objects refer to.
 
     It is unknown whether these references resolve, and so is everything that depends on them; no other rule reports
@@ -93,7 +93,7 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
         yield Finding(subject=None, message=message, related=related, origin=resources[0].origin, fix=Fix(words=_ADD))
 
 
-def _references(world: Linted) -> Iterator[tuple[Resource, str, NodeRef]]:
+def _references(world: LintWorld) -> Iterator[tuple[Resource, str, NodeRef]]:
     """Yield the references that lead nowhere, or may: the referring object, the field and the target."""
     for policy, attachment in world.failed_attachments:
         if attachment.target:
@@ -109,7 +109,7 @@ def _references(world: Linted) -> Iterator[tuple[Resource, str, NodeRef]]:
 
 
 @lint_rule("GWP0002", "warning", blinds=True)
-def forbidden(world: Linted) -> Iterator[Finding]:
+def forbidden(world: LintWorld) -> Iterator[Finding]:
     """Your permissions do not allow reading relevant objects.
 
     Policies may be hidden among these objects, so that more or less is enforced than reported, and references to them
@@ -121,7 +121,7 @@ def forbidden(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0017", "warning", blinds=True)
-def not_answered(world: Linted) -> Iterator[Finding]:
+def not_answered(world: LintWorld) -> Iterator[Finding]:
     """Relevant objects could not be read from a cluster, for another reason than missing permissions.
 
     For example, the API server was too busy, or the server behind an aggregated API did not answer. Policies may be
@@ -133,7 +133,7 @@ def not_answered(world: Linted) -> Iterator[Finding]:
     yield from _unread(world, [gap for gap in gaps if gap.group is not None and not (gap.name or gap.needs)])
 
 
-def _unread(world: Linted, unread: list[Gap]) -> Iterator[Finding]:
+def _unread(world: LintWorld, unread: list[Gap]) -> Iterator[Finding]:
     """Yield a finding for each kind that a cluster did not return."""
     for blind_spot in describe_gaps(world.analysis, unread):
         needs = some(blind_spot.needs)
@@ -144,14 +144,14 @@ def _unread(world: Linted, unread: list[Gap]) -> Iterator[Finding]:
         yield Finding(subject=None, message=message, origin=origin, fix=Fix(words=blind_spot.remedy))
 
 
-def input_origin(world: Linted) -> Origin | None:
+def input_origin(world: LintWorld) -> Origin | None:
     """Return the origin of findings without one: the cluster, or the first file."""
     first = next(iter(world.resources), None)
     return Origin(first.origin.source) if first else None
 
 
 @lint_rule("GWP0003", "info")
-def crd_absent(world: Linted) -> Iterator[Finding]:
+def crd_absent(world: LintWorld) -> Iterator[Finding]:
     """A kind is assumed to be a policy kind only because of its fields.
 
     Objects of the kind have target references as policies have, but no CustomResourceDefinition was read and no profile
@@ -171,7 +171,7 @@ def crd_absent(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0004", "error", blinds=True)
-def parse_error(world: Linted) -> Iterator[Finding]:
+def parse_error(world: LintWorld) -> Iterator[Finding]:
     """A file, or a document in a file, could not be read.
 
     The contents are unknown: objects that the file may contain are not reported as missing. The text is not YAML or
@@ -183,7 +183,7 @@ def parse_error(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0005", "warning")
-def template_leftover(world: Linted) -> Iterator[Finding]:
+def template_leftover(world: LintWorld) -> Iterator[Finding]:
     """A template stands in the place of a manifest.
 
     Text such as `{{ .Values.name }}` was never filled in, so an API server would reject the object or use the braces as
@@ -208,7 +208,7 @@ def template_leftover(world: Linted) -> Iterator[Finding]:
         yield Finding(subject=ref, field=field, message=message, fix=Fix(words="render it first: --render"))
 
 
-def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, str]]:
+def _hostnames_and_classes(world: LintWorld) -> Iterator[tuple[Resource, str, str]]:
     """Yield the hostnames and class names in routes and Gateways, with their fields."""
     for paths, resources in (_NAMES_IN_ROUTES, world.routes), (_NAMES_IN_GATEWAYS, world.listener_holders):
         for resource in resources:
@@ -217,7 +217,7 @@ def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, str]]
 
 
 @lint_rule("GWP0006", "warning")
-def duplicate_object(world: Linted) -> Iterator[Finding]:
+def duplicate_object(world: LintWorld) -> Iterator[Finding]:
     """The input contains an object more than once.
 
     Which version is applied last depends on the order of applying; the other findings are about the version that the
@@ -230,7 +230,7 @@ def duplicate_object(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0009", "error")
-def invalid_object(world: Linted) -> Iterator[Finding]:
+def invalid_object(world: LintWorld) -> Iterator[Finding]:
     """An API server would reject an object.
 
     A field has the wrong type, or the CustomResourceDefinition of the kind, if it is in the input, does not allow the
@@ -258,7 +258,7 @@ def _without_repetitions(problems: tuple[Diagnostic, ...]) -> Iterator[Finding]:
             yield replace(finding, message=message.removeprefix(f"{finding.field}: ").removeprefix(f"{finding.field} "))
 
 
-def _of_no_version(world: Linted, resource: Resource) -> Iterator[Finding]:
+def _of_no_version(world: LintWorld, resource: Resource) -> Iterator[Finding]:
     definition = world.index.definitions.get(resource.ref.group_kind)
     versions = mappings_at(definition.raw, "spec.versions") if definition else ()
     served = [text_at(version, "name") for version in versions if version.get("served") is not False]
@@ -270,7 +270,7 @@ def _of_no_version(world: Linted, resource: Resource) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0010", "warning", blinds=True)
-def not_rendered(world: Linted) -> Iterator[Finding]:
+def not_rendered(world: LintWorld) -> Iterator[Finding]:
     """A chart or a kustomization could not be rendered.
 
     With `--render`, the rendered manifests are linted in place of their sources. Without them, everything that refers
@@ -282,7 +282,7 @@ def not_rendered(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0011", "error")
-def repeated_key(world: Linted) -> Iterator[Finding]:
+def repeated_key(world: LintWorld) -> Iterator[Finding]:
     """A mapping contains the same key twice.
 
     kubectl rejects such a manifest. Other tools silently use the last value, so the first value, often pasted by
@@ -294,7 +294,7 @@ def repeated_key(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0013", "warning")
-def unnamed_object(world: Linted) -> Iterator[Finding]:
+def unnamed_object(world: LintWorld) -> Iterator[Finding]:
     """A document looks like an object but lacks the API version, the kind or the name.
 
     No other object can refer to it, and all other rules ignore it. An object with `generateName` gets its name when it
@@ -306,7 +306,7 @@ def unnamed_object(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0014", "warning")
-def definition_ignored(world: Linted) -> Iterator[Finding]:
+def definition_ignored(world: LintWorld) -> Iterator[Finding]:
     """A CustomResourceDefinition has no effect, or its label for policy kinds has none.
 
     The definition is for a kind of Kubernetes itself, for a kind that another definition already defines, or has names
@@ -318,7 +318,7 @@ def definition_ignored(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0015", "warning")
-def unknown_field(world: Linted) -> Iterator[Finding]:
+def unknown_field(world: LintWorld) -> Iterator[Finding]:
     """An object sets a field that its kind does not have.
 
     `kubectl apply` rejects the object. Without strict validation, the API server silently drops the field, and a
@@ -345,7 +345,7 @@ def unknown_field(world: Linted) -> Iterator[Finding]:
                 yield Finding(subject=resource.ref, field=str(field), message=message, fix=fix)
 
 
-def _schema_around(world: Linted, kind: GroupKind, resource: Resource, field: FieldPath) -> Mapping[str, Json]:
+def _schema_around(world: LintWorld, kind: GroupKind, resource: Resource, field: FieldPath) -> Mapping[str, Json]:
     version = text_at(resource.raw, "apiVersion").rpartition("/")[2]
     schema = world.index.defaults.schema_of(kind, version)
     for step in field.steps[:-1]:
@@ -354,7 +354,7 @@ def _schema_around(world: Linted, kind: GroupKind, resource: Resource, field: Fi
     return schema
 
 
-def _installed(world: Linted, kind: GroupKind) -> str:
+def _installed(world: LintWorld, kind: GroupKind) -> str:
     """Return the version and channel of Gateway API from the definition of a kind, as a phrase."""
     definition = world.index.definitions.get(kind)
     annotations = mapping_at(definition.raw if definition else None, "metadata.annotations")
@@ -364,7 +364,7 @@ def _installed(world: Linted, kind: GroupKind) -> str:
 
 
 @lint_rule("GWP0016", "warning")
-def input_in_doubt(world: Linted) -> Iterator[Finding]:
+def input_in_doubt(world: LintWorld) -> Iterator[Finding]:
     """Reading the input produced another warning.
 
     The message describes the warning: for example, that the objects are for more clusters and overlays than can be told

@@ -16,7 +16,7 @@ from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, confli
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.gateway.listeners import Conflict, Listener
@@ -26,7 +26,7 @@ _MAX_LISTENERS: Final = 64
 
 
 @lint_rule("GWP6001", "error")
-def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
+def listeners_not_distinct(world: LintWorld) -> Iterator[Finding]:
     """Two listeners have the same port, protocol and hostname, so requests cannot be assigned to one of them.
 
     If both belong to one Gateway, neither is accepted, and their requests fail. A ListenerSet loses against its Gateway
@@ -49,7 +49,7 @@ def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP6002", "error")
-def protocol_conflict(world: Linted) -> Iterator[Finding]:
+def protocol_conflict(world: LintWorld) -> Iterator[Finding]:
     """Listeners on one port have protocols that cannot share it.
 
     TCP can share its port only with UDP, and HTTP cannot share it with HTTPS or TLS; some implementations allow one TLS
@@ -75,7 +75,7 @@ def protocol_conflict(world: Linted) -> Iterator[Finding]:
             yield _conflicted(world, owner, conflict, f"{listener.field}.port", message)
 
 
-def _conflicts(world: Linted) -> Iterator[tuple[Resource, Listener, Conflict | None]]:
+def _conflicts(world: LintWorld) -> Iterator[tuple[Resource, Listener, Conflict | None]]:
     """Yield each listener with its conflict; between two listeners of one object, only the later one has it."""
     for owner, listener in world.listeners:
         conflict = world.gateways.conflict(listener)
@@ -84,7 +84,7 @@ def _conflicts(world: Linted) -> Iterator[tuple[Resource, Listener, Conflict | N
             yield owner, listener, conflict
 
 
-def _outcome(world: Linted, listener: Listener, conflict: Conflict) -> str:
+def _outcome(world: LintWorld, listener: Listener, conflict: Conflict) -> str:
     owner, rival = listener.node.object, conflict.rival.object
     if owner == rival:
         return "neither is accepted"
@@ -96,7 +96,7 @@ def _outcome(world: Linted, listener: Listener, conflict: Conflict) -> str:
     return "that ListenerSet comes first, and this one is not accepted"
 
 
-def _conflicted(world: Linted, owner: Resource, conflict: Conflict, field: str, message: str) -> Finding:
+def _conflicted(world: LintWorld, owner: Resource, conflict: Conflict, field: str, message: str) -> Finding:
     return Finding(
         subject=owner.ref,
         field=field,
@@ -107,7 +107,7 @@ def _conflicted(world: Linted, owner: Resource, conflict: Conflict, field: str, 
 
 
 @lint_rule("GWP6003", "warning")
-def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
+def overlapping_tls_hostnames(world: LintWorld) -> Iterator[Finding]:
     """A TLS listener has a hostname that another listener on its port also matches.
 
     Clients reuse a connection for every hostname that its certificate covers. Requests for this hostname may arrive on
@@ -143,7 +143,7 @@ def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP6011", "error")
-def too_many_listeners(world: Linted) -> Iterator[Finding]:
+def too_many_listeners(world: LintWorld) -> Iterator[Finding]:
     """A Gateway or a ListenerSet has more listeners than the API allows.
 
     An API server rejects the whole object. Move some listeners to ListenerSets, which add listeners to a Gateway.
@@ -162,7 +162,7 @@ def too_many_listeners(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP6009", "warning")
-def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
+def duplicate_cert_across_gateways(world: LintWorld) -> Iterator[Finding]:
     """Two Gateways at one address use the same certificate for different hostnames.
 
     Clients reuse a connection for every hostname that the certificate covers, if the address is the same. Requests for
@@ -195,7 +195,7 @@ def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP6010", "warning")
-def gateway_host_port_overlap(world: Linted) -> Iterator[Finding]:
+def gateway_host_port_overlap(world: LintWorld) -> Iterator[Finding]:
     """Two Gateways claim the same port and hostname at one address.
 
     Only one of them can get a request, and the implementation decides which; one of the Gateways may not get its
@@ -226,7 +226,7 @@ def gateway_host_port_overlap(world: Linted) -> Iterator[Finding]:
                 )
 
 
-def _shared_addresses(world: Linted) -> Mapping[str, Sequence[ObjectRef]]:
+def _shared_addresses(world: LintWorld) -> Mapping[str, Sequence[ObjectRef]]:
     """Return the Gateways of each address that several of them request or have, the oldest first."""
     having = grouped(
         (address.lower(), gateway.ref)
@@ -238,13 +238,13 @@ def _shared_addresses(world: Linted) -> Mapping[str, Sequence[ObjectRef]]:
     return {address: gateways for address, gateways in having.items() if len(gateways) > 1}
 
 
-def _listeners(world: Linted, gateway: ObjectRef) -> Sequence[Listener]:
+def _listeners(world: LintWorld, gateway: ObjectRef) -> Sequence[Listener]:
     owners = (gateway, *world.gateways.admitted(gateway))
     return [listener for owner in owners for listener in world.gateways.listeners(owner)]
 
 
 @lint_rule("GWP4009", "error")
-def listenerset_not_allowed(world: Linted) -> Iterator[Finding]:
+def listenerset_not_allowed(world: LintWorld) -> Iterator[Finding]:
     """A ListenerSet names a Gateway that does not allow it.
 
     The listeners serve nothing, and routes that name the ListenerSet are not attached. Without `allowedListeners`, a
@@ -273,7 +273,7 @@ def listenerset_not_allowed(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4016", "error", "closed world")
-def gatewayclass_missing(world: Linted) -> Iterator[Finding]:
+def gatewayclass_missing(world: LintWorld) -> Iterator[Finding]:
     """A Gateway names a GatewayClass that does not exist.
 
     No controller acts on the Gateway, so it serves nothing, and its status does not say so. Many controllers create
@@ -288,7 +288,7 @@ def gatewayclass_missing(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4019", "error")
-def listener_kind_impossible(world: Linted) -> Iterator[Finding]:
+def listener_kind_impossible(world: LintWorld) -> Iterator[Finding]:
     """A listener allows a kind of route that its protocol cannot serve.
 
     Routes of that kind are not attached, and the listener reports that its references do not resolve. Other kinds that
@@ -309,7 +309,7 @@ def listener_kind_impossible(world: Linted) -> Iterator[Finding]:
                 )
 
 
-def impossible_kinds(world: Linted, listener: Listener) -> list[GroupKind | None]:
+def impossible_kinds(world: LintWorld, listener: Listener) -> list[GroupKind | None]:
     """Return the allowed kinds of a listener that it cannot serve, and None for each other allowed kind."""
     named = listener.named_kinds
     if not named or listener.protocol not in ROUTES_BY_PROTOCOL or listener.may_serve_more:

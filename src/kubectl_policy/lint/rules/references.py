@@ -26,7 +26,7 @@ from kubectl_policy.topology.references import parameters_ref
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import Json, Problem, Resource, Severity
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology.gateway.certificates import CertificateRef
@@ -37,7 +37,7 @@ _Source: TypeAlias = "tuple[GroupKind, str]"
 
 
 @lint_rule("GWP5005", "info", "closed world", guards=True)
-def refgrant_unused(world: Linted) -> Iterator[Finding]:
+def refgrant_unused(world: LintWorld) -> Iterator[Finding]:
     """A ReferenceGrant permits references that no object uses.
 
     No object of the permitted kinds and namespaces refers to the objects that the grant opens. The grant may be left
@@ -62,7 +62,7 @@ def refgrant_unused(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5006", "warning", "closed world", guards=True)
-def refgrant_too_broad(world: Linted) -> Iterator[Finding]:
+def refgrant_too_broad(world: LintWorld) -> Iterator[Finding]:
     """A ReferenceGrant opens all objects of a kind although only one of them is used.
 
     Without a `name`, the grant covers every object of the kind in its namespace, including later ones. For Secrets, the
@@ -86,7 +86,7 @@ def refgrant_too_broad(world: Linted) -> Iterator[Finding]:
                 yield _too_broad(world, grant, f"spec.to[{position}].name", ObjectRef(kind, inside, *used), len(names))
 
 
-def _too_broad(world: Linted, grant: Resource, field: str, used: ObjectRef, count: int) -> Finding:
+def _too_broad(world: LintWorld, grant: Resource, field: str, used: ObjectRef, count: int) -> Finding:
     unread = _unread(world, grant)
     if unread:
         message = f"whether anything but {used} is used of what it opens is not known: {unread}"
@@ -114,7 +114,7 @@ def _kind(entry: Json) -> GroupKind:
     return GroupKind(text_at(entry, "group"), text_at(entry, "kind"))
 
 
-def _mentions(world: Linted) -> Mapping[tuple[_Source, str], AbstractSet[str]]:
+def _mentions(world: LintWorld) -> Mapping[tuple[_Source, str], AbstractSet[str]]:
     """Return the strings in the objects that grants admit, by source and mentioned namespace."""
     grants = world.index.of_kind(REFERENCE_GRANT)
     inside = grouped((source, grant.ref.namespace) for grant in grants for source in _sources(grant))
@@ -133,13 +133,13 @@ def _mentions(world: Linted) -> Mapping[tuple[_Source, str], AbstractSet[str]]:
     return mentions
 
 
-def _mentioned(world: Linted, grant: Resource) -> AbstractSet[str]:
+def _mentioned(world: LintWorld, grant: Resource) -> AbstractSet[str]:
     """Return the strings in the objects that a grant admits."""
     mentions = world.once(_mentions)
     return {name for source in _sources(grant) for name in mentions.get((source, grant.ref.namespace), ())}
 
 
-def _unread(world: Linted, grant: Resource) -> str:
+def _unread(world: LintWorld, grant: Resource) -> str:
     """Return why references that use a grant may be missing, or ""."""
     for kind, home in _sources(grant):
         if world.index.presence(ObjectRef(kind, home, "")) == "unknown":
@@ -151,7 +151,7 @@ def _unread(world: Linted, grant: Resource) -> str:
 
 
 @lint_rule("GWP5012", "error", "closed world")
-def ca_ref_invalid(world: Linted) -> Iterator[Finding]:
+def ca_ref_invalid(world: LintWorld) -> Iterator[Finding]:
     """A BackendTLSPolicy refers to a CA certificate that does not exist or is invalid.
 
     Without a valid CA certificate, connections to the backend fail, and requests get a 5xx status. The reference names
@@ -168,7 +168,7 @@ def ca_ref_invalid(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5013", "error")
-def ca_and_wellknown(world: Linted) -> Iterator[Finding]:
+def ca_and_wellknown(world: LintWorld) -> Iterator[Finding]:
     """A BackendTLSPolicy sets no CA certificates to validate the backend, or sets them twice.
 
     An API server rejects the policy: exactly one of `caCertificateRefs` and `wellKnownCACertificates` must be set.
@@ -190,7 +190,7 @@ def ca_and_wellknown(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5014", "error", "closed world")
-def extensionref_not_found(world: Linted) -> Iterator[Finding]:
+def extensionref_not_found(world: LintWorld) -> Iterator[Finding]:
     """A filter of a route names an object that does not exist.
 
     A filter is never skipped: requests to the rule, or to the backend with the filter, get an error response.
@@ -203,13 +203,13 @@ def extensionref_not_found(world: Linted) -> Iterator[Finding]:
         yield from world.absent(route, named.object, f"{named.field}.name", f"; {requests} get an error response")
 
 
-def _named_by_filters(world: Linted) -> Iterator[tuple[Resource, RouteFilter]]:
+def _named_by_filters(world: LintWorld) -> Iterator[tuple[Resource, RouteFilter]]:
     routes = world.of_kind(*FILTERING_ROUTES) if world.relations.kinds_in_filters else ()
     return ((route, named) for route in routes for named in world.relations.filters_of(route.ref))
 
 
 @lint_rule("GWP5016", "error", "closed world", "profile")
-def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
+def policy_side_ref_missing(world: LintWorld) -> Iterator[Finding]:
     """A policy refers to a required object that does not exist.
 
     The object is, for example, a Secret with a key, a ConfigMap, the backend of an external authorizer, or another
@@ -227,7 +227,7 @@ def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5017", "error", "closed world", "profile")
-def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
+def policy_side_ref_needs_grant(world: LintWorld) -> Iterator[Finding]:
     """A policy refers to an object in another namespace without a ReferenceGrant that permits it.
 
     The object counts as missing. The ReferenceGrant belongs into the namespace of the object, and names the kind of the
@@ -256,7 +256,7 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5018", "error", "closed world")
-def parameters_not_found(world: Linted) -> Iterator[Finding]:
+def parameters_not_found(world: LintWorld) -> Iterator[Finding]:
     """A Gateway or GatewayClass names parameters that do not exist.
 
     Controllers should not accept such a Gateway, nor such a GatewayClass with all of its Gateways. The parameters of a
@@ -273,7 +273,7 @@ def parameters_not_found(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP5019", "warning", "profile")
-def filter_attaches_nothing(world: Linted) -> Iterator[Finding]:
+def filter_attaches_nothing(world: LintWorld) -> Iterator[Finding]:
     """A filter of a route names a policy of a kind that filters do not attach.
 
     Such policies name their targets themselves. How the controller treats the filter is unknown: it may ignore the
@@ -291,7 +291,7 @@ def filter_attaches_nothing(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=route.ref, field=named.field, message=message, related=related)
 
 
-def _not_a_certificate(world: Linted, policy: Resource, ref: CertificateRef, problem: Problem) -> Finding:
+def _not_a_certificate(world: LintWorld, policy: Resource, ref: CertificateRef, problem: Problem) -> Finding:
     target, is_missing = ref.target, world.index.presence(ref.target) == "missing"
     needs, is_kind = world.registry.profile(BACKEND_TLS_POLICY).every_need, problem.reason == INVALID_KIND
     # Further kinds, and what is in Secrets, are up to the implementation.
@@ -331,7 +331,7 @@ class _Setting(Struct, frozen=True, kw_only=True):
     is_name: bool = False
 
 
-def _settings(world: Linted) -> Sequence[_Setting]:
+def _settings(world: LintWorld) -> Sequence[_Setting]:
     settings: dict[tuple[ObjectRef, str], _Setting] = {}
     for policy in world.attaching:
         profile = world.registry.profile(policy.ref.group_kind)
@@ -341,7 +341,7 @@ def _settings(world: Linted) -> Sequence[_Setting]:
     return tuple(settings.values())
 
 
-def _settings_of(world: Linted, policy: Resource, profile: PolicyKindProfile) -> Iterator[_Setting]:
+def _settings_of(world: LintWorld, policy: Resource, profile: PolicyKindProfile) -> Iterator[_Setting]:
     """Yield the needs of a policy, then its other backends."""
     index, fields = world.index, set[str]()
     invalid = FAILING_REQUESTS if profile.when_invalid == "errors" else "; without it, the policy is not valid"
@@ -372,7 +372,7 @@ def _settings_of(world: Linted, policy: Resource, profile: PolicyKindProfile) ->
             )
 
 
-def _subject(world: Linted, setting: _Setting, part: str) -> tuple[Resource, str, str]:
+def _subject(world: LintWorld, setting: _Setting, part: str) -> tuple[Resource, str, str]:
     """Return the object in scope in which a reference can be corrected, its field, and the harm.
 
     `part` is the wrong member of the reference.

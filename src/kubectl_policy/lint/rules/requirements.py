@@ -25,7 +25,7 @@ from kubectl_policy.topology.references import hostnames_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.settings import Requirement
     from kubectl_policy.model import GroupKind, Resource
     from kubectl_policy.questions.shared.in_force import EffectiveEntry
@@ -41,7 +41,7 @@ _MAX_RELATED: Final = 10
 
 
 @lint_rule("GWP9001", "error", "configuration", guards=True)
-def route_without_required_policy(world: Linted) -> Iterator[Finding]:
+def route_without_required_policy(world: LintWorld) -> Iterator[Finding]:
     """A route lacks a policy, or a setting of a policy, that the config file requires.
 
     The rule checks the settings in force on each path of requests to the route, not the attached policies: a policy
@@ -69,14 +69,16 @@ def route_without_required_policy(world: Linted) -> Iterator[Finding]:
                 yield _not_covered(world, requirement, route, lacking, unseen)
 
 
-def _kinds(world: Linted, requirement: Requirement) -> list[GroupKind]:
+def _kinds(world: LintWorld, requirement: Requirement) -> list[GroupKind]:
     registry = world.registry
     known = {*registry.profiled(built_in_groups()), *(profile.group_kind for profile in registry.policy_kinds)}
     names = [(kind, registry.names_of(kind)) for kind in sorted(known)]
     return [kind for kind, called in names if any(is_called(called, name) for name in requirement.policies)]
 
 
-def _rule_paths(world: Linted, requirement: Requirement, route: Resource) -> Iterator[tuple[NodeRef, Sequence[Path]]]:
+def _rule_paths(
+    world: LintWorld, requirement: Requirement, route: Resource
+) -> Iterator[tuple[NodeRef, Sequence[Path]]]:
     for section in world.topology.sections(route.ref):
         rule = NodeRef(route.ref, section)
         every = covered_paths(world.analysis, rule)
@@ -86,7 +88,7 @@ def _rule_paths(world: Linted, requirement: Requirement, route: Resource) -> Ite
 
 
 def _in_force(
-    world: Linted, rule: NodeRef, paths: Sequence[Path], kinds: Sequence[GroupKind]
+    world: LintWorld, rule: NodeRef, paths: Sequence[Path], kinds: Sequence[GroupKind]
 ) -> Iterator[EffectiveEntry]:
     for kind in kinds:
         yield from effective_entries(world.analysis, rule, paths, kind)
@@ -100,7 +102,7 @@ def _fulfils(resolutions: Sequence[Resolution], requirement: Requirement) -> boo
     )
 
 
-def _blind_spot(world: Linted, rule: NodeRef, kinds: Sequence[GroupKind]) -> str:
+def _blind_spot(world: LintWorld, rule: NodeRef, kinds: Sequence[GroupKind]) -> str:
     """Return the blind spot because of which the policy may be in force after all, or ""."""
     covered = covered_paths(world.analysis, rule)
     in_settings = blind_spots_in_settings(world.analysis, rule, covered, frozenset(kinds))
@@ -109,7 +111,7 @@ def _blind_spot(world: Linted, rule: NodeRef, kinds: Sequence[GroupKind]) -> str
 
 
 def _not_covered(
-    world: Linted, requirement: Requirement, route: Resource, lacking: Sequence[tuple[NodeRef, Path]], unseen: str
+    world: LintWorld, requirement: Requirement, route: Resource, lacking: Sequence[tuple[NodeRef, Path]], unseen: str
 ) -> Finding:
     policies = " or ".join(requirement.policies)
     fields = f" with {' and '.join(requirement.fields)}" if requirement.fields else ""
@@ -137,7 +139,7 @@ def _entrance(path: Path) -> str:
 
 
 @lint_rule("GWP9002", "error", "configuration")
-def setting_out_of_bounds(world: Linted) -> Iterator[Finding]:
+def setting_out_of_bounds(world: LintWorld) -> Iterator[Finding]:
     """A setting in force does not meet a requirement of the config file.
 
     The CEL expression in `check` of a requirement is evaluated for the settings in force on each path of requests to a
@@ -163,7 +165,7 @@ def setting_out_of_bounds(world: Linted) -> Iterator[Finding]:
 
 
 def _checked(  # noqa: PLR0913, PLR0917 (all that decides on the result)
-    world: Linted,
+    world: LintWorld,
     requirement: Requirement,
     route: Resource,
     path: Path,
@@ -179,7 +181,7 @@ def _checked(  # noqa: PLR0913, PLR0917 (all that decides on the result)
     return known[key]
 
 
-def _surroundings(world: Linted, route: Resource, path: Path) -> dict[str, object]:
+def _surroundings(world: LintWorld, route: Resource, path: Path) -> dict[str, object]:
     """Return the route, Gateway and listener on a path as variables of expressions."""
     listener = world.topology.listener_on(path)
     gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
@@ -211,7 +213,7 @@ def _object_variables(resource: Resource | None) -> dict[str, object]:
 
 
 def _out_of_bounds(
-    world: Linted, requirement: Requirement, resolution: Resolution, failed_checks: Sequence[tuple[NodeRef, Result]]
+    world: LintWorld, requirement: Requirement, resolution: Resolution, failed_checks: Sequence[tuple[NodeRef, Result]]
 ) -> Finding:
     """Return one finding for a resolution, about its most specific policy."""
     objects = (part.source.object for part in resolution.contributions)
@@ -235,7 +237,7 @@ def _out_of_bounds(
 
 
 @lint_rule("GWP9005", "info", "configuration")
-def wide_blast_radius(world: Linted) -> Iterator[Finding]:
+def wide_blast_radius(world: LintWorld) -> Iterator[Finding]:
     """A policy affects many routes, so changes of it deserve a second review.
 
     The config file sets the number of routes (`widest`). The rule counts routes for which a setting of the policy is in
@@ -256,7 +258,7 @@ def wide_blast_radius(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP9006", "info", "configuration")
-def cross_team_influence(world: Linted) -> Iterator[Finding]:
+def cross_team_influence(world: LintWorld) -> Iterator[Finding]:
     """A policy of one team affects routes of other teams.
 
     A label or annotation of the objects or their Namespace, which the config file names (`owner`), identifies owners.
@@ -284,7 +286,7 @@ def cross_team_influence(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP9007", "info", "closed world", "configuration")
-def owner_label_missing(world: Linted) -> Iterator[Finding]:
+def owner_label_missing(world: LintWorld) -> Iterator[Finding]:
     """Neither a policy nor its Namespace names an owner.
 
     People on call do not know whom to ask if the policy does harm. The config file names the label or annotation
@@ -306,7 +308,7 @@ def owner_label_missing(world: Linted) -> Iterator[Finding]:
             )
 
 
-def _routes(world: Linted, enforcement: Enforcement) -> list[ObjectRef]:
+def _routes(world: LintWorld, enforcement: Enforcement) -> list[ObjectRef]:
     """Return the routes that a policy affects, on its paths or behind its targets, sorted."""
     if not ENFORCEMENT[enforcement.state].in_force:
         return []

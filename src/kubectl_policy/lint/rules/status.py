@@ -17,7 +17,7 @@ from kubectl_policy.questions.status.objects import COMPARED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import NodeRef, ObjectRef, Resource, Severity
     from kubectl_policy.questions.status.comparison import Claim, Comparison
 
@@ -65,7 +65,9 @@ def first_sign(reports: Sequence[ReportedClaim], signs: Mapping[str, str]) -> Re
     return next((of_type[type_] for type_ in signs if type_ in of_type), None)
 
 
-def finding_about(world: Linted, report: ReportedClaim, message: str, *, severity: Severity | None = None) -> Finding:
+def finding_about(
+    world: LintWorld, report: ReportedClaim, message: str, *, severity: Severity | None = None
+) -> Finding:
     """Return a finding about a report, at its path in the object."""
     at, comparison = report.comparison.at, report.comparison
     reported = comparison.reported or comparison.computed
@@ -80,7 +82,7 @@ def finding_about(world: Linted, report: ReportedClaim, message: str, *, severit
 
 
 @lint_rule("GWP3001", "warning", "status")
-def stale_observed_generation(world: Linted) -> Iterator[Finding]:
+def stale_observed_generation(world: LintWorld) -> Iterator[Finding]:
     """A controller reported on an earlier version of the object.
 
     The status names the generation that the controller has seen, and the object has changed since. It is unknown
@@ -104,7 +106,7 @@ def stale_observed_generation(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP3002", "warning", "status")
-def no_status(world: Linted) -> Iterator[Finding]:
+def no_status(world: LintWorld) -> Iterator[Finding]:
     """No controller has reported on an object in a cluster.
 
     Either no controller for the kind is running, or no controller acts on the object, so it has no effect. Manifests
@@ -120,7 +122,7 @@ def no_status(world: Linted) -> Iterator[Finding]:
             yield from _without_report(world, resource)
 
 
-def _without_report(world: Linted, resource: Resource) -> Iterator[Finding]:
+def _without_report(world: LintWorld, resource: Resource) -> Iterator[Finding]:
     if any(map(world.reported.is_refused, world.reported.parents(resource.ref))):
         return
     unreported = world.reported.unreported(resource)
@@ -139,14 +141,14 @@ def _without_report(world: Linted, resource: Resource) -> Iterator[Finding]:
     yield Finding(subject=resource.ref, field="status", message=message)
 
 
-def _is_silent_for(world: Linted, at: NodeRef | None) -> bool:
+def _is_silent_for(world: LintWorld, at: NodeRef | None) -> bool:
     """Whether the Gateway is not accepted, or has no report, so that its dependents have none either."""
     gateway = world.gateways.gateway_of(at.object) if at else None
     resource = world.index.get(gateway) if gateway else None
     return bool(gateway and (_is_refused(world, at) or (resource and world.reported.lacks_report(resource))))
 
 
-def _is_refused(world: Linted, at: NodeRef | None) -> bool:
+def _is_refused(world: LintWorld, at: NodeRef | None) -> bool:
     return bool(at and any(map(world.reported.is_refused, (at.object, *world.reported.parents(at.object)))))
 
 
@@ -160,7 +162,7 @@ def _why(resource: Resource, missing: Iterable[Comparison]) -> str:
 
 
 @lint_rule("GWP3003", "error", "status")
-def accepted_false(world: Linted) -> Iterator[Finding]:
+def accepted_false(world: LintWorld) -> Iterator[Finding]:
     """A controller does not accept a policy.
 
     The policy has no effect there. The message is that of the controller; if the computed result differs, the finding
@@ -183,7 +185,7 @@ def accepted_false(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP3004", "error", "status")
-def programmed_false(world: Linted) -> Iterator[Finding]:
+def programmed_false(world: LintWorld) -> Iterator[Finding]:
     """A controller accepts a policy but does not enforce it.
 
     The controller reports this in a condition such as Programmed, Enforced, Attached or ResolvedRefs. A policy that
@@ -208,7 +210,7 @@ def programmed_false(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP3005", "warning", "status")
-def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
+def status_contradicts_computed(world: LintWorld) -> Iterator[Finding]:
     """A controller reports another result than the one computed from the manifests.
 
     The controller behaves differently from the manifests, or from what is known of the controller; `kubectl policy
@@ -256,7 +258,7 @@ def as_computed(comparison: Comparison, computed: Claim) -> str:
     return f"as computed, it is {status_phrase(comparison.type, computed)}{why}"
 
 
-def _contradiction(world: Linted, report: ReportedClaim) -> Finding:
+def _contradiction(world: LintWorld, report: ReportedClaim) -> Finding:
     comparison, computed, reported = report.comparison, report.comparison.computed, report.comparison.reported
     severity: Severity = "warning"
     if computed is None:

@@ -17,7 +17,7 @@ from kubectl_policy.model.fields import mapping_at
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.report import SuppressionForm
     from kubectl_policy.model import ObjectRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment
@@ -76,7 +76,7 @@ class Suppression(Struct, frozen=True, kw_only=True):
         return origin is not None and origin.source == self.origin.source and any(map(self.lines.__contains__, lines))
 
 
-def suppressions_of(world: Linted) -> Sequence[Suppression]:
+def suppressions_of(world: LintWorld) -> Sequence[Suppression]:
     """Return the suppressions in annotations of objects in scope, then those in comments."""
     suppressions: list[Suppression] = []
     origins = (diagnostic.origin for diagnostic in world.snapshot.diagnostics)
@@ -158,7 +158,7 @@ def _without_date(text: str) -> tuple[str, date | None, str]:
 
 
 @lint_rule("GWP0007", "info")
-def suppression_unused(world: Linted) -> Iterator[Finding]:
+def suppression_unused(world: LintWorld) -> Iterator[Finding]:
     """A suppression has nothing to suppress, or has expired.
 
     The problem is fixed or has moved to another line. A suppression that stays hides the next such problem. An expired
@@ -178,7 +178,7 @@ def suppression_unused(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0008", "warning")
-def unknown_rule_id(world: Linted) -> Iterator[Finding]:
+def unknown_rule_id(world: LintWorld) -> Iterator[Finding]:
     """A suppression or the config file names a rule that does not exist.
 
     The intended rule still reports its findings or, if it should be selected, is not checked: then the finding is an
@@ -203,7 +203,7 @@ def unknown_rule_id(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP0012", "error", "configuration")
-def suppression_without_reason(world: Linted) -> Iterator[Finding]:
+def suppression_without_reason(world: LintWorld) -> Iterator[Finding]:
     """A suppression lacks the required reason.
 
     Without a reason, nobody can tell whether the suppression is still needed. The rule applies if the config file sets

@@ -84,7 +84,7 @@ def combinations(profile: PolicyKindProfile) -> Iterator[Saying]:
     yield "as one unit", ("whole_fields",), _whole(profile)
     maps = listed(sorted(profile.maps_in_stanzas))
     yield "as one unit", ("map_fields",), maps and f"{maps} in default and override"
-    yield "joint fields", ("shared_fields",), _shared(profile)
+    yield "joint fields", ("joint_fields",), _shared(profile)
     port = profile.port_field
     instead = f"for its port, an entry of {port.field} replaces {port.instead_of}" if port else ""
     yield "for a port", ("port_field",), instead
@@ -176,7 +176,7 @@ def _whole(profile: PolicyKindProfile) -> str:
 
 
 def _shared(profile: PolicyKindProfile) -> Iterator[str]:
-    for field in profile.shared_fields:
+    for field in profile.joint_fields:
         entries = f"elements by {field.by[1:-1]}" if field.by.startswith("[") else f"entries by {field.by}"
         of = {"": "the values of each policy", "*": "its fields, each from one policy"}.get(field.by, entries)
         levels = either([_WITHIN[within] for within in field.within])

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
-from kubectl_policy.model.kinds import impossible
+from kubectl_policy.model.kinds import why_impossible
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.sources.cluster.refusals import RequestRefused
 
@@ -69,7 +69,7 @@ class Served(Struct, frozen=True, gc=False):
     @property
     def is_possible(self) -> bool:
         """Whether there can be such a kind."""
-        return all(map(_NAME.fullmatch, (self.plural, self.version))) and not impossible(self.group_kind)
+        return all(map(_NAME.fullmatch, (self.plural, self.version))) and not why_impossible(self.group_kind)
 
     def path(self, namespace: str = "", name: str = "") -> str:
         """Return the path of the objects everywhere or in a namespace, or of the one of a name."""

@@ -24,9 +24,9 @@ from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import comparable
 from kubectl_policy.topology.gateway.listeners import (
     ROUTES_BY_PROTOCOL,
+    admits_namespace,
     conflicts_among,
     has_unknowns,
-    lets_namespace,
     listeners_in,
     possible_conflict,
 )
@@ -161,7 +161,7 @@ class Gateways:
         if value_at(raw, "spec.allowedListeners.namespaces") is None:
             return False
         namespaces = mapping_at(raw, "spec.allowedListeners.namespaces")
-        return lets_namespace(self.index, namespaces, "None", gateway.namespace, listener_set.namespace)
+        return admits_namespace(self.index, namespaces, "None", gateway.namespace, listener_set.namespace)
 
     @cached_method
     def admitted(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:

@@ -19,8 +19,8 @@ from kubectl_policy.model.kind_roles import (
     TCP_ROUTE,
 )
 from kubectl_policy.model.unknown import is_unknown, may_be_port, may_be_section
-from kubectl_policy.topology.gateway.hostnames import intersect
-from kubectl_policy.topology.gateway.listeners import CONFLICTS, lets_namespace, listener_label
+from kubectl_policy.topology.gateway.hostnames import have_common_hostname
+from kubectl_policy.topology.gateway.listeners import CONFLICTS, admits_namespace, listener_label
 from kubectl_policy.topology.references import hostnames_of, parent_refs, port_names
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class _Handshake(Struct, frozen=True):
         has_hostname = listener.protocol in _WITH_HOSTNAME or listener.may_serve_more
         if not hostnames or not has_hostname:
             return True
-        verdicts = {intersect(hostname, listener.hostname) for hostname in hostnames}
+        verdicts = {have_common_hostname(hostname, listener.hostname) for hostname in hostnames}
         return True if True in verdicts else None if None in verdicts else False
 
     def _mismatch_phrase(self, listener: Listener) -> str:
@@ -300,7 +300,7 @@ class _ListenerTerms(Struct, frozen=True):
     def _namespace_allowed(self) -> bool | None:
         namespaces = mapping_at(self.listener.raw, "allowedRoutes.namespaces")
         home = self.listener.node.object.namespace
-        return lets_namespace(self.gateways.index, namespaces, "Same", home, self.namespace)
+        return admits_namespace(self.gateways.index, namespaces, "Same", home, self.namespace)
 
     def _namespace_refusal(self) -> str:
         if self._namespace_allowed() is not False:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ANY: Final = "{}"
 
 
-def intersect(first: str, second: str) -> bool | None:
+def have_common_hostname(first: str, second: str) -> bool | None:
     """Whether some host matches both names (see `intersection`); None where one of them is not known."""
     if not first or not second or covers(first, second) or covers(second, first):
         return True

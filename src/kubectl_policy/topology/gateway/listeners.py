@@ -19,7 +19,7 @@ from kubectl_policy.model.unknown import (
     may_equal,
     port_at,
 )
-from kubectl_policy.topology.gateway.hostnames import intersect
+from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -118,7 +118,7 @@ def listeners_in(obj: ObjectRef, raw: Mapping[str, Json], gateway: ObjectRef | N
     return tuple(listeners.values())
 
 
-def lets_namespace(index: Index, namespaces: Mapping[str, Json], default: str, home: str, guest: str) -> bool | None:
+def admits_namespace(index: Index, namespaces: Mapping[str, Json], default: str, home: str, guest: str) -> bool | None:
     """Whether `namespaces` (RouteNamespaces, ListenerNamespaces) of an object in `home` lets in objects of `guest`.
 
     `default` is what the type says for an absent `from`. None where the answer depends on labels of a Namespace that
@@ -218,7 +218,7 @@ def _may_conflict(first: Listener, second: Listener) -> bool:
     if first.hostname == second.hostname:
         return ports == {int, str}
     unknown = [is_unknown_hostname(listener.hostname) for listener in (first, second)]
-    return sorted(unknown) == [False, True] and intersect(first.hostname, second.hostname) is None
+    return sorted(unknown) == [False, True] and have_common_hostname(first.hostname, second.hostname) is None
 
 
 class _Established:

@@ -22,7 +22,7 @@ from kubectl_policy.resolution.precedence import numbers_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.losses import Loss, LossCause, Losses
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @lint_rule("GWP2001", "error", "profile")
-def same_target_conflict(world: Linted) -> Iterator[Finding]:
+def same_target_conflict(world: LintWorld) -> Iterator[Finding]:
     """A policy is refused because its target accepts one policy of the kind and already has another one.
 
     Nothing that the policy sets has an effect there, and only its status says so (`Accepted=False`, reason
@@ -58,7 +58,7 @@ def same_target_conflict(world: Linted) -> Iterator[Finding]:
                     yield _refused(world, policy, holder, meetings)
 
 
-def _keeping_out(world: Linted, policy: ObjectRef) -> Iterator[tuple[ObjectRef, _Meeting]]:
+def _keeping_out(world: LintWorld, policy: ObjectRef) -> Iterator[tuple[ObjectRef, _Meeting]]:
     """Yield the policies that keep a policy out of targets that accept one, in total or for each field."""
     if world.registry.profile(policy.group_kind).same_level in {"one-applies", "disjoint"}:
         for attachment in world.analysis.attachments[policy]:
@@ -89,7 +89,7 @@ class _Meeting(Struct, frozen=True, gc=False):
     field: str
 
 
-def _refused(world: Linted, policy: Resource, holder: ObjectRef, meetings: Sequence[_Meeting]) -> Finding:
+def _refused(world: LintWorld, policy: Resource, holder: ObjectRef, meetings: Sequence[_Meeting]) -> Finding:
     kind, rival = policy.ref.kind, world.index.get(holder)
     profile = world.registry.profile(policy.ref.group_kind)
     meeting = list(dict.fromkeys(meeting.at for meeting in meetings))
@@ -117,7 +117,7 @@ def _refused(world: Linted, policy: Resource, holder: ObjectRef, meetings: Seque
     )
 
 
-def _reference_to(world: Linted, policy: ObjectRef, targets: Collection[NodeRef]) -> str:
+def _reference_to(world: LintWorld, policy: ObjectRef, targets: Collection[NodeRef]) -> str:
     """Return the field of a policy that refers to one of some targets, or `spec` if other objects name it."""
     every = world.analysis.attachments.get(policy, ())
     direct = (attachment for attachment in every if not attachment.declared.named_by)
@@ -126,7 +126,7 @@ def _reference_to(world: Linted, policy: ObjectRef, targets: Collection[NodeRef]
 
 
 @lint_rule("GWP2002", "warning", "profile")
-def conflict_decided_by_age(world: Linted) -> Iterator[Finding]:
+def conflict_decided_by_age(world: LintWorld) -> Iterator[Finding]:
     """Two policies set the same field of the same target, and only their age decides which one wins.
 
     The result lasts until one of them is recreated, for example by a restored backup or in a new cluster; then the
@@ -148,7 +148,7 @@ def conflict_decided_by_age(world: Linted) -> Iterator[Finding]:
                     yield _by_age(world, losses, rival, target, lost)
 
 
-def _by_age(world: Linted, losses: Losses, rival: Resource, target: NodeRef, lost: Sequence[Loss]) -> Finding:
+def _by_age(world: LintWorld, losses: Losses, rival: Resource, target: NodeRef, lost: Sequence[Loss]) -> Finding:
     policy, fields = losses.policy, some(losses.names(lost))
     if order_unknown([policy, rival], losses.profile):
         result = "which of the two counts is decided by their age, and manifests do not say that"
@@ -165,7 +165,7 @@ def _by_age(world: Linted, losses: Losses, rival: Resource, target: NodeRef, los
 
 
 @lint_rule("GWP2003", "warning", "closed world", "profile")
-def fully_overridden(world: Linted) -> Iterator[Finding]:
+def fully_overridden(world: LintWorld) -> Iterator[Finding]:
     """Nothing that a policy sets is in force anywhere, because other policies take its place.
 
     The policy looks enforced but is not. This happens to a default on a Gateway when every route has a policy of its
@@ -191,7 +191,7 @@ def _causes(losses: Losses) -> set[LossCause]:
     return {loss.cause for loss in losses.all if loss.replacement != "the same"}
 
 
-def _overridden(world: Linted, losses: Losses) -> Finding:
+def _overridden(world: LintWorld, losses: Losses) -> Finding:
     policy, by = losses.policy.ref, losses.enforcement.by
     if len(by) == 1:
         why = why_without_effect(world.analysis, policy, 1)[0].message
@@ -205,7 +205,7 @@ def _overridden(world: Linted, losses: Losses) -> Finding:
     )
 
 
-def _knows_all_paths(world: Linted, policy: ObjectRef) -> bool:
+def _knows_all_paths(world: LintWorld, policy: ObjectRef) -> bool:
     """Whether all paths to the targets of a policy are known, even in an open world."""
     targets = [attachment.target.object for attachment in world.analysis.attachments[policy] if attachment.target]
     bindings = (binding for target in targets for binding in world.relations.bindings(target))
@@ -216,7 +216,7 @@ def _knows_all_paths(world: Linted, policy: ObjectRef) -> bool:
 
 
 @lint_rule("GWP2004", "info", "profile")
-def partially_overridden(world: Linted) -> Iterator[Finding]:
+def partially_overridden(world: LintWorld) -> Iterator[Finding]:
     """Settings of a policy are not in force for some of the objects that it reaches.
 
     This is the purpose of defaults. The finding helps if you assume that all objects have the settings: it names the
@@ -251,7 +251,7 @@ def partially_overridden(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP2005", "warning", "profile", guards=True)
-def silent_field_drop(world: Linted) -> Iterator[Finding]:
+def silent_field_drop(world: LintWorld) -> Iterator[Finding]:
     """A policy replaces a policy above it as a whole, and thereby drops settings that protect requests.
 
     No status reports the dropped settings: a policy that adds CORS to a route removes the JWT authentication of the
@@ -304,7 +304,7 @@ def _merges_at(profile: PolicyKindProfile, loss: Loss) -> bool:
 
 
 @lint_rule("GWP2006", "info", "profile")
-def default_taken_away(world: Linted) -> Iterator[Finding]:
+def default_taken_away(world: LintWorld) -> Iterator[Finding]:
     """A policy sets nothing, or null, and thereby removes settings of a policy above it.
 
     This is how people opt out of a default, because there is no other way: an empty policy on a route disables the
@@ -346,7 +346,7 @@ def _says_nothing(resolution: Resolution, source: Source) -> bool:
 
 
 @lint_rule("GWP2007", "warning", "profile")
-def override_shadows_lower(world: Linted) -> Iterator[Finding]:
+def override_shadows_lower(world: LintWorld) -> Iterator[Finding]:
     """Settings of a policy have no effect: a policy above overrides them on every path.
 
     Changing these settings changes nothing. A policy can be overridden as a whole or field by field.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
 
 # What is wrong with an attachment. Which need is not met is for GWP5012, GWP5016 and GWP5017 to say.
@@ -93,7 +93,7 @@ class Failure(Struct, frozen=True, gc=False):
         return self.attachment.message.removeprefix(f"{self.attachment.declared.field} ")
 
 
-def finding_about(world: Linted, policy: Resource, attachment: Attachment, problem: Problem) -> Finding:
+def finding_about(world: LintWorld, policy: Resource, attachment: Attachment, problem: Problem) -> Finding:
     """Return a finding about the policy of an attachment, or about the object that names it."""
     holder, target = attachment.declared.named_by, attachment.target
     related = policy.ref if holder else target.object if target else None
@@ -106,12 +106,12 @@ def finding_about(world: Linted, policy: Resource, attachment: Attachment, probl
     )
 
 
-def failures(world: Linted, concern: Concern) -> Sequence[Failure]:
+def failures(world: LintWorld, concern: Concern) -> Sequence[Failure]:
     """Return the attachments with a concern, in order."""
     return world.once(_by_concern).get(concern, ())
 
 
-def _by_concern(world: Linted) -> Mapping[Concern, Sequence[Failure]]:
+def _by_concern(world: LintWorld) -> Mapping[Concern, Sequence[Failure]]:
     failures_of: dict[Concern, list[Failure]] = {}
     for policy, attachment in world.failed_attachments:
         # What a filter of a backend does is not computed, and nothing wrong.
@@ -123,7 +123,7 @@ def _by_concern(world: Linted) -> Mapping[Concern, Sequence[Failure]]:
     return failures_of
 
 
-def _concern(world: Linted, policy: Resource, attachment: Attachment) -> Concern:
+def _concern(world: LintWorld, policy: Resource, attachment: Attachment) -> Concern:
     match attachment.state:
         case "policy invalid":
             return "need not met" if _lacks_need(world, policy, attachment) else "policy invalid"
@@ -140,7 +140,7 @@ def _concern(world: Linted, policy: Resource, attachment: Attachment) -> Concern
             return concern
 
 
-def _lacks_need(world: Linted, policy: Resource, attachment: Attachment) -> bool:
+def _lacks_need(world: LintWorld, policy: Resource, attachment: Attachment) -> bool:
     """Whether a policy is invalid because an object that it refers to is missing, not because of its own settings."""
     if policy.ref.group_kind == BACKEND_TLS_POLICY:
         return True
@@ -151,7 +151,7 @@ def _lacks_need(world: Linted, policy: Resource, attachment: Attachment) -> bool
     return need is not None and need.message not in wrong and attachment.message.startswith(need.message)
 
 
-def _absence_concern(world: Linted, attachment: Attachment) -> Concern:
+def _absence_concern(world: LintWorld, attachment: Attachment) -> Concern:
     """Return the concern of an attachment whose target is missing or unknown."""
     declared, target, is_unknown = attachment.declared, attachment.target, attachment.state == "target unknown"
     if target is None and not declared.field:
@@ -167,7 +167,7 @@ def _absence_concern(world: Linted, attachment: Attachment) -> Concern:
     return _name_concern(world, attachment, target)
 
 
-def _name_concern(world: Linted, attachment: Attachment, target: NodeRef) -> Concern:
+def _name_concern(world: LintWorld, attachment: Attachment, target: NodeRef) -> Concern:
     profile = world.registry.profile(attachment.policy.group_kind)
     if why_absent(target.object, profile, world.topology) is None:
         is_there = not target.section or target.section in world.topology.sections(target.object)
@@ -177,7 +177,7 @@ def _name_concern(world: Linted, attachment: Attachment, target: NodeRef) -> Con
     return "some targets missing" if working_attachments(world, attachment.policy) else "target missing"
 
 
-def _may_not_cross(world: Linted, attachment: Attachment, target: ObjectRef) -> bool:
+def _may_not_cross(world: LintWorld, attachment: Attachment, target: ObjectRef) -> bool:
     """Whether a reference is not known to be allowed into another namespace."""
     policy = attachment.policy
     if not policy.namespace or target.namespace in {"", policy.namespace}:
@@ -188,7 +188,7 @@ def _may_not_cross(world: Linted, attachment: Attachment, target: ObjectRef) -> 
     return profile.grant_required and world.index.grants.permit(policy.group_kind, policy.namespace, target) is None
 
 
-def _controller_concern(world: Linted, attachment: Attachment) -> Concern:
+def _controller_concern(world: LintWorld, attachment: Attachment) -> Concern:
     """Return the concern of a target that the controllers of the policy do not handle."""
     owners = set(_owners(world, attachment.target.object)) if attachment.target else set[str]()
     if not owners.isdisjoint(world.registry.profile(attachment.policy.group_kind).controllers):
@@ -197,7 +197,7 @@ def _controller_concern(world: Linted, attachment: Attachment) -> Concern:
     return "other controller" if owners else "target unattached"
 
 
-def _owners(world: Linted, target: ObjectRef) -> Iterator[str]:
+def _owners(world: LintWorld, target: ObjectRef) -> Iterator[str]:
     """Yield the controllers of a Gateway, its parts, or a route; the mesh has the name ""."""
     if target.group_kind not in ROUTES:
         yield from filter(None, [world.gateways.controller_of(target)])
@@ -211,14 +211,14 @@ def _owners(world: Linted, target: ObjectRef) -> Iterator[str]:
         yield ""
 
 
-def working_attachments(world: Linted, policy: ObjectRef) -> list[Attachment]:
+def working_attachments(world: LintWorld, policy: ObjectRef) -> list[Attachment]:
     """Return the working attachments of a policy by its own references."""
     attachments = world.analysis.attachments[policy]
     attached = (attachment for attachment in attachments if attachment.state == "attached")
     return [attachment for attachment in attached if not attachment.declared.named_by]
 
 
-def right_groups(world: Linted, attachment: Attachment) -> list[str]:
+def right_groups(world: LintWorld, attachment: Attachment) -> list[str]:
     """Return the groups that have the kind of a reference whose group is wrong, or [] if it is right."""
     kind, profile = attachment.declared.group_kind, world.registry.profile(attachment.policy.group_kind)
     takes = profile.declared_targets
@@ -233,7 +233,7 @@ def right_groups(world: Linted, attachment: Attachment) -> list[str]:
     return [hierarchy_kind.group for hierarchy_kind in HIERARCHY if hierarchy_kind.kind == kind.kind]
 
 
-def _is_group_known(world: Linted, attachment: Attachment) -> bool:
+def _is_group_known(world: LintWorld, attachment: Attachment) -> bool:
     """Whether the group of a reference is written or known; the API may have a default for it."""
     kind = attachment.policy.group_kind
     entry = value_at(world.index.raw(attachment.policy), attachment.declared.field)

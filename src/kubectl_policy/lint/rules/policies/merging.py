@@ -22,7 +22,7 @@ from kubectl_policy.topology.paths import first_route
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import GroupKind, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Contribution, Resolution
@@ -37,7 +37,7 @@ _STANZAS: Final = {"spec": "settings", "spec.defaults": "defaults", "spec.overri
 
 
 @lint_rule("GWP2008", "warning", "closed world", "profile")
-def nothing_to_merge_with(world: Linted) -> Iterator[Finding]:
+def nothing_to_merge_with(world: LintWorld) -> Iterator[Finding]:
     """A policy declares how it merges with a policy above it, but there is none.
 
     The policy applies on its own, and the settings that it should add to are not in force: the policy above was assumed
@@ -65,7 +65,7 @@ def nothing_to_merge_with(world: Linted) -> Iterator[Finding]:
             )
 
 
-def _meets_another(world: Linted, enforcement: Enforcement) -> bool:
+def _meets_another(world: LintWorld, enforcement: Enforcement) -> bool:
     """Whether a policy merges with another one anywhere, or would if that one were valid."""
     policy = enforcement.policy
     merged = any(source.object != policy for resolution in enforcement.resolutions for source in resolution.members)
@@ -75,7 +75,7 @@ def _meets_another(world: Linted, enforcement: Enforcement) -> bool:
 
 
 @lint_rule("GWP2010", "error")
-def multiple_strategies(world: Linted) -> Iterator[Finding]:
+def multiple_strategies(world: LintWorld) -> Iterator[Finding]:
     """A policy has both defaults and overrides, or settings next to these.
 
     A policy has one merge strategy. The controller decides which part counts; definitions of some kinds reject such a
@@ -102,7 +102,7 @@ def multiple_strategies(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP2012", "info", "profile", guards=True)
-def context_dependent_backend(world: Linted) -> Iterator[Finding]:
+def context_dependent_backend(world: LintWorld) -> Iterator[Finding]:
     """A backend is protected on the way through one route, but not through another.
 
     Policies protect paths to a backend, not the backend: a Service that needs a token behind one route accepts requests
@@ -123,7 +123,7 @@ def context_dependent_backend(world: Linted) -> Iterator[Finding]:
                 yield from _protected_by_some(world, backend.ref, kind)
 
 
-def _protected_by_some(world: Linted, backend: ObjectRef, kind: GroupKind) -> Iterator[Finding]:
+def _protected_by_some(world: LintWorld, backend: ObjectRef, kind: GroupKind) -> Iterator[Finding]:
     protected = _protection(world, backend, kind)
     parts = {part for route_parts in protected.values() for part in route_parts}
     differing = sorted(part for part in parts if not all(part in route_parts for route_parts in protected.values()))
@@ -138,7 +138,7 @@ def _protected_by_some(world: Linted, backend: ObjectRef, kind: GroupKind) -> It
         )
 
 
-def _protected_routes(world: Linted) -> Mapping[GroupKind, Mapping[ObjectRef, frozenset[str]]]:
+def _protected_routes(world: LintWorld) -> Mapping[GroupKind, Mapping[ObjectRef, frozenset[str]]]:
     """Return the security settings in force for each route, by kind."""
     protection_at: dict[GroupKind, dict[NodeRef, set[frozenset[str]]]] = {}
     known: dict[Resolution, frozenset[str]] = {}
@@ -160,7 +160,7 @@ def _protected_routes(world: Linted) -> Mapping[GroupKind, Mapping[ObjectRef, fr
 
 
 def _by_route(
-    world: Linted, protection_at: Mapping[NodeRef, Collection[frozenset[str]]]
+    world: LintWorld, protection_at: Mapping[NodeRef, Collection[frozenset[str]]]
 ) -> Mapping[ObjectRef, frozenset[str]]:
     """Return the settings of each route; `_DIFFERING` if they differ between its rules or paths."""
     sections: dict[ObjectRef, set[str]] = {}
@@ -175,7 +175,7 @@ def _by_route(
     }
 
 
-def _protection(world: Linted, backend: ObjectRef, kind: GroupKind) -> Mapping[ObjectRef, set[str]]:
+def _protection(world: LintWorld, backend: ObjectRef, kind: GroupKind) -> Mapping[ObjectRef, set[str]]:
     """Return the security settings of a kind in force on the way to a backend, by route."""
     node, profile = NodeRef(backend), world.registry.profile(kind)
     paths = [path for path in world.topology.paths(node) if world.topology.carries_traffic(path)]
@@ -194,7 +194,7 @@ def _parts(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[str]:
 
 
 @lint_rule("GWP2014", "info")
-def duplicate_spec(world: Linted) -> Iterator[Finding]:
+def duplicate_spec(world: LintWorld) -> Iterator[Finding]:
     """Several policies in a namespace have the same settings for targets of the same kind.
 
     Every change has to be made in all of them, and a policy that is forgotten is hard to notice. The rule reports three
@@ -218,7 +218,7 @@ def duplicate_spec(world: Linted) -> Iterator[Finding]:
             yield from _repeated(world, alike)
 
 
-def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
+def _repeated(world: LintWorld, alike: Sequence[Resource]) -> Iterator[Finding]:
     attachments = world.analysis.attachments
     by_targets = grouped(
         (
@@ -240,7 +240,7 @@ def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
 
 
 @lint_rule("GWP2015", "info", "closed world", "profile")
-def redundant_policy(world: Linted) -> Iterator[Finding]:
+def redundant_policy(world: LintWorld) -> Iterator[Finding]:
     """A policy sets only values that are in force without it.
 
     Policies above set the same values, so the policy can be deleted. Until then it hides changes of the policies above:
@@ -305,7 +305,7 @@ def _contributions_without(
     return rest if same_json(plain(without.spec), plain(effective.spec)) else ()
 
 
-def _redundant(world: Linted, policy: ObjectRef, same: Sequence[ObjectRef]) -> Finding:
+def _redundant(world: LintWorld, policy: ObjectRef, same: Sequence[ObjectRef]) -> Finding:
     verb = "says" if len(same) == 1 else "say"
     return Finding(
         subject=policy,

@@ -19,7 +19,7 @@ from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.rules.policies.failures import Failure
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
@@ -30,7 +30,7 @@ _MEMBERS: Final = ("group", "kind", "name", "namespace", "sectionName", "matchLa
 
 
 @lint_rule("GWP1006", "warning", "closed world")
-def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
+def selector_matches_nothing(world: LintWorld) -> Iterator[Finding]:
     """A policy selects its targets by labels that no object has.
 
     The policy has no effect. In most cases a label is misspelled or was removed from a route; nothing fails, and most
@@ -52,7 +52,7 @@ def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=failure.policy.ref, field=failure.field, message=failure.message, fix=fix)
 
 
-def _may_be_global(world: Linted, failure: Failure) -> bool:
+def _may_be_global(world: LintWorld, failure: Failure) -> bool:
     """Whether the policy may select in all namespaces, which depends on a setting that is not given."""
     kind, declared, index = failure.policy.ref.group_kind, failure.attachment.declared, world.index
     built_in = built_in_profiles(kind.group).get(kind)
@@ -62,7 +62,7 @@ def _may_be_global(world: Linted, failure: Failure) -> bool:
     return any(index.selected(target, home, declared.selector or {}) for home in index.namespaces_of(target))
 
 
-def _similar_label(world: Linted, failure: Failure) -> Fix | None:
+def _similar_label(world: LintWorld, failure: Failure) -> Fix | None:
     """Return a label in use that is similar to a selected one that is not, as a fix."""
     declared, index = failure.attachment.declared, world.index
     home = declared.namespace or failure.policy.ref.namespace
@@ -80,7 +80,7 @@ def _similar_label(world: Linted, failure: Failure) -> Fix | None:
 
 
 @lint_rule("GWP1007", "warning")
-def selector_matches_all(world: Linted) -> Iterator[Finding]:
+def selector_matches_all(world: LintWorld) -> Iterator[Finding]:
     """A policy selects its targets by labels but names no label, and so selects all objects.
 
     Objects that are added later are also affected, whoever adds them. Name the targets, or require a label. Kinds for
@@ -105,7 +105,7 @@ def selector_matches_all(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1009", "warning")
-def duplicate_target(world: Linted) -> Iterator[Finding]:
+def duplicate_target(world: LintWorld) -> Iterator[Finding]:
     """A policy names the same target twice.
 
     The second reference adds nothing, and if a target accepts one policy of the kind, it may conflict with the first.
@@ -135,7 +135,7 @@ def duplicate_target(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1010", "info")
-def multiple_targetrefs_unsupported(world: Linted) -> Iterator[Finding]:
+def multiple_targetrefs_unsupported(world: LintWorld) -> Iterator[Finding]:
     """A BackendTLSPolicy has more than one target.
 
     Gateway API allows several targets, but advises implementations to support only one until it defines how conflicts
@@ -153,7 +153,7 @@ def multiple_targetrefs_unsupported(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1011", "info")
-def deprecated_targetref_singular(world: Linted) -> Iterator[Finding]:
+def deprecated_targetref_singular(world: LintWorld) -> Iterator[Finding]:
     """A policy names its target in `targetRef`, although its kind has `targetRefs`.
 
     The singular field exists for older manifests: kinds first stop documenting it and then drop it. The definition of
@@ -172,7 +172,7 @@ def deprecated_targetref_singular(world: Linted) -> Iterator[Finding]:
             )
 
 
-def _has_both(world: Linted, profile: PolicyKindProfile) -> bool:
+def _has_both(world: LintWorld, profile: PolicyKindProfile) -> bool:
     """Whether a kind is known to have both spellings of target references."""
     fields: Collection[str] = ()
     if profile.group_kind in world.index.definitions:
@@ -184,7 +184,7 @@ def _has_both(world: Linted, profile: PolicyKindProfile) -> bool:
 
 
 @lint_rule("GWP1020", "error")
-def target_unnamed(world: Linted) -> Iterator[Finding]:
+def target_unnamed(world: LintWorld) -> Iterator[Finding]:
     """A target reference lacks a kind, or has neither a name nor labels.
 
     The reference names nothing, and the policy has no effect through it. If the definition of the kind requires these
@@ -197,7 +197,7 @@ def target_unnamed(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1021", "warning", "profile")
-def target_field_misspelt(world: Linted) -> Iterator[Finding]:
+def target_field_misspelt(world: LintWorld) -> Iterator[Finding]:
     """A target reference has an unknown field whose name resembles that of a known field.
 
     An API server drops the field or rejects the policy. If the field is dropped, the policy applies to more than

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.rules.policies.failures import Failure
     from kubectl_policy.model import NodeRef, ObjectRef, Resource, Severity
 
@@ -29,7 +29,7 @@ _NOT_FOUND: Final = "TargetNotFound"
 
 
 @lint_rule("GWP1001", "error", "closed world")
-def target_not_found(world: Linted) -> Iterator[Finding]:
+def target_not_found(world: LintWorld) -> Iterator[Finding]:
     """A policy targets an object that does not exist.
 
     The policy has no effect, and its controller reports that the target is not found, or reports nothing. A misspelled
@@ -43,7 +43,7 @@ def target_not_found(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1008", "error", "closed world")
-def partial_target_resolution(world: Linted) -> Iterator[Finding]:
+def partial_target_resolution(world: LintWorld) -> Iterator[Finding]:
     """A policy targets several objects, some of which do not exist.
 
     The policy looks healthy because it is attached to the other targets: some controllers report a policy as accepted
@@ -68,7 +68,7 @@ def partial_target_resolution(world: Linted) -> Iterator[Finding]:
             yield failure.doubt
 
 
-def _missing(world: Linted, failure: Failure, problem: str) -> Finding:
+def _missing(world: LintWorld, failure: Failure, problem: str) -> Finding:
     target = failure.target.object
     return Finding(
         subject=failure.policy.ref,
@@ -80,7 +80,7 @@ def _missing(world: Linted, failure: Failure, problem: str) -> Finding:
 
 
 @lint_rule("GWP1002", "error")
-def target_section_not_found(world: Linted) -> Iterator[Finding]:
+def target_section_not_found(world: LintWorld) -> Iterator[Finding]:
     """A policy targets a listener, rule or port that its target does not have.
 
     Such a policy must not be attached, not even to the rest of the object: it has no effect. Sections are the listeners
@@ -109,7 +109,7 @@ def target_section_not_found(world: Linted) -> Iterator[Finding]:
             yield failure.doubt
 
 
-def _may_be_number(world: Linted, failure: Failure) -> bool:
+def _may_be_number(world: LintWorld, failure: Failure) -> bool:
     """Whether a section may be the number of a port or of an unnamed rule, which some implementations accept."""
     target, section = failure.target.object, failure.attachment.declared.section
     number = re.fullmatch(r"(rule-)?([1-9][0-9]{0,8})", section)
@@ -122,14 +122,14 @@ def _may_be_number(world: Linted, failure: Failure) -> bool:
     return position in world.relations.ports(target)
 
 
-def _of_listener_set(world: Linted, target: NodeRef) -> Fix | None:
+def _of_listener_set(world: LintWorld, target: NodeRef) -> Fix | None:
     sets = world.gateways.admitted(target.object) if target.object.group_kind == GATEWAY else ()
     owner = next((owner for owner in sets if target.section in world.topology.sections(owner)), None)
     return Fix(words=f"{target.section} is a listener of {owner}, which can be targeted itself") if owner else None
 
 
 @lint_rule("GWP1003", "error", "profile")
-def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
+def target_kind_unsupported(world: LintWorld) -> Iterator[Finding]:
     """A policy targets a kind that its own kind does not support.
 
     The controller refuses the policy as invalid, or the definition rejects it when it is applied. The profile of the
@@ -151,7 +151,7 @@ def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1004", "error")
-def target_group_wrong(world: Linted) -> Iterator[Finding]:
+def target_group_wrong(world: LintWorld) -> Iterator[Finding]:
     """A policy names a kind with the wrong API group, or with a version in the group.
 
     The reference names nothing, although an object of that kind and name may exist. A target reference contains only
@@ -177,7 +177,7 @@ def target_group_wrong(world: Linted) -> Iterator[Finding]:
                 yield _other_group(world, policy, attachment, groups)
 
 
-def _other_group(world: Linted, policy: Resource, attachment: Attachment, groups: Sequence[str]) -> Finding:
+def _other_group(world: LintWorld, policy: Resource, attachment: Attachment, groups: Sequence[str]) -> Finding:
     declared = attachment.declared
     if "/" in declared.group:
         wrong = f"group {declared.group} has a version in it"
@@ -203,7 +203,7 @@ def _group(name: str) -> str:
 
 
 @lint_rule("GWP1005", "error", "profile")
-def target_cross_namespace(world: Linted) -> Iterator[Finding]:
+def target_cross_namespace(world: LintWorld) -> Iterator[Finding]:
     """A policy targets an object in another namespace without permission.
 
     Policies of most kinds can target only objects in their own namespace, so that nobody changes objects of another
@@ -239,7 +239,7 @@ def target_cross_namespace(world: Linted) -> Iterator[Finding]:
         )
 
 
-def _permitting(world: Linted, failure: Failure) -> Fix:
+def _permitting(world: LintWorld, failure: Failure) -> Fix:
     """Return a fix: a ReferenceGrant where that helps, else a change of the policy."""
     policy, target = failure.policy.ref, failure.target.object
     is_selected = failure.attachment.declared.selector is not None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.rules.policies.failures import Failure
     from kubectl_policy.model import Resource
     from kubectl_policy.profiles import PolicyKindProfile
@@ -32,7 +32,7 @@ _EXPORT: Final = "ServiceExport"
 _MAX_REASONS: Final = 2
 
 
-def _attached(world: Linted) -> Sequence[_Attached]:
+def _attached(world: LintWorld) -> Sequence[_Attached]:
     """Return the working attachments by references of policies."""
     every = world.analysis.attachments
     return [
@@ -44,7 +44,7 @@ def _attached(world: Linted) -> Sequence[_Attached]:
 
 
 @lint_rule("GWP1012", "warning", "closed world")
-def target_unattached(world: Linted) -> Iterator[Finding]:
+def target_unattached(world: LintWorld) -> Iterator[Finding]:
     """A policy targets an object that gets no requests because it is not attached to anything.
 
     The target is a route that no listener accepts, a ListenerSet that its Gateway does not allow, or a Gateway without
@@ -76,7 +76,7 @@ def _target_list(targets: Iterable[NodeRef | ObjectRef]) -> str:
     return some([node_phrase(target) if isinstance(target, NodeRef) else str(target) for target in targets])
 
 
-def _why_unattached(world: Linted, route: ObjectRef) -> Problem | None:
+def _why_unattached(world: LintWorld, route: ObjectRef) -> Problem | None:
     """Return the problem because of which no request reaches a route, or None."""
     bindings = world.relations.bindings(route)
     attached = [binding for binding in bindings if binding.state == "attached"]
@@ -90,7 +90,7 @@ def _why_unattached(world: Linted, route: ObjectRef) -> Problem | None:
     return Problem(message=doubts[0], certain=False) if doubts else None
 
 
-def _why_no_parent(world: Linted, route: ObjectRef) -> Problem | None:
+def _why_no_parent(world: LintWorld, route: ObjectRef) -> Problem | None:
     """Return the problem that a route names no parent, unless it uses the default Gateways (GEP-3793)."""
     if value_at(world.index.raw(route), "spec.useDefaultGateways") is not None:
         return None
@@ -101,7 +101,7 @@ def _why_no_parent(world: Linted, route: ObjectRef) -> Problem | None:
     return Problem(message="it names no parent, and no route delegates to it", certain=certain)
 
 
-def _unserved(world: Linted) -> Mapping[ObjectRef, Problem]:
+def _unserved(world: LintWorld) -> Mapping[ObjectRef, Problem]:
     """Return the Gateways and ListenerSets that no controller serves, with the problem."""
     problems: dict[ObjectRef, Problem] = {}
     for kind in LISTENER_HOLDERS:
@@ -119,7 +119,7 @@ def _unserved(world: Linted) -> Mapping[ObjectRef, Problem]:
 
 
 @lint_rule("GWP1013", "info", "closed world")
-def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
+def target_gateway_no_routes(world: LintWorld) -> Iterator[Finding]:
     """A policy targets a Gateway, listener or ListenerSet without attached routes.
 
     There are no requests that the policy could affect. This is expected before the first route is created, but not if
@@ -147,7 +147,7 @@ def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
         )
 
 
-def _is_without_routes(world: Linted, target: NodeRef) -> bool | None:
+def _is_without_routes(world: LintWorld, target: NodeRef) -> bool | None:
     """Whether no route is, or was meant to be, attached to a Gateway or listener; None if unknown."""
     gateways, relations, owner = world.gateways, world.relations, target.object
     is_whole = owner.group_kind == GATEWAY and not target.section
@@ -180,7 +180,7 @@ def _is_without_routes(world: Linted, target: NodeRef) -> bool | None:
 
 
 @lint_rule("GWP1014", "warning", "closed world", "profile")
-def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
+def backend_policy_unreferenced(world: LintWorld) -> Iterator[Finding]:
     """A policy on a backend has no effect because no route sends requests there.
 
     A policy for the connection from a Gateway to a backend, such as a BackendTLSPolicy, applies to no other requests.
@@ -211,7 +211,7 @@ def _is_of_gateways(profile: PolicyKindProfile) -> bool:
     return is_known and bool(profile.controllers or profile.group_kind.group == GATEWAY_API)
 
 
-def _has_other_references(world: Linted, backend: ObjectRef) -> bool:
+def _has_other_references(world: LintWorld, backend: ObjectRef) -> bool:
     """Whether anything but a rule of a route refers, or may refer, to a backend."""
     exports = (kind for kind in world.index.group_kinds if kind.kind == _EXPORT)
     return (
@@ -222,21 +222,21 @@ def _has_other_references(world: Linted, backend: ObjectRef) -> bool:
     )
 
 
-def _has_mesh_routes(world: Linted) -> bool:
+def _has_mesh_routes(world: LintWorld) -> bool:
     routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
     return any(
         parent.object.group_kind in PORT_HOLDERS for route in routes for parent in parent_refs(world.index, route)
     )
 
 
-def _filter_backends(world: Linted) -> AbstractSet[ObjectRef]:
+def _filter_backends(world: LintWorld) -> AbstractSet[ObjectRef]:
     """Return the backends in filters of routes: mirrors and external authorization."""
     routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
     return {ref.object for route in routes for ref in backend_refs(world.index, route) if not ref.forwards}
 
 
 @lint_rule("GWP1016", "warning", "profile")
-def foreign_controller(world: Linted) -> Iterator[Finding]:
+def foreign_controller(world: LintWorld) -> Iterator[Finding]:
     """A policy targets an object that belongs to another implementation.
 
     Each implementation reads only policies of its own kinds, and acts only on Gateways of its own classes. A policy of

@@ -25,7 +25,7 @@ from kubectl_policy.topology.references import parent_refs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.losses import Loss, Losses
     from kubectl_policy.lint.rules.policies.failures import Concern
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
@@ -38,7 +38,7 @@ _MANY_ANCESTORS: Final = 13
 
 
 @lint_rule("GWP1022", "warning")
-def no_target(world: Linted) -> Iterator[Finding]:
+def no_target(world: LintWorld) -> Iterator[Finding]:
     """A policy has no target.
 
     The policy names no target, and no object names the policy, so it has no effect. Kinds whose policies apply to a
@@ -56,7 +56,7 @@ def no_target(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1023", "warning", "closed world")
-def extension_unused(world: Linted) -> Iterator[Finding]:
+def extension_unused(world: LintWorld) -> Iterator[Finding]:
     """No object names a filter, or an object with parameters of Gateways.
 
     The object has no effect until a rule of a route names it in a filter of type ExtensionRef, or a Gateway or
@@ -67,7 +67,7 @@ def extension_unused(world: Linted) -> Iterator[Finding]:
     yield from _without_target(world, "filter", "parameters")
 
 
-def _without_target(world: Linted, *roles: Role) -> Iterator[Finding]:
+def _without_target(world: LintWorld, *roles: Role) -> Iterator[Finding]:
     every = world.analysis.attachments
     for policy in world.attaching:
         profile = world.registry.profile(policy.ref.group_kind)
@@ -80,7 +80,7 @@ def _without_target(world: Linted, *roles: Role) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1024", "error", "profile")
-def policy_invalid(world: Linted) -> Iterator[Finding]:
+def policy_invalid(world: LintWorld) -> Iterator[Finding]:
     """A policy is invalid, so its controller applies it nowhere.
 
     A setting has a value that does not count, is below its minimum, or names nothing. The consequence depends on the
@@ -121,7 +121,7 @@ def _without(message: str, field: str, policy: Resource) -> str:
 
 
 @lint_rule("GWP1025", "error", "profile")
-def target_invalid(world: Linted) -> Iterator[Finding]:
+def target_invalid(world: LintWorld) -> Iterator[Finding]:
     """A policy targets a Gateway that its controllers ignore because the Gateway is invalid.
 
     Some implementations serve nothing on a Gateway that they do not accept, and apply no policy there. Fix the Gateway.
@@ -132,7 +132,7 @@ def target_invalid(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1026", "error", "profile")
-def target_not_enabled(world: Linted) -> Iterator[Finding]:
+def target_not_enabled(world: LintWorld) -> Iterator[Finding]:
     """A policy is for a feature that the parameters of its Gateway do not enable.
 
     The controller refuses the policy. The profile of the kind names the field to set in the object that the Gateway or
@@ -144,7 +144,7 @@ def target_not_enabled(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP7012", "error", "profile")
-def policy_overlap_same_host_path(world: Linted) -> Iterator[Finding]:
+def policy_overlap_same_host_path(world: LintWorld) -> Iterator[Finding]:
     """A policy targets a route that shares Gateway, port, hostname and path with another route.
 
     If an implementation configures both routes in one place, it cannot apply the policy to only one of them, and
@@ -155,7 +155,7 @@ def policy_overlap_same_host_path(world: Linted) -> Iterator[Finding]:
     yield from _refused(world, "target overlaps")
 
 
-def _refused(world: Linted, concern: Concern) -> Iterator[Finding]:
+def _refused(world: LintWorld, concern: Concern) -> Iterator[Finding]:
     reported: set[tuple[Resource, NodeRef]] = set()
     for failure in failures(world, concern):
         if (failure.policy, failure.target) not in reported:
@@ -164,7 +164,7 @@ def _refused(world: Linted, concern: Concern) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1027", "error", "profile")
-def filter_unsupported(world: Linted) -> Iterator[Finding]:
+def filter_unsupported(world: LintWorld) -> Iterator[Finding]:
     """A filter names an object that filters of this kind of route, or of a backend, cannot name.
 
     The kind of the object is for other routes, or for filters of rules and not of backends. Requests to which such a
@@ -176,7 +176,7 @@ def filter_unsupported(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1017", "error", "profile")
-def ancestor_limit(world: Linted) -> Iterator[Finding]:
+def ancestor_limit(world: LintWorld) -> Iterator[Finding]:
     """A policy has more ancestors than its status can hold, or nearly as many.
 
     The status of a policy has an entry for each Gateway or parent of a route to which it applies, and at most 16
@@ -204,7 +204,7 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
                 )
 
 
-def _max_ancestors(world: Linted, target: ObjectRef) -> int:
+def _max_ancestors(world: LintWorld, target: ObjectRef) -> int:
     """Return an upper bound for the number of ancestors of a policy on a target."""
     if target.group_kind in ROUTES:
         return _parents_of(world, target)
@@ -213,12 +213,12 @@ def _max_ancestors(world: Linted, target: ObjectRef) -> int:
     return 1 + sum(_parents_of(world, route) for route in world.relations.routes_referring_to(target))
 
 
-def _parents_of(world: Linted, route: ObjectRef) -> int:
+def _parents_of(world: LintWorld, route: ObjectRef) -> int:
     return _MANY_ANCESTORS if world.relations.delegations.refs else len(parent_refs(world.index, route))
 
 
 @lint_rule("GWP1018", "info", "profile")
-def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
+def filter_and_policy_double(world: LintWorld) -> Iterator[Finding]:
     """A policy sets a value that a rule of its target route also sets.
 
     The rule wins, and the setting of the policy has no effect there; a timeout or CORS is easily changed in the wrong
@@ -239,7 +239,7 @@ def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
             yield _doubled(world, losses, route, field, lost)
 
 
-def _doubled(world: Linted, losses: Losses, route: ObjectRef, field: str, lost: Sequence[Loss]) -> Finding:
+def _doubled(world: LintWorld, losses: Losses, route: ObjectRef, field: str, lost: Sequence[Loss]) -> Finding:
     rules = list(dict.fromkeys(loss.by.target for loss in lost))
     inside = field.removeprefix(OF_RULE)
     rule_field = world.analysis.resolver.rules.place(rules[0], tuple(inside.split("."))) if field != inside else field
@@ -253,7 +253,7 @@ def _doubled(world: Linted, losses: Losses, route: ObjectRef, field: str, lost: 
 
 
 @lint_rule("GWP1028", "error", "profile")
-def target_contended(world: Linted) -> Iterator[Finding]:
+def target_contended(world: LintWorld) -> Iterator[Finding]:
     """Two sections to which a policy applies share an object that each must have for itself.
 
     For example, the certificates that a policy creates for two listeners are written to one Secret, and each overwrites
@@ -283,7 +283,7 @@ def target_contended(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP1029", "warning", "status", "profile")
-def target_status_missing(world: Linted) -> Iterator[Finding]:
+def target_status_missing(world: LintWorld) -> Iterator[Finding]:
     """A policy waits for a value in the status of its target that is not there.
 
     Without the value, the policy does nothing: a DNS record, for example, needs the address of a Gateway. The

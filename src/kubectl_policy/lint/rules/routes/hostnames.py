@@ -9,14 +9,14 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES_WITH_HOSTNAMES
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.gateway.hostnames import comparable, covering_names, intersect, intersection
+from kubectl_policy.topology.gateway.hostnames import comparable, covering_names, have_common_hostname, intersection
 from kubectl_policy.topology.gateway.listeners import listener_label
 from kubectl_policy.topology.references import hostnames_of, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.refusals import ParentRefusal
     from kubectl_policy.model import GroupKind, NodeRef, Resource
     from kubectl_policy.topology import Binding
@@ -26,7 +26,7 @@ _BOTH_KINDS: Final = (HTTP_ROUTE, GRPC_ROUTE)
 
 
 @lint_rule("GWP4006", "error")
-def hostname_no_intersection(world: Linted) -> Iterator[Finding]:
+def hostname_no_intersection(world: LintWorld) -> Iterator[Finding]:
     """A route and its listener have no hostname in common.
 
     The route is not attached and gets no requests. A wildcard matches one or more labels: `*.example.com` matches
@@ -41,7 +41,7 @@ def hostname_no_intersection(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4007", "warning")
-def hostname_partially_ignored(world: Linted) -> Iterator[Finding]:
+def hostname_partially_ignored(world: LintWorld) -> Iterator[Finding]:
     """A hostname of a route matches none of its listeners and is ignored.
 
     The route is attached for its other hostnames, so its status reports no problem, but no request for this hostname
@@ -56,7 +56,7 @@ def hostname_partially_ignored(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4011", "warning")
-def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
+def http_grpc_same_host(world: LintWorld) -> Iterator[Finding]:
     """An HTTPRoute and a GRPCRoute have the same hostname at one listener.
 
     Implementations must accept exactly one of the two: the older one, then the first by namespace and name. The other
@@ -79,7 +79,7 @@ def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4014", "info")
-def attaches_everywhere(world: Linted) -> Iterator[Finding]:
+def attaches_everywhere(world: LintWorld) -> Iterator[Finding]:
     """A route names neither a listener nor hostnames, and so serves every listener of its Gateway.
 
     The route gets requests for every hostname, over plain HTTP as well as HTTPS: cookies and tokens may be sent without
@@ -107,7 +107,7 @@ def attaches_everywhere(world: Linted) -> Iterator[Finding]:
                 )
 
 
-def _without_common_hostname(world: Linted, refusal: ParentRefusal) -> Finding:
+def _without_common_hostname(world: LintWorld, refusal: ParentRefusal) -> Finding:
     hostnames = hostnames_of(world.index, refusal.route.ref)
     field = "spec.hostnames[0]" if len(hostnames) == 1 else "spec.hostnames"
     if not refusal.certain:
@@ -131,11 +131,11 @@ def _hostnames_of(listeners: Sequence[Listener]) -> str:
     return f"{every} of the listeners of {listeners[0].node.object}"
 
 
-def _related(world: Linted, listener: Listener) -> Related:
+def _related(world: LintWorld, listener: Listener) -> Related:
     return world.related(listener.node.object, f"listener {listener.node.section}", f"{listener.field}.hostname")
 
 
-def _ignored_hostnames(world: Linted, route: Resource) -> Iterator[Finding]:
+def _ignored_hostnames(world: LintWorld, route: Resource) -> Iterator[Finding]:
     bindings = world.relations.bindings(route.ref)
     attached = [binding for binding in bindings if binding.state == "attached"]
     at = [world.gateways.listener(binding.listener) if binding.listener else None for binding in attached]
@@ -146,7 +146,7 @@ def _ignored_hostnames(world: Linted, route: Resource) -> Iterator[Finding]:
     for position, hostname in enumerate(items_at(world.index.raw(route.ref), "spec.hostnames")):
         if not isinstance(hostname, str) or not listeners:
             continue
-        common = {intersect(hostname, listener.hostname) for listener in listeners}
+        common = {have_common_hostname(hostname, listener.hostname) for listener in listeners}
         field = f"spec.hostnames[{position}]"
         if True in common:
             continue
@@ -164,7 +164,7 @@ def _ignored_hostnames(world: Linted, route: Resource) -> Iterator[Finding]:
             )
 
 
-def _willing_listeners(world: Linted, bindings: Iterable[Binding]) -> Iterator[Listener]:
+def _willing_listeners(world: LintWorld, bindings: Iterable[Binding]) -> Iterator[Listener]:
     """Yield the listeners that would accept a route but for problems that other rules report."""
     accepted = {binding.parent_index for binding in bindings if binding.state == "attached"}
     for binding in bindings:
@@ -174,7 +174,7 @@ def _willing_listeners(world: Linted, bindings: Iterable[Binding]) -> Iterator[L
             yield listener
 
 
-def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Resource]]:
+def _by_listener(world: LintWorld, kind: GroupKind) -> Mapping[NodeRef, Sequence[Resource]]:
     return grouped(
         (binding.listener, route)
         for route in world.index.of_kind(kind)
@@ -184,7 +184,7 @@ def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Re
 
 
 def _refused_for_others(
-    world: Linted, listener: NodeRef, routes: Iterable[Resource]
+    world: LintWorld, listener: NodeRef, routes: Iterable[Resource]
 ) -> Iterator[tuple[Resource, Resource, str]]:
     """Yield the refused routes at a listener, each with the accepted one and a common hostname."""
     at = world.gateways.listener(listener)
@@ -228,7 +228,9 @@ def _covering(name: str) -> Iterator[str]:
     yield ""
 
 
-def _refused_route(world: Linted, refused: Resource, accepted: Resource, hostname: str, listener: NodeRef) -> Finding:
+def _refused_route(
+    world: LintWorld, refused: Resource, accepted: Resource, hostname: str, listener: NodeRef
+) -> Finding:
     known = refused.created is not None and accepted.created is not None
     which = f"{accepted.ref}" if known else "the older one, and their ages are not known here"
     hostnames = f"hostname {hostname}" if hostname else "hostnames"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.lint.competition import RouteMatch
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.topology.gateway.listeners import Listener
 
 # Characters at the end of a prefix that show that more of the same path element is meant to follow.
@@ -24,7 +24,7 @@ _MAX_MATCHES: Final = 512
 
 
 @lint_rule("GWP7004", "warning")
-def header_name_duplicate(world: Linted) -> Iterator[Finding]:
+def header_name_duplicate(world: LintWorld) -> Iterator[Finding]:
     """A match names a header or query parameter twice, and only the first entry counts.
 
     Header names are compared without regard to case. The rule accepts requests that the ignored entry appears to
@@ -55,7 +55,7 @@ def _ignored(match: RouteMatch, noun: str, field: str, counted: int) -> Iterator
 
 
 @lint_rule("GWP7006", "info")
-def trailing_slash_trap(world: Linted) -> Iterator[Finding]:
+def trailing_slash_trap(world: LintWorld) -> Iterator[Finding]:
     """A path matches less than it appears to, because of a slash or of the text after the last slash.
 
     `Exact` matches one path: `/cart` does not match `/cart/`. `PathPrefix` matches whole elements: `/img-` matches
@@ -89,7 +89,7 @@ def _other_spelling(match: RouteMatch, matches: Sequence[RouteMatch]) -> str:
 
 
 @lint_rule("GWP7014", "warning")
-def path_asterisk_literal(world: Linted) -> Iterator[Finding]:
+def path_asterisk_literal(world: LintWorld) -> Iterator[Finding]:
     """A path contains an asterisk, which is matched literally.
 
     `PathPrefix` and `Exact` have no wildcards: `/api/*` matches the path `/api/*`, but not `/api/users`, which gets 404
@@ -110,12 +110,12 @@ def path_asterisk_literal(world: Linted) -> Iterator[Finding]:
             )
 
 
-def _all_matches(world: Linted) -> Iterator[RouteMatch]:
+def _all_matches(world: LintWorld) -> Iterator[RouteMatch]:
     return (match for route in world.competition.routes for match in world.competition.matches[route.ref])
 
 
 @lint_rule("GWP7011", "info", "closed world")
-def no_rule_for_listener_host(world: Linted) -> Iterator[Finding]:
+def no_rule_for_listener_host(world: LintWorld) -> Iterator[Finding]:
     """A listener has no routes, so every request to it fails.
 
     Requests to HTTP and HTTPS listeners get 404; connections to other listeners are closed. This may be intended for a
@@ -144,7 +144,7 @@ def no_rule_for_listener_host(world: Linted) -> Iterator[Finding]:
         )
 
 
-def _takes_routes(world: Linted, listener: Listener) -> bool:
+def _takes_routes(world: LintWorld, listener: Listener) -> bool:
     """Whether a listener is known to be served and to accept routes that name it."""
     gateways, gateway = world.gateways, listener.gateway
     if gateway is None or text_at(world.index.raw(gateway), "spec.defaultScope", "None") != "None":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.lint.finding import Related
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.refusals import ParentRefusal
     from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.topology.references import ParentRef
@@ -34,7 +34,7 @@ _FOUND_THERE: Final = frozenset(
 
 
 @lint_rule("GWP4001", "error", "closed world")
-def parent_not_found(world: Linted) -> Iterator[Finding]:
+def parent_not_found(world: LintWorld) -> Iterator[Finding]:
     """A route or ListenerSet names a parent that does not exist.
 
     No request reaches the route through that parent, or the listeners of the ListenerSet. No controller acts on such a
@@ -55,7 +55,7 @@ def parent_not_found(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4002", "error")
-def parent_section_not_found(world: Linted) -> Iterator[Finding]:
+def parent_section_not_found(world: LintWorld) -> Iterator[Finding]:
     """A route names a listener of its parent, or a port of a Service, that does not exist.
 
     The route is not attached and gets no requests: a reference with a `sectionName` refers only to that section.
@@ -72,7 +72,7 @@ def parent_section_not_found(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4003", "error")
-def parent_port_no_listener(world: Linted) -> Iterator[Finding]:
+def parent_port_no_listener(world: LintWorld) -> Iterator[Finding]:
     """A route names a port of its parent without a listener, or with another listener than it names.
 
     The route is not attached and gets no requests. If both `sectionName` and `port` are set, both must match one
@@ -85,7 +85,7 @@ def parent_port_no_listener(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4004", "error")
-def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
+def not_allowed_namespace(world: LintWorld) -> Iterator[Finding]:
     """A route is in a namespace whose routes its listener does not allow.
 
     The route is not attached and gets no requests. Without `allowedRoutes`, a listener allows only routes of the
@@ -102,7 +102,7 @@ def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4005", "error")
-def not_allowed_kind(world: Linted) -> Iterator[Finding]:
+def not_allowed_kind(world: LintWorld) -> Iterator[Finding]:
     """A route has a kind that its listener does not allow.
 
     The route is not attached and gets no requests. The protocol of a listener determines the kinds, and
@@ -117,7 +117,7 @@ def not_allowed_kind(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4012", "error")
-def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
+def tlsroute_wrong_listener(world: LintWorld) -> Iterator[Finding]:
     """A TLSRoute names a listener that does not serve TLSRoutes.
 
     The route is not attached and gets no connections. It needs a listener with protocol TLS: a listener with protocol
@@ -131,7 +131,7 @@ def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4008", "error")
-def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
+def parentrefs_not_distinct(world: LintWorld) -> Iterator[Finding]:
     """A route names the same parent twice without naming different sections.
 
     An API server rejects the route. If several parentRefs name one parent, each must have its own `sectionName` (or its
@@ -158,7 +158,7 @@ def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4017", "info")
-def mesh_consumer_route(world: Linted) -> Iterator[Finding]:
+def mesh_consumer_route(world: LintWorld) -> Iterator[Finding]:
     """A route names a Service in another namespace as its parent, and so applies only to clients in its own namespace.
 
     The route is a consumer route: in the mesh, it affects requests from its own namespace to that Service. A route for
@@ -178,7 +178,7 @@ def mesh_consumer_route(world: Linted) -> Iterator[Finding]:
                 yield Finding(subject=route.ref, field=field, message=message, related=(world.related(service),))
 
 
-def _refused_kinds(world: Linted, *, of_tls: bool) -> Iterator[Finding]:
+def _refused_kinds(world: LintWorld, *, of_tls: bool) -> Iterator[Finding]:
     """Yield findings for routes whose kind a listener refuses, unless the listener can serve none."""
     for refusal in _refused_as(world, "listener-kind"):
         listeners = filter(None, map(world.gateways.listener, refusal.listeners))
@@ -188,11 +188,11 @@ def _refused_kinds(world: Linted, *, of_tls: bool) -> Iterator[Finding]:
             yield _refused(world, refusal, field=refusal.field)
 
 
-def _refused_as(world: Linted, sort: str) -> Iterator[ParentRefusal]:
+def _refused_as(world: LintWorld, sort: str) -> Iterator[ParentRefusal]:
     return (refusal for refusal in world.refusals if refusal.sort == sort)
 
 
-def _refused(world: Linted, refusal: ParentRefusal, *, field: str, fix: Fix | None = None) -> Finding:
+def _refused(world: LintWorld, refusal: ParentRefusal, *, field: str, fix: Fix | None = None) -> Finding:
     if not refusal.certain:
         return world.unknown(refusal.route, field, refusal.message)
     sections = [node.section for node in refusal.listeners[1:]]
@@ -207,7 +207,7 @@ def _refused(world: Linted, refusal: ParentRefusal, *, field: str, fix: Fix | No
     )
 
 
-def _related(world: Linted, refusal: ParentRefusal) -> tuple[Related, ...]:
+def _related(world: LintWorld, refusal: ParentRefusal) -> tuple[Related, ...]:
     if not refusal.listeners:
         return (world.related(refusal.parent),)
     named = zip(refusal.listeners[:MAX_RELATED], refusal.reasons, strict=False)
@@ -217,7 +217,7 @@ def _related(world: Linted, refusal: ParentRefusal) -> tuple[Related, ...]:
     )
 
 
-def _other_section(world: Linted, parent: ParentRef) -> Fix | None:
+def _other_section(world: LintWorld, parent: ParentRef) -> Fix | None:
     """Return a listener of a ListenerSet, or one with a similar name, as a fix for an unknown section."""
     for listener_set in world.gateways.listener_sets(parent.object):
         if parent.section in world.topology.sections(listener_set):
@@ -226,7 +226,7 @@ def _other_section(world: Linted, parent: ParentRef) -> Fix | None:
 
 
 @lint_rule("GWP4013", "error", "closed world")
-def attached_nowhere(world: Linted) -> Iterator[Finding]:
+def attached_nowhere(world: LintWorld) -> Iterator[Finding]:
     """A route is not attached to anything, so no request reaches it.
 
     The route names no parent and no route delegates to it, or its parents do not accept it for a reason outside the
@@ -244,7 +244,7 @@ def attached_nowhere(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP4018", "error")
-def route_cycle(world: Linted) -> Iterator[Finding]:
+def route_cycle(world: LintWorld) -> Iterator[Finding]:
     """Routes delegate to each other in a cycle.
 
     Requests would never reach a backend, so controllers do not follow the reference that closes the cycle; requests
@@ -268,7 +268,7 @@ def route_cycle(world: Linted) -> Iterator[Finding]:
         )
 
 
-def _detached(world: Linted, route: Resource, refused: Sequence[ParentRefusal]) -> Iterator[Finding]:
+def _detached(world: LintWorld, route: Resource, refused: Sequence[ParentRefusal]) -> Iterator[Finding]:
     circles = world.relations.delegations.order.circles
     if any(route.ref in circle for circle in circles.values()):
         return
@@ -292,7 +292,7 @@ def _detached(world: Linted, route: Resource, refused: Sequence[ParentRefusal]) 
             return
 
 
-def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
+def _without_parents(world: LintWorld, route: Resource) -> Iterator[Finding]:
     """Yield the finding that a route has neither a parent nor a delegating route in effect."""
     delegations, kind = world.relations.delegations_to(route.ref), route.ref.group_kind
     for delegation in delegations:
@@ -323,7 +323,7 @@ def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
         yield Finding(subject=route.ref, field="spec.parentRefs", message=message)
 
 
-def _is_reported_at_parent(world: Linted, route: Resource, parent: ObjectRef) -> bool:
+def _is_reported_at_parent(world: LintWorld, route: Resource, parent: ObjectRef) -> bool:
     """Whether a broken reference of the delegating route is already a finding."""
     refs = world.relations.delegations.refs.get(parent, ())
     fields = {ref.ref.field for ref in refs if route.ref in {*ref.children, *ref.foreign_routes}}
@@ -331,7 +331,7 @@ def _is_reported_at_parent(world: Linted, route: Resource, parent: ObjectRef) ->
     return world.ref_in_scope(parent) and not fields.isdisjoint(broken)
 
 
-def _has_unknown_delegation(world: Linted) -> bool:
+def _has_unknown_delegation(world: LintWorld) -> bool:
     """Whether a route has a backend of a kind that may stand for routes."""
     relations, index = world.relations, world.index
     strange = relations.kinds_of_backends - ({*index.kinds, *index.group_kinds} - {*ROUTES})
@@ -341,7 +341,7 @@ def _has_unknown_delegation(world: Linted) -> bool:
 
 
 @lint_rule("GWP4015", "info")
-def default_gateway_implicit(world: Linted) -> Iterator[Finding]:
+def default_gateway_implicit(world: LintWorld) -> Iterator[Finding]:
     """A route attaches to default Gateways without naming them.
 
     The default Gateways can change without a change of the route. A route that policies of its Gateway protect should

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.competition import Conditions, Intake
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef, Resource
 
 _SCHEMES: Final = {"HTTP": "http", "HTTPS": "https"}
@@ -51,7 +51,7 @@ class _Filter(Struct, frozen=True, gc=False):
         return mapping_at(self.raw, "requestRedirect")
 
 
-def _filters(world: Linted) -> Sequence[_Filter]:
+def _filters(world: LintWorld) -> Sequence[_Filter]:
     return [
         _Filter(route, field, raw)
         for route in world.of_kind(HTTP_ROUTE)
@@ -61,7 +61,7 @@ def _filters(world: Linted) -> Sequence[_Filter]:
 
 
 @lint_rule("GWP7008", "error")
-def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
+def replaceprefix_needs_prefix(world: LintWorld) -> Iterator[Finding]:
     """A filter replaces a path prefix in a rule that does not have exactly one prefix match.
 
     The filter replaces the matched prefix, so the rule needs exactly one match, of type `PathPrefix`. An API server
@@ -90,7 +90,7 @@ def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP7009", "error")
-def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
+def redirect_and_rewrite(world: LintWorld) -> Iterator[Finding]:
     """A rule both redirects and rewrites requests.
 
     A redirected request is not forwarded, so there is nothing to rewrite. An API server rejects such a rule; if it does
@@ -108,7 +108,7 @@ def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP7010", "warning")
-def redirect_loop(world: Linted) -> Iterator[Finding]:
+def redirect_loop(world: LintWorld) -> Iterator[Finding]:
     """A redirect leads to the rule that it comes from.
 
     Clients give up after some redirects ("too many redirects"). In most cases, a route that redirects to HTTPS is
@@ -145,7 +145,7 @@ def redirect_loop(world: Linted) -> Iterator[Finding]:
             )
 
 
-def _path_of_loop(world: Linted, redirect: _Filter, intake: Intake) -> str | None:
+def _path_of_loop(world: LintWorld, redirect: _Filter, intake: Intake) -> str | None:
     """Return the path with which a redirect leads to its own rule, "" for any request, or None for no loop."""
     hostname = _returning_hostname(world, redirect, intake)
     if hostname is None:
@@ -176,7 +176,7 @@ def _path_of_loop(world: Linted, redirect: _Filter, intake: Intake) -> str | Non
     return None
 
 
-def _returning_hostname(world: Linted, redirect: _Filter, intake: Intake) -> str | None:
+def _returning_hostname(world: LintWorld, redirect: _Filter, intake: Intake) -> str | None:
     """Return the hostname of the route to which a redirect leads at its own listener, or None."""
     listener = world.gateways.listener(intake.listener)
     scheme = text_at(redirect.redirect, "scheme")
@@ -190,7 +190,7 @@ def _returning_hostname(world: Linted, redirect: _Filter, intake: Intake) -> str
 
 
 def _may_take(  # noqa: PLR0913, PLR0917 (a request, and who would have it)
-    world: Linted, redirect: _Filter, node: NodeRef, hostname: str, path: str, by: Conditions
+    world: LintWorld, redirect: _Filter, node: NodeRef, hostname: str, path: str, by: Conditions
 ) -> bool:
     """Whether another rule may take requests for a path before the rule of a redirect."""
     competition = world.competition
@@ -208,7 +208,7 @@ def _may_take(  # noqa: PLR0913, PLR0917 (a request, and who would have it)
 
 
 @lint_rule("GWP6008", "info", "closed world")
-def http_without_redirect(world: Linted) -> Iterator[Finding]:
+def http_without_redirect(world: LintWorld) -> Iterator[Finding]:
     """A hostname is served on plain HTTP without a redirect, although it is also served on HTTPS.
 
     Clients that follow a link without `https://` send cookies and tokens unencrypted. Often this is not intended: a
@@ -242,7 +242,7 @@ def http_without_redirect(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=node.object, field=listener.field, message=message, certain=False)
 
 
-def _served_on_https(world: Linted) -> Mapping[ObjectRef, Sequence[str]]:
+def _served_on_https(world: LintWorld) -> Mapping[ObjectRef, Sequence[str]]:
     listeners = ((world.gateways.listener(node), names) for node, names in world.competition.routes_at.items())
     return grouped(
         (listener.gateway, name)
@@ -257,7 +257,7 @@ def _may_redirect(route: Resource) -> bool:
     return not {"RequestRedirect", "ExtensionRef"}.isdisjoint(types)
 
 
-def _plain_http(world: Linted, route: ObjectRef, node: NodeRef, hostnames: Sequence[str]) -> Iterator[Finding]:
+def _plain_http(world: LintWorld, route: ObjectRef, node: NodeRef, hostnames: Sequence[str]) -> Iterator[Finding]:
     binding = next(candidate for candidate in world.relations.bindings_at(route, node) if candidate.state == "attached")
     ref = next(parent for parent in parent_refs(world.index, route) if parent.position == binding.parent_index)
     # That it serves all that there is, attaches-everywhere says.

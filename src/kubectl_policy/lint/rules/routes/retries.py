@@ -18,13 +18,13 @@ from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, SERVICE
 from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries
 from kubectl_policy.resolution import Leaf, plain
 from kubectl_policy.topology import attached_hostnames
-from kubectl_policy.topology.gateway.hostnames import intersect
+from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.lint.competition import Conditions
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import Json, Resource
 
 # GEP-1762: what an implementation makes for a Gateway, its Service among that, has its name in this label.
@@ -48,7 +48,7 @@ class _RetryingRule(Struct, frozen=True, gc=False):
 
 
 @lint_rule("GWP9003", "warning")
-def retry_amplification(world: Linted) -> Iterator[Finding]:
+def retry_amplification(world: LintWorld) -> Iterator[Finding]:
     """A Gateway retries requests that the next Gateway retries again.
 
     A failing backend gets the product of both: 3 retries before 4 retries result in 20 requests for one, at the time
@@ -70,7 +70,7 @@ def retry_amplification(world: Linted) -> Iterator[Finding]:
                 yield from _amplified(world, first, service.ref, gateway)
 
 
-def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: ObjectRef) -> Iterator[Finding]:
+def _amplified(world: LintWorld, first: ObjectRef, service: ObjectRef, gateway: ObjectRef) -> Iterator[Finding]:
     before = [
         rule
         for rule in _retrying(world, first)
@@ -111,7 +111,7 @@ def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: Obj
             )
 
 
-def _retrying(world: Linted, route: ObjectRef) -> Iterator[_RetryingRule]:
+def _retrying(world: LintWorld, route: ObjectRef) -> Iterator[_RetryingRule]:
     resource = world.index.get(route)
     matches = matches_of(resource) if resource else []
     for position, section in enumerate(world.topology.sections(route)):
@@ -122,7 +122,7 @@ def _retrying(world: Linted, route: ObjectRef) -> Iterator[_RetryingRule]:
             yield _RetryingRule(node, position, retries, conditions)
 
 
-def _retries(world: Linted, rule: NodeRef) -> int:
+def _retries(world: LintWorld, rule: NodeRef) -> int:
     """Return the maximum number of retries by a rule or by policies in force on it."""
     paths = [path for path in world.topology.paths(rule) if world.topology.carries_traffic(path)]
     entries = (*effective_entries(world.analysis, rule, paths), *own_settings_entries(world.analysis, paths))
@@ -138,7 +138,7 @@ def _retries(world: Linted, rule: NodeRef) -> int:
 def _share_host(hostnames: Iterable[str], other_hostnames: Iterable[str]) -> bool:
     """Whether two sets of hostnames have one in common; `*` is every host."""
     plain_names = (["" if name == "*" else name for name in names] for names in (hostnames, other_hostnames))
-    return any(intersect(hostname, other_hostname) for hostname, other_hostname in product(*plain_names))
+    return any(have_common_hostname(hostname, other_hostname) for hostname, other_hostname in product(*plain_names))
 
 
 def _overlap(conditions: Sequence[Conditions], other_conditions: Sequence[Conditions]) -> bool:
@@ -150,7 +150,7 @@ def _overlap(conditions: Sequence[Conditions], other_conditions: Sequence[Condit
 
 
 @lint_rule("GWP9004", "warning")
-def timeout_inversion(world: Linted) -> Iterator[Finding]:
+def timeout_inversion(world: LintWorld) -> Iterator[Finding]:
     """The timeout of a rule for single attempts is longer than the timeout for the whole request.
 
     A request ends with its own timeout: a longer timeout for single attempts never expires, and of several attempts the
@@ -170,7 +170,7 @@ def timeout_inversion(world: Linted) -> Iterator[Finding]:
                 yield from _inverted(world, route, position, rule, try_timeout)
 
 
-def _inverted(world: Linted, route: Resource, position: int, rule: Json, try_timeout: float) -> Iterator[Finding]:
+def _inverted(world: LintWorld, route: Resource, position: int, rule: Json, try_timeout: float) -> Iterator[Finding]:
     tries = (integer_at(rule, "retry.attempts") or 0) + 1
     try_text = text_at(rule, "timeouts.backendRequest")
     for request_text, source in _request_timeouts(world, route.ref, position, rule):
@@ -193,7 +193,9 @@ def _inverted(world: Linted, route: Resource, position: int, rule: Json, try_tim
         )
 
 
-def _request_timeouts(world: Linted, route: ObjectRef, position: int, rule: Json) -> dict[tuple[str, ObjectRef], None]:
+def _request_timeouts(
+    world: LintWorld, route: ObjectRef, position: int, rule: Json
+) -> dict[tuple[str, ObjectRef], None]:
     """Return the request timeouts of a rule, each with its source: the rule, or else policies."""
     rule_timeout = text_at(rule, "timeouts.request")
     if rule_timeout:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.competition import Intake, IsolatedHostname, LostMatch, RouteMatch
-    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
 
 # In which an expression is more than the characters that it has, and those after which the one before may be absent.
@@ -31,7 +31,7 @@ _MAX_MATCHES: Final = 16
 
 
 @lint_rule("GWP7001", "warning")
-def rule_unreachable(world: Linted) -> Iterator[Finding]:
+def rule_unreachable(world: LintWorld) -> Iterator[Finding]:
     """No request reaches a rule because other rules match all of its requests first.
 
     A rule with several matches is reported here once if each match repeats a match of an earlier rule, or of an older
@@ -65,12 +65,12 @@ def rule_unreachable(world: Linted) -> Iterator[Finding]:
         yield Finding(subject=node.object, field=field, message=message, certain=certain)
 
 
-def _lost_with_several_matches(world: Linted) -> Mapping[tuple[ObjectRef, int], Sequence[LostMatch]]:
+def _lost_with_several_matches(world: LintWorld) -> Mapping[tuple[ObjectRef, int], Sequence[LostMatch]]:
     lost = world.competition.lost_rules
     return {rule: losses for rule, losses in lost.items() if len({loss.match.conditions for loss in losses}) > 1}
 
 
-def _left_to_others(world: Linted) -> Iterator[Finding]:
+def _left_to_others(world: LintWorld) -> Iterator[Finding]:
     by_route = grouped((isolated.route.ref, isolated) for isolated in world.competition.isolated)
     for route, every in by_route.items():
         if world.competition.intakes_of(route) or world.competition.is_elsewhere(route):
@@ -89,7 +89,7 @@ def _left_to_others(world: Linted) -> Iterator[Finding]:
         )
 
 
-def _more_specific(world: Linted, isolated: IsolatedHostname) -> NodeRef | None:
+def _more_specific(world: LintWorld, isolated: IsolatedHostname) -> NodeRef | None:
     """Return the listener on the same port that gets the requests for a hostname."""
     listener = world.gateways.listener(isolated.listener)
     on_port = world.gateways.on_port_of(listener) if listener else ()
@@ -97,7 +97,7 @@ def _more_specific(world: Linted, isolated: IsolatedHostname) -> NodeRef | None:
     return max(covering, key=lambda listener: len(listener.hostname)).node if covering else None
 
 
-def _is_isolated(world: Linted, isolated: IsolatedHostname) -> bool:
+def _is_isolated(world: LintWorld, isolated: IsolatedHostname) -> bool:
     """Whether the GatewayClass reports listener isolation."""
     gateway = world.gateways.gateway_of(isolated.listener.object)
     gateway_class = world.gateways.class_of(gateway) if gateway else None
@@ -106,7 +106,7 @@ def _is_isolated(world: Linted, isolated: IsolatedHostname) -> bool:
 
 
 @lint_rule("GWP7002", "warning")
-def match_duplicate(world: Linted) -> Iterator[Finding]:
+def match_duplicate(world: LintWorld) -> Iterator[Finding]:
     """Two routes on one listener match the same requests, and only one of them gets these requests.
 
     Hostname, path, method, headers and query parameters are the same. The older route wins, then the first by namespace
@@ -127,7 +127,7 @@ def match_duplicate(world: Linted) -> Iterator[Finding]:
         yield _shared(world, losses)
 
 
-def _shared(world: Linted, losses: Sequence[LostMatch]) -> Finding:
+def _shared(world: LintWorld, losses: Sequence[LostMatch]) -> Finding:
     loss = losses[0]
     match, rival = loss.match, loss.winner
     decided = loss.certain and loss.in_order
@@ -159,17 +159,17 @@ def _where(intakes: Sequence[Intake]) -> str:
     return f"for {some(hostnames)} at {some(listeners)}"
 
 
-def _rule_words(world: Linted, match: RouteMatch) -> str:
+def _rule_words(world: LintWorld, match: RouteMatch) -> str:
     return f"{_section(world, match)} of {match.route.ref}"
 
 
-def _section(world: Linted, match: RouteMatch) -> str:
+def _section(world: LintWorld, match: RouteMatch) -> str:
     section = world.topology.sections(match.route.ref)[match.rule]
     return section if is_unnamed(section) else f"rule {section}"
 
 
 @lint_rule("GWP7003", "warning")
-def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
+def match_duplicate_in_route(world: LintWorld) -> Iterator[Finding]:
     """A route has the same match twice, and only the first one counts.
 
     The first rule with the match gets the requests, whatever the other rule contains. Prefixes that differ only in a
@@ -201,7 +201,7 @@ def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
 
 
 @lint_rule("GWP7005", "info")
-def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
+def regex_precedence_undefined(world: LintWorld) -> Iterator[Finding]:
     """The implementation decides whether a regular expression or a prefix comes first.
 
     Both match the same requests and lead to different rules. Some implementations evaluate regular expressions first
@@ -225,7 +225,7 @@ def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
                     break
 
 
-def _prefixes(world: Linted, intake: Intake) -> Mapping[str, Sequence[RouteMatch]]:
+def _prefixes(world: LintWorld, intake: Intake) -> Mapping[str, Sequence[RouteMatch]]:
     competition = world.competition
     routes = competition.routes_at[intake.listener][intake.hostname]
     every = (match for route in routes for match in competition.matches[route.ref])
@@ -256,7 +256,7 @@ def literal_start(expression: str) -> str:
     return text[: end - 1] if end < len(text) and text[end] in _MAYBE_NONE else text[:end]
 
 
-def _undecided(world: Linted, match: RouteMatch, rival: RouteMatch, intake: Intake) -> Finding:
+def _undecided(world: LintWorld, match: RouteMatch, rival: RouteMatch, intake: Intake) -> Finding:
     rule = _section(world, rival) if rival.route is match.route else _rule_words(world, rival)
     message = f"{rule} has {rival.conditions} for some of the same requests, {_where([intake])}"
     return Finding(
@@ -268,7 +268,7 @@ def _undecided(world: Linted, match: RouteMatch, rival: RouteMatch, intake: Inta
 
 
 @lint_rule("GWP7007", "info")
-def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
+def catch_all_shadowed_by_host(world: LintWorld) -> Iterator[Finding]:
     """A hostname has routes only for some paths, while another route accepts every path for more hostnames.
 
     By the API, requests for other paths may go to the route for more hostnames. Implementations that select by hostname
@@ -301,6 +301,6 @@ def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
                 yield Finding(subject=route.ref, field=field, message=message, related=related)
 
 
-def _catching(world: Linted, routes: Iterable[Resource]) -> Resource | None:
+def _catching(world: LintWorld, routes: Iterable[Resource]) -> Resource | None:
     matches = world.competition.matches
     return next((route for route in routes if any(match.conditions.takes_all for match in matches[route.ref])), None)
