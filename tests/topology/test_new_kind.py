@@ -8,14 +8,20 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pytest
 
 import kubectl_policy
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kind_roles import KINDS, TargetKind
+from kubectl_policy.topology import Topology
+from tests import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from kubectl_policy.model import Json
 
 _ROW = """\
 KIND_ROWS: Final = (
@@ -197,3 +203,13 @@ def test_lint_finds_the_policy_whose_section_it_lacks(ask: Callable[..., Answer]
     findings = json.loads(answer.text)["findings"]
     missing = [finding["object"]["name"] for finding in findings if finding["rule"] == "GWP1002"]
     assert (answer.code, missing) == (1, ["lost"])
+
+
+def test_sections_are_named_as_the_row_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name; by position where an item has no name, or one that an earlier item has."""
+    function = GroupKind("serverless.example.com", "Function")
+    row = TargetKind(group_kind=function, role="workload", sections="spec.versions", section_noun="version")
+    monkeypatch.setitem(cast("dict[GroupKind, TargetKind]", KINDS), function, row)
+    versions: list[Json] = [{"name": "stable"}, {}, {"name": "stable"}]
+    resource = build.resource("Function", "f", {"versions": versions}, group="serverless.example.com")
+    assert Topology(build.index(resource)).sections(resource.ref) == ("stable", "version[1]", "version[2]")
