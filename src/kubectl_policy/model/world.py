@@ -331,7 +331,7 @@ def _is_escape(text: bytes, end: int) -> bool:
 
 
 def with_signs(resources: Iterable[Resource], has_signs: Callable[[bytes, int], bool]) -> list[Resource]:
-    """Return the objects that have signs of something in their texts, sorted.
+    """Return the objects whose JSON text passes a test, sorted.
 
     `has_signs` says so of some texts and their number. To ask of many at once takes less time, and most have none.
     """

@@ -158,7 +158,7 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
         return {name: setting for name, setting in self.settings.items() if name in names}
 
     def under(self, values: Mapping[str, str]) -> PolicyKindProfile:
-        """Return the profile under settings; one without a value has its default."""
+        """Replace placeholders of controller settings in the profile by their values or defaults."""
         if not self.settings:
             return self
         settings = {name: values.get(name, setting.default) for name, setting in self.settings.items()}

@@ -208,7 +208,7 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
 
 
 def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
-    """The objects for which something differs: settings, parents, or targets."""
+    """The objects for which settings, traffic, parents, classes, targets or problems differ."""
     yield from (changed.node.object for change in difference.effects for changed in change.objects)
     yield from (change.route for change in difference.parents)
     yield from (traffic.route for traffic in difference.traffic.routes)

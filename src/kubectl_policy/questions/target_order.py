@@ -1,4 +1,4 @@
-"""Order of the targets of a policy kind from the root downward, and merges of policies along it."""
+"""Policies below the target of a policy, and merges with policies above it, for predicted conditions."""
 
 from __future__ import annotations
 

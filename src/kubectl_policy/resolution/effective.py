@@ -102,7 +102,7 @@ def resolve(
     *,
     age_unknown: bool = False,
 ) -> Resolution:
-    """Return the outcome of at least one contribution.
+    """Merge contributions on a path, at least one, into the effective spec of one kind.
 
     `age_unknown` is whether the order of policies on one node rests on their names, because some of them have no date.
     """

@@ -138,7 +138,7 @@ class Layer(Struct, frozen=True, kw_only=True):
 
 
 def merge(established: Layer, challenger: Layer) -> Layer:
-    """GEP-713, "Merge strategies": the established spec's strategy decides; the result keeps that strategy.
+    """Merge a challenger into an established layer, by the strategy of the latter (GEP-713, "Merge strategies").
 
     Of an established spec that several policies have made, what one of them overrides is all that it overrides: what
     others of them say are defaults still. Where the strategy is a guess and the two have no field in common, they may

@@ -130,7 +130,7 @@ def list_elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Tr
 
 
 def patch(target: Leaf | Traced | None, change: Leaf | Traced) -> Leaf | Traced:
-    """RFC 7386, section 2, `MergePatch(Target, Patch)`, on traced values; what a patch removes becomes a tombstone.
+    """RFC 7386, section 2, `MergePatch(Target, Patch)`, on traced values; a tombstone of the patch replaces a field.
 
     A whole map (see `trace`) is a leaf and replaces what it meets; an empty one changes no map that it meets. A keyed
     list merges with a keyed list alone.

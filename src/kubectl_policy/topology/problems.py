@@ -178,7 +178,7 @@ _TYPES_BY_NAME: Final[Mapping[str, type]] = {"a mapping": dict, "a list": list, 
 
 
 def dangling_references(relations: Relations, resource: Resource) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each such reference of a route, or of a GatewayClass, a Gateway or a ListenerSet.
+    """Report references of a route, GatewayClass, Gateway or ListenerSet that fail, and rules without any weight.
 
     Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it is not in the
     input), `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one,

@@ -136,7 +136,7 @@ class Relations(Sections):
         )
 
     def has_attached_routes(self, node: NodeRef) -> bool:
-        """Whether any route is attached to one of these; of those that may be, no more are read than it takes."""
+        """Whether any route is attached to a node; reads routes until one is."""
         parent = node.object
         return self.referring.by_parent.is_any_to(
             parent,

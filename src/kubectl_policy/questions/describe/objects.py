@@ -229,7 +229,7 @@ def _phrase(setting: Setting) -> str:
 
 
 class NotApplying(Struct, frozen=True, kw_only=True):
-    """Something that one might expect to apply, and why it does not."""
+    """A policy or a parent that does not apply to the subject, and why."""
 
     policy: Annotated[ObjectRef | None, Meta(description="Null for everything beyond the target.")]
     target: Annotated[

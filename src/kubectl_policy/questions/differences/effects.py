@@ -1,4 +1,4 @@
-"""Differences in the effective policies of two states: fields, their paths, and the objects concerned."""
+"""Types of a change of effective policies: fields, paths and objects; `comparing` computes them."""
 
 from __future__ import annotations
 

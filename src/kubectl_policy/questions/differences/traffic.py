@@ -1,4 +1,4 @@
-"""Traffic that routes lose or gain between two states: listeners, hostnames, and shares of requests."""
+"""Traffic that routes lose or gain between two states: listeners, hostnames and failing shares, but no new backends."""
 
 from __future__ import annotations
 

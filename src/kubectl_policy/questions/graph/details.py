@@ -1,4 +1,4 @@
-"""Details of a page: settings in force on each object, and the changes that deleting a policy would make."""
+"""Details for `graph -o html`: settings in force on each object, and the changes that deleting a policy would make."""
 
 from __future__ import annotations
 

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 _EVERYTHING: Final = GraphOptions()
-# What leads to all else that requests reach, but for backends that routes of the mesh name as their parents.
 # Kinds whose objects are drawn whatever leads to them; backends are drawn where something leads to them.
 _ROOTS: Final = tuple(row.group_kind for row in KIND_ROWS if row.role not in {"namespace", "backend"})
 _WITH_OUTCOMES: Final = frozenset({*ROUTES, *LISTENER_HOLDERS})
@@ -117,7 +116,7 @@ class Drawing:
         )
 
     def extend(self, drawing: Drawing) -> bool:
-        """Draw also what another state's drawing has, where it is there in this one; whether there was any of that."""
+        """Add the parts of another state's drawing that exist in this state; return whether anything was added."""
         drawn = len(self.nodes), len(self.edges), len(self.policies)
         for node in drawing.nodes:
             if is_there(self.analysis, node):

@@ -105,7 +105,7 @@ class GraphFacts(GraphOptions, frozen=True, kw_only=True):
 
 
 class Win(Struct, frozen=True, kw_only=True):
-    """What is in force of one kind, the same on all of its paths."""
+    """Settings of one policy kind in force at a node, equal on all of its paths."""
 
     policy_kind: Annotated[GroupKind, Meta()]
     policies: Annotated[

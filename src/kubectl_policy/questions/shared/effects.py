@@ -1,4 +1,4 @@
-"""Who has an effect on whom: the policies that affect an object, or are in force there, and what a policy affects."""
+"""Paths that an answer covers, the policies and nodes affected on them, and the problems that concern them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reasons why a policy, a route or a backend is not attached, and their causal order."""
+"""Reasons, each with a rule, why target references, parentRefs and backendRefs fail, and their causal order."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def folding(objects: Sequence[Drawn], limit: int) -> Folding:
 
 
 def boxes(picture: Picture, limit: int) -> Boxes:
-    """Return a picture in boxes: no more than `most` of them with all that is drawn inside, if that can be done.
+    """Return a picture in boxes: no more than `limit` of them with all that is drawn inside, if that can be done.
 
     Nor are there more arrows than can be laid out soon: routes that are attached to many listeners are folded before.
     """

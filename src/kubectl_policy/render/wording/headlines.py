@@ -1,4 +1,4 @@
-"""The sentence that an answer opens with, for each command: one that could be read aloud.
+"""Opening sentences of answers about policies, lists, `status` and `why-not`; others are with their renderers.
 
 If the answer is incomplete, the same sentence says so. What `explain`, `diff` and `blast-radius` say is made of
 their own words, and is in their slices.

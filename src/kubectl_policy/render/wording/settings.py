@@ -1,4 +1,4 @@
-"""Phrases about settings: values in one line, and why a declared value is not in force."""
+"""Phrases about settings: values, reasons why a value is not in force, merging, assumptions and doubts."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _CORES: Final[Mapping[str, str]] = {ISOLATION: GATEWAY.kind}
 
 
 class Implementation(Struct, frozen=True):
-    """Choices that no manifest states.
+    """Unsupported features and controller settings, which users state since no manifest does.
 
     `unsupported_features` names features as `GatewayClass.status.supportedFeatures` does (`TLSRouteModeMixed`); what is
     not named is taken to be supported. `settings` are those of controllers by the names that profiles give them.
@@ -177,7 +177,7 @@ class Gateways:
         return self._by_node(node.object).get(node) if node.section else None
 
     def on_port_of(self, listener: Listener) -> Sequence[Listener]:
-        """Return the listeners on the port of one: of the same Gateway or, without one, of the same object."""
+        """Return the listeners that share the port of a listener, on its Gateway or else in its own object."""
         return self._by_port(listener.gateway or listener.node.object).get(listener.port, ())
 
     @cached_method
