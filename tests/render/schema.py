@@ -100,13 +100,13 @@ def schema() -> dict[str, Json]:
     for name, kind in ANSWERS.items():
         members = {"headline": _HEADLINE, **definitions.properties(kind)}
         if kind is Explanation:
-            members["statements"] = _list("What is known or assumed, in words.", definitions.reference(Statement))
+            members["statements"] = _list("The known and assumed properties as text.", definitions.reference(Statement))
         documents.append(definitions.document(name, kind.__doc__ or "", members))
     for sort, row in ROWS.items():
         items = _list("A row for each object.", definitions.reference(row))
         members = {"headline": _HEADLINE, **definitions.properties(Listing), "items": items}
         documents.append(definitions.document(KINDS[sort], f"The answer of get for {sort}.", members))
-    of_types = _list("The list of each type, in the order in which they are asked for.", {"type": "object"})
+    of_types = _list("The lists, one for each type, in the order of the arguments.", {"type": "object"})
     several: tuple[tuple[str, str, dict[str, Json]], ...] = (
         (
             "DescriptionList",
@@ -120,10 +120,10 @@ def schema() -> dict[str, Json]:
         ),
         (
             "Answers",
-            "The answers of several clusters, which are asked with several --context or --all-contexts.",
+            "The answers of several clusters (several --context, or --all-contexts).",
             {
-                "items": _list("The document of each cluster, with its context after its kind.", {"type": "object"}),
-                "unanswered": _list("The clusters that give no answer.", definitions.reference(Unanswered)),
+                "items": _list("The documents, one for each cluster, with the member context.", {"type": "object"}),
+                "unanswered": _list("The clusters without an answer.", definitions.reference(Unanswered)),
             },
         ),
     )

@@ -83,16 +83,20 @@ class Attachment(Struct, frozen=True, gc=False):
     for one backend of a rule alone.
     """
 
-    policy: Annotated[ObjectRef, Meta()]
+    policy: Annotated[ObjectRef, Meta(description="The policy.")]
     target: Annotated[
-        NodeRef | None, Meta(description="What is named, whether it exists or not; null if a selector selects nothing.")
+        NodeRef | None,
+        Meta(description="The named target, whether or not it exists; null if a selector selects no object."),
     ]
     declared: TargetReference
-    state: Annotated[State, Meta()]
+    state: Annotated[State, Meta(description="The state of the reference: attached, or the reason why not.")]
     message: Annotated[
-        str, Meta(description="Why it is not attached, or what else its reference says; empty for an ordinary one.")
+        str,
+        Meta(
+            description="The reason why the policy is not attached, or a note on the reference; empty if there is none."
+        ),
     ] = ""
-    virtual: Annotated[bool, Meta(description="True if no API serves the target's kind.")] = False
+    virtual: Annotated[bool, Meta(description="True if no API serves the kind of the target.")] = False
     competes: bool = False
     """Whether the policy keeps others out of the target although it has failed."""
     doubtful: bool = False
@@ -102,14 +106,14 @@ class Attachment(Struct, frozen=True, gc=False):
 
     @property
     def declared_in(self) -> Annotated[str, Meta()]:
-        """The field, for example spec.targetRefs[0]: of the policy, or of the object in namedBy."""
+        """The field with the reference, in the policy or in the object of namedBy: spec.targetRefs[0]."""
         return self.declared.field
 
     @property
     def named_by(self) -> Annotated[ObjectRef | None, Meta()]:
-        """The object that names the policy, if the policy does not name its target.
+        """The object that names the policy; null if the policy names its target itself.
 
-        A route in a filter; a Gateway or GatewayClass, as its parameters.
+        The object is a route that names the policy in a filter, or a Gateway or GatewayClass that names its parameters.
         """
         return self.declared.named_by
 

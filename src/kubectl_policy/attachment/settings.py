@@ -34,11 +34,11 @@ _NO_SETTINGS: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """A reference of a policy to a backend that it sends requests to itself."""
+    """A reference of a policy to a backend to which the policy sends its own requests."""
 
-    policy: Annotated[ObjectRef, Meta()]
-    field: Annotated[str, Meta(description="Where the policy names the backend.")]
-    backend: Annotated[ObjectRef, Meta()]
+    policy: Annotated[ObjectRef, Meta(description="The policy that sends requests.")]
+    field: Annotated[str, Meta(description="The field in which the policy names the backend.")]
+    backend: Annotated[ObjectRef, Meta(description="The backend that receives them.")]
 
 
 def calls_of(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[Call]:
@@ -57,15 +57,16 @@ class SettingsReference(Struct, frozen=True, kw_only=True):
     of such an object may not be known at all, and then is `ANY_KIND`.
     """
 
-    policy: Annotated[ObjectRef, Meta()]
-    field: Annotated[str, Meta(description="Where the object is named: in the policy, or in the object of `of`.")]
-    object: Annotated[ObjectRef, Meta(description="Without a kind, if that is not known.")]
-    without: Annotated[Without, Meta(description="What follows if the object is not there.")]
+    policy: Annotated[ObjectRef, Meta(description="The policy with the reference.")]
+    field: Annotated[str, Meta(description="The field with the reference, in the policy or in the object of `of`.")]
+    object: Annotated[ObjectRef, Meta(description="The referenced object; its kind is empty if unknown.")]
+    without: Annotated[Without, Meta(description="The consequence if the object does not exist.")]
     of: Annotated[
         ObjectRef | None, Meta(description="The object that holds the field; null if it is the policy itself.")
     ] = None
     guessed: Annotated[
-        bool, Meta(description="True if no profile says what the field is for: it looks like a reference.")
+        bool,
+        Meta(description="True if no profile defines the field as a reference; it only has the form of a reference."),
     ] = False
 
 

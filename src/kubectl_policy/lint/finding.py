@@ -24,21 +24,23 @@ _MAX_NAMES: Final = 3
 class Related(Struct, frozen=True, kw_only=True):
     """Another object that a finding is about."""
 
-    object: Annotated[ObjectRef, Meta()]
-    words: Annotated[str, Meta(description="What it has to do with the finding: the listener.")] = ""
-    field: Annotated[str, Meta(description="The dotted path in it that matters; empty if none does.")] = ""
-    origin: Annotated[Origin | None, Meta(description="Where it was read; null if it was not.")] = None
+    object: Annotated[ObjectRef, Meta(description="The other object.")]
+    words: Annotated[str, Meta(description='The role of the object in the finding, for example "the listener".')] = ""
+    field: Annotated[
+        str, Meta(description="The dotted path of the relevant field in the object; empty if there is none.")
+    ] = ""
+    origin: Annotated[Origin | None, Meta(description="The location of the object; null if it was not read.")] = None
 
 
 class Fix(Struct, frozen=True, kw_only=True):
     """A remedy for a finding; programs can apply one with a value or a manifest."""
 
-    words: Annotated[str, Meta(description="What to do, for people: name HTTPRoute shop/checkout.")]
+    words: Annotated[str, Meta(description="The remedy, for people: name HTTPRoute shop/checkout.")]
     value: Annotated[
-        str, Meta(description="What to write in the place of the field; empty if that is not all there is to do.")
+        str, Meta(description="The new value of the field; empty if a new value is not a complete remedy.")
     ] = ""
     manifest: Annotated[
-        Mapping[str, Json] | None, Meta(description="An object to add; null if that is not what is to be done.")
+        Mapping[str, Json] | None, Meta(description="The object to add; null if the remedy is not a new object.")
     ] = None
 
 
@@ -46,29 +48,40 @@ class Finding(Struct, frozen=True, kw_only=True):
     """A problem. The rule creates it; linting adds the rule, the worlds and the fingerprint."""
 
     rule: Annotated[str, Meta(description="The id of the rule.")] = ""
-    name: Annotated[str, Meta(description="The name of the rule; empty if it is none of those that were checked.")] = ""
+    name: Annotated[
+        str, Meta(description="The name of the rule; empty if the rule is not among the checked rules.")
+    ] = ""
     subject: ObjectRef | None
-    field: Annotated[str, Meta(description="The dotted path in the object; empty for the whole.")] = ""
-    message: Annotated[str, Meta(description="What is wrong with it, without its name.")]
+    field: Annotated[
+        str, Meta(description="The dotted path of the field in the object; empty for the whole object.")
+    ] = ""
+    message: Annotated[str, Meta(description="The problem, without the name of the object.")]
     certain: bool = True
     """False if it may be wrong: something that decides it was not read."""
-    reason: Annotated[str, Meta(description="The API's own word for it, if it has one.")] = ""
+    reason: Annotated[str, Meta(description="The reason as the API spells it; empty if the API defines none.")] = ""
     severity: Severity | None = None
     """A rule sets it only if its findings have several; linting sets it for all."""
-    origin: Annotated[Origin | None, Meta()] = None
-    related: Annotated[tuple[Related, ...], Meta(description="What else it is about.")] = ()
-    fix: Annotated[Fix | None, Meta()] = None
-    worlds: Annotated[tuple[str, ...], Meta(description="In which of several worlds it is; empty if in all.")] = ()
-    fingerprint: Annotated[str, Meta(description="What it is known by in other runs; no two have the same.")] = ""
+    origin: Annotated[Origin | None, Meta(description="The location of the finding; null if unknown.")] = None
+    related: Annotated[tuple[Related, ...], Meta(description="Other objects that the finding is about.")] = ()
+    fix: Annotated[Fix | None, Meta(description="A remedy; null if none is known.")] = None
+    worlds: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="The inputs with the finding, if several inputs were linted separately; empty for all inputs."
+        ),
+    ] = ()
+    fingerprint: Annotated[
+        str, Meta(description="The identity of the finding across runs; unique within a report.")
+    ] = ""
 
     @property
     def object(self) -> Annotated[ObjectRef | None, Meta()]:
-        """What it is about; null for what is no object, such as a file."""
+        """The object of the finding; null if it is about something else, such as a file."""
         return self.subject
 
     @property
     def severity_(self) -> Annotated[Severity, Meta()]:
-        """How bad it is."""
+        """The severity of the finding."""
         return self.severity or "info"
 
     @property

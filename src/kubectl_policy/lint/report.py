@@ -24,14 +24,14 @@ SuppressionForm: TypeAlias = Literal["annotation", "comment", "baseline"]
 class Suppressed(Struct, frozen=True, kw_only=True):
     """A finding with the suppression that hides it."""
 
-    how: Annotated[SuppressionForm, Meta()]
-    reason: Annotated[str, Meta(description="Why, if that was said.")] = ""
-    finding: Annotated[Finding, Meta()]
+    how: Annotated[SuppressionForm, Meta(description="The form of the suppression.")]
+    reason: Annotated[str, Meta(description="The reason of the suppression; empty if none is given.")] = ""
+    finding: Annotated[Finding, Meta(description="The suppressed finding.")]
 
 
-_WORLDS: Final = "What was looked at apart from each other, such as clusters; empty if that is one world."
-_SINCE: Final = "The baseline or base that the findings are new since; empty if none was given."
-_UNKNOWN: Final = "What may be wrong: something that decides it was not seen."
+_WORLDS: Final = "The inputs that were linted separately, such as clusters; empty for a single input."
+_SINCE: Final = "The baseline or base with which findings are compared; empty if none is given."
+_UNKNOWN: Final = "Findings that cannot be decided, because objects or fields that decide them could not be read."
 
 
 class Scope(Struct, frozen=True, kw_only=True):
@@ -39,8 +39,8 @@ class Scope(Struct, frozen=True, kw_only=True):
 
     worlds: Annotated[tuple[str, ...], Meta(description=_WORLDS)] = ()
     since: Annotated[str, Meta(description=_SINCE)] = ""
-    objects: Annotated[int, Meta(description="How many were looked at.", ge=0)]
-    files: Annotated[int, Meta(description="In how many files these are.", ge=0)] = 0
+    objects: Annotated[int, Meta(description="The number of linted objects.", ge=0)]
+    files: Annotated[int, Meta(description="The number of files with these objects.", ge=0)] = 0
     is_open: bool = True
     """Whether manifests that were not given may decide more, as nobody said that there are none."""
 
@@ -60,15 +60,22 @@ class Report(Struct, frozen=True, kw_only=True):
     """The result of linting, sorted by file and line."""
 
     scope: Annotated[Scope, "inline"]
-    findings: Annotated[tuple[Finding, ...], Meta(description="What counts.")]
+    findings: Annotated[tuple[Finding, ...], Meta(description="The findings that count.")]
     unknown: Annotated[tuple[Finding, ...], Meta(description=_UNKNOWN)] = ()
-    known: Annotated[tuple[Finding, ...], Meta(description="What does not count, as it was there before.")] = ()
-    fixed: Annotated[tuple[Finding, ...], Meta(description="What was there before and is no more.")] = ()
-    suppressed: Annotated[tuple[Suppressed, ...], Meta(description="What does not count, as somebody said so.")] = ()
+    known: Annotated[
+        tuple[Finding, ...], Meta(description="Findings that do not count, because they are in the baseline or base.")
+    ] = ()
+    fixed: Annotated[
+        tuple[Finding, ...], Meta(description="Findings of the baseline or base that no longer exist.")
+    ] = ()
+    suppressed: Annotated[tuple[Suppressed, ...], Meta(description="Suppressed findings; they do not count.")] = ()
     rules: Annotated[
         tuple[Rule, ...], Meta(description="The rules that were checked, with their severities in this run.")
     ]
-    unseen: Annotated[tuple[BlindSpot, ...], Meta()] = ()
+    unseen: Annotated[
+        tuple[BlindSpot, ...],
+        Meta(description="Blind spots: input that could not be read and that may change the answer."),
+    ] = ()
     settings: LintSettings = field(default_factory=LintSettings)
     checkout: Checkout = Checkout()
 
@@ -95,12 +102,12 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def fail_on(self) -> Annotated[Threshold, Meta()]:
-        """The least severity of a finding with which the run fails."""
+        """The lowest severity with which a finding fails the run."""
         return self.settings.fail_on
 
     @property
     def fails(self) -> Annotated[bool, Meta()]:
-        """Whether a finding is so bad that the run is to fail."""
+        """Whether a finding has at least the severity failOn, so that the run fails."""
         return any(number and self.settings.fails(severity) for severity, number in self.counts.items())
 
     @property
@@ -111,5 +118,5 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
-        """False if something could not be decided, as not all that decides it was seen."""
+        """False if some findings could not be decided, because input could not be read."""
         return not (self.unknown or self.unseen)

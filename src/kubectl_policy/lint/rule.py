@@ -25,10 +25,12 @@ Check: TypeAlias = "Callable[[LintWorld], Iterator[Finding]]"
 class Rule(Struct, frozen=True):
     """A rule; the docstring of its function is its documentation."""
 
-    id: Annotated[str, Meta(description="It is never given to another rule.")]
-    severity: Annotated[Severity, Meta(description="Where a finding has another one, the finding says it.")]
+    id: Annotated[str, Meta(description="The id of the rule; ids are never reused.")]
+    severity: Annotated[
+        Severity, Meta(description="The default severity of findings; a finding can have another severity.")
+    ]
     check: Check
-    needs: Annotated[tuple[Need, ...], Meta(description="What it needs to know.")] = ()
+    needs: Annotated[tuple[Need, ...], Meta(description="The input that the rule needs.")] = ()
     guards: bool = False
     """Whether it is about security, such as settings that get lost."""
     blinds: bool = False
@@ -76,7 +78,7 @@ class Rule(Struct, frozen=True):
 
     @property
     def summary(self) -> Annotated[str, Meta()]:
-        """What the rule finds, in a sentence."""
+        """The mistake that the rule finds, in one sentence."""
         return cleandoc(self.check.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
 
     @property

@@ -17,22 +17,24 @@ if TYPE_CHECKING:
 
 
 class Authorship(Struct, frozen=True, kw_only=True):
-    """Who wrote something, and when; both are empty for a line that is not committed yet."""
+    """The author and time of a change; both are empty for an uncommitted line."""
 
-    who: Annotated[str, Meta(description="The author of a commit, or a field manager; empty if not committed.")]
-    when: Annotated[str, Meta(description="As ISO 8601 has it.")]
+    who: Annotated[
+        str, Meta(description="The author of the commit, or the field manager; empty for an uncommitted line.")
+    ]
+    when: Annotated[str, Meta(description="The time in ISO 8601 format; empty for an uncommitted line.")]
     commit: Annotated[
-        str, Meta(description="The id of the commit in git; empty for what is not committed, and for a field manager.")
+        str, Meta(description="The id of the git commit; empty for an uncommitted line and for a field manager.")
     ] = ""
 
 
 class Commit(Struct, frozen=True, kw_only=True):
     """A commit in git."""
 
-    id: Annotated[str, Meta()]
-    author: Annotated[str, Meta()]
-    when: Annotated[str, Meta(description="As ISO 8601 has it; empty if that is not known.")]
-    subject: Annotated[str, Meta(description="The first line of its message.")]
+    id: Annotated[str, Meta(description="The id of the commit.")]
+    author: Annotated[str, Meta(description="The author of the commit.")]
+    when: Annotated[str, Meta(description="The time in ISO 8601 format; empty if unknown.")]
+    subject: Annotated[str, Meta(description="The first line of the commit message.")]
 
 
 NOT_COMMITTED = Authorship(who="", when="")

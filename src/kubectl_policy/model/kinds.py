@@ -58,16 +58,16 @@ _GROUP: Final = pattern(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-
 
 
 class KindNames(Struct, frozen=True):
-    """The names by which people refer to a kind on the command line, all in lower case but the kind itself."""
+    """The names of a kind on the command line, all in lower case except for the kind itself."""
 
     group_kind: GroupKind
-    plural: Annotated[str, Meta(description="Guessed from the kind if no definition says so.")]
-    short_names: Annotated[tuple[str, ...], Meta()] = ()
+    plural: Annotated[str, Meta(description="The plural name; derived from the kind if no definition was read.")]
+    short_names: Annotated[tuple[str, ...], Meta(description="The short names.")] = ()
     namespaced: bool = True
 
     @property
     def singular(self) -> Annotated[str, Meta()]:
-        """The kind in lower case, which is what every API here uses as its singular name."""
+        """The singular name: the kind in lower case."""
         return self.group_kind.kind.lower()
 
 

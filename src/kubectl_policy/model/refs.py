@@ -22,10 +22,10 @@ _SECTION: Final = (
 
 
 class GroupKind(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False):
-    """An API kind without its version: target references name none. The core group is `""`."""
+    """An API kind without its version, as in target references. The core group is `""`."""
 
-    group: Annotated[str, msgspec.Meta(description="Empty for the core group.")]
-    kind: Annotated[str, msgspec.Meta()]
+    group: Annotated[str, msgspec.Meta(description="The API group; empty for the core group.")]
+    kind: Annotated[str, msgspec.Meta(description="The kind.")]
 
     def __str__(self) -> str:
         """`Kind.group`, or `Kind` alone in the core group."""
@@ -33,15 +33,17 @@ class GroupKind(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=Fal
 
 
 class ObjectRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False):
-    """One object. `namespace` is `""` if the kind is cluster-scoped; it is resolved once, when the object is read."""
+    """A reference to an object. `namespace` is `""` if the kind is cluster-scoped."""
 
     group_kind: GroupKind
-    namespace: Annotated[str, msgspec.Meta(description="Empty for a cluster-scoped object.")]
-    name: Annotated[str, msgspec.Meta()]
+    namespace: Annotated[
+        str, msgspec.Meta(description="The namespace of the object; empty for a cluster-scoped object.")
+    ]
+    name: Annotated[str, msgspec.Meta(description="The name of the object.")]
 
     @property
     def group(self) -> Annotated[str, msgspec.Meta()]:
-        """The API group of the kind, empty for the core group."""
+        """The API group of the kind; empty for the core group."""
         return self.group_kind.group
 
     @property
@@ -71,7 +73,7 @@ class NodeRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False
 
     @property
     def group(self) -> Annotated[str, msgspec.Meta()]:
-        """The API group of the object's kind, empty for the core group."""
+        """The API group of the kind; empty for the core group."""
         return self.object.group_kind.group
 
     @property
@@ -81,7 +83,7 @@ class NodeRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False
 
     @property
     def namespace(self) -> Annotated[str, msgspec.Meta()]:
-        """The namespace of the object, empty for a cluster-scoped one."""
+        """The namespace of the object; empty for a cluster-scoped object."""
         return self.object.namespace
 
     @property

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Origin(Struct, frozen=True, gc=False):
     """A file and a line (from 1), or a cluster context with line 0."""
 
-    source: Annotated[str, Meta(description="A file, or the context of a cluster.")]
-    line: Annotated[int, Meta(description="From 1; 0 if unknown.", ge=0)] = 0
+    source: Annotated[str, Meta(description="The path of a file, or the kubeconfig context of a cluster.")]
+    line: Annotated[int, Meta(description="The line, from 1; 0 if unknown.", ge=0)] = 0
 
     def __str__(self) -> str:
         """`file:line`, as compilers print it."""
@@ -39,7 +39,7 @@ class Resource(Struct, frozen=True, gc=False):
     """An object with its origin."""
 
     ref: ObjectRef
-    origin: Annotated[Origin, Meta(description="Where it was read.")]
+    origin: Annotated[Origin, Meta(description="The location where the object was read.")]
     # The content, which is never mutated.
     raw: Mapping[str, Json]
     # None where no creationTimestamp is known.
@@ -73,16 +73,22 @@ Severity: TypeAlias = Literal["error", "warning", "info"]
 
 
 class Diagnostic(Struct, frozen=True):
-    """A problem of an object, certain or not."""
+    """A problem of an object, certain or possible."""
 
-    rule: Annotated[str, Meta(description="A stable name in kebab case.")]
-    severity: Annotated[Severity, Meta()]
-    message: Annotated[str, Meta()]
-    subject: Annotated[ObjectRef | None, Meta()] = None
-    field: Annotated[str, Meta(description="The dotted path in the subject; empty for the whole object.")] = ""
-    origin: Annotated[Origin | None, Meta()] = None
-    related: Annotated[tuple[ObjectRef, ...], Meta()] = ()
-    reason: Annotated[str, Meta(description="The API's own word (RefNotPermitted); empty if it has none.")] = ""
+    rule: Annotated[str, Meta(description="The stable name of the problem, in kebab case.")]
+    severity: Annotated[Severity, Meta(description="The severity of the problem.")]
+    message: Annotated[str, Meta(description="The problem, for people.")]
+    subject: Annotated[
+        ObjectRef | None, Meta(description="The object with the problem; null if it is not about an object.")
+    ] = None
+    field: Annotated[
+        str, Meta(description="The dotted path of the field in the subject; empty for the whole object.")
+    ] = ""
+    origin: Annotated[Origin | None, Meta(description="The location of the problem; null if unknown.")] = None
+    related: Annotated[tuple[ObjectRef, ...], Meta(description="Other objects involved.")] = ()
+    reason: Annotated[
+        str, Meta(description="The reason as the API spells it (RefNotPermitted); empty if the API defines none.")
+    ] = ""
 
 
 class Problem(Struct, frozen=True, kw_only=True):

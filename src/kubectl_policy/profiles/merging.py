@@ -93,7 +93,7 @@ class TargetLevel(Struct, frozen=True, rename="camel"):
     """A level of the hierarchy: the objects of a kind, or the named sections of such objects."""
 
     group_kind: Annotated[GroupKind, SPREAD]
-    section: Annotated[bool, Meta(description="Whether sections of such objects are meant.")] = False
+    section: Annotated[bool, Meta(description="Whether the level consists of sections of such objects.")] = False
     """Whether sections (listeners, rules, ports) are meant."""
 
     @property

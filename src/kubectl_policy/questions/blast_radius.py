@@ -35,35 +35,35 @@ _Item = TypeVar("_Item", str, tuple[str, str])
 class KindCount(Struct, frozen=True):
     """A number of objects of a kind."""
 
-    group: Annotated[str, Meta(description="Empty for the core group.")]
-    kind: Annotated[str, Meta()]
-    count: Annotated[int, Meta(ge=0)]
+    group: Annotated[str, Meta(description="The API group; empty for the core group.")]
+    kind: Annotated[str, Meta(description="The kind.")]
+    count: Annotated[int, Meta(description="The number of objects.", ge=0)]
 
 
 class NamespaceCount(Struct, frozen=True):
     """A number of objects in a namespace."""
 
-    namespace: Annotated[str, Meta(description="Empty for cluster-scoped objects.")]
-    count: Annotated[int, Meta(ge=0)]
+    namespace: Annotated[str, Meta(description="The namespace; empty for cluster-scoped objects.")]
+    count: Annotated[int, Meta(description="The number of objects.", ge=0)]
 
 
 class OwnerCount(Struct, frozen=True):
     """A number of objects with an owner."""
 
-    owner: Annotated[str, Meta(description="Empty for objects that name none.")]
-    count: Annotated[int, Meta(ge=0)]
+    owner: Annotated[str, Meta(description="The owner; empty for objects without an owner.")]
+    count: Annotated[int, Meta(description="The number of objects.", ge=0)]
 
 
 class ObjectCounts(Struct, frozen=True, kw_only=True):
     """Numbers of objects, the greatest first, then by name."""
 
-    total: Annotated[int, Meta(ge=0)]
-    kinds: Annotated[tuple[KindCount, ...], Meta()]
-    namespaces: Annotated[tuple[NamespaceCount, ...], Meta()]
-    owners: Annotated[tuple[OwnerCount, ...], Meta()]
-    owner_key: Annotated[
-        str, Meta(description="The label or annotation that names the owner; empty if none was asked for.")
+    total: Annotated[int, Meta(description="The number of all objects.", ge=0)]
+    kinds: Annotated[tuple[KindCount, ...], Meta(description="The numbers of objects by kind.")]
+    namespaces: Annotated[tuple[NamespaceCount, ...], Meta(description="The numbers of objects by namespace.")]
+    owners: Annotated[
+        tuple[OwnerCount, ...], Meta(description="The numbers of objects by owner; empty without --owner.")
     ]
+    owner_key: Annotated[str, Meta(description="The label or annotation that names owners; empty without --owner.")]
 
 
 def count_objects(index: Index, objects: Collection[ObjectRef], owner_key: str = "") -> ObjectCounts:
@@ -84,18 +84,18 @@ def _counted(items: Iterable[_Item]) -> list[tuple[_Item, int]]:
 
 
 class SupersededOn(Struct, frozen=True):
-    """Objects on which a policy takes part and sets nothing, since others set all that it would set."""
+    """Objects on which other sources supersede all fields of a policy."""
 
-    objects: Annotated[tuple[NodeRef, ...], Meta()]
-    by: Annotated[tuple[ObjectRef, ...], Meta(description="Those that do.")]
+    objects: Annotated[tuple[NodeRef, ...], Meta(description="The objects.")]
+    by: Annotated[tuple[ObjectRef, ...], Meta(description="The superseding sources.")]
 
 
 class DetachedRoute(Struct, frozen=True):
-    """A route below the policy's targets to which no request comes, so that the policy has no effect on it."""
+    """A route below the targets of the policy that receives no requests, so that the policy has no effect on it."""
 
-    object: Annotated[ObjectRef, Meta()]
-    message: Annotated[str, Meta()]
-    reason: Annotated[str, Meta(description="The API's own word; empty if it has none.")]
+    object: Annotated[ObjectRef, Meta(description="The route.")]
+    message: Annotated[str, Meta(description="The reason why the route receives no requests, for people.")]
+    reason: Annotated[str, Meta(description="The reason as the API spells it; empty if the API defines none.")]
 
 
 class PolicyReach(Struct, frozen=True, kw_only=True):
@@ -103,72 +103,81 @@ class PolicyReach(Struct, frozen=True, kw_only=True):
 
     enforcement: Annotated[Enforcement | None, Meta(description="The enforcement of the policy.")] = None
     targets: Annotated[
-        tuple[Attachment, ...], Meta(description="The references of the policy to its targets, also those that fail.")
+        tuple[Attachment, ...], Meta(description="The target references of the policy, including those that fail.")
     ] = ()
     reasons: Annotated[
-        tuple[Reason, ...], Meta(description="Why the policy has no effect anywhere, if it is known to have none.")
+        tuple[Reason, ...],
+        Meta(description="The reasons why the policy has no effect; empty if it has or may have an effect."),
     ] = ()
     affected: Annotated[
-        tuple[NodeRef, ...], Meta(description="Where the policy has an effective field, as in a PolicyDescription.")
+        tuple[NodeRef, ...],
+        Meta(description="The nodes with an effective field of the policy, as in a PolicyDescription."),
     ] = ()
     superseded: Annotated[
         tuple[SupersededOn, ...],
-        Meta(description="Where the policy takes part and others set all that it would set."),
+        Meta(description="The objects on which other sources supersede all fields of the policy."),
     ] = ()
     detached: Annotated[
-        tuple[DetachedRoute, ...], Meta(description="What is below its targets and attached to nothing, and why.")
+        tuple[DetachedRoute, ...],
+        Meta(description="The routes below the targets that receive no requests, and the reasons."),
     ] = ()
     behind: Annotated[
         tuple[RouteBehind, ...],
-        Meta(
-            description="The routes whose requests come through what it affects, if that is Gateways and listeners "
-            "alone."
-        ),
+        Meta(description="The routes behind the affected objects, if these are only Gateways and listeners."),
     ] = ()
-    hostnames: Annotated[
-        tuple[str, ...], Meta(description="Those of the requests that it affects; `*` for every host.")
-    ] = ()
+    hostnames: Annotated[tuple[str, ...], Meta(description="The hostnames of the affected requests; `*` for any.")] = ()
 
     @property
     def policy(self) -> Annotated[bool, Meta()]:
-        """Whether it is a policy; if not, there is no enforcement, and no target, reason or effect of its own."""
+        """Whether the subject is a policy; if not, enforcement is null, and targets, reasons and affected are empty."""
         return self.enforcement is not None
 
 
 class BlastRadius(PolicyReach, frozen=True, kw_only=True):
-    """What an object reaches, if it is a policy, and what deleting it would change."""
+    """The objects that a policy affects, and the consequences of deleting an object."""
 
-    subject: Annotated[ObjectRef, Meta()]
-    origin: Annotated[Origin | None, Meta()]
-    in_input: Annotated[bool, Meta(description="False if the subject is only named by something in the input.")] = True
-    deleted_with_it: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that are deleted with it.")]
+    subject: Annotated[ObjectRef, Meta(description="The object that would be deleted.")]
+    origin: Annotated[Origin | None, Meta(description="The location of the subject; null if it was not read.")]
+    in_input: Annotated[
+        bool, Meta(description="False if the subject is referenced but not contained in the input.")
+    ] = True
+    deleted_with_it: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The objects that are deleted with the subject.")
+    ]
     called_by: Annotated[
-        tuple[Call, ...], Meta(description="References by which policies send requests of their own to it.")
+        tuple[Call, ...], Meta(description="The references by which policies send their own requests to the subject.")
     ] = ()
     referred_to_by: Annotated[
         tuple[SettingsReference, ...],
-        Meta(description="The settings of other policies that name it, or what is deleted with it."),
+        Meta(description="The settings of other policies that refer to the subject or to objects deleted with it."),
     ] = ()
     counts: Annotated[
         ObjectCounts,
-        Meta(description="Of the objects that a policy affects, with those in `behind`; else of those that change."),
+        Meta(
+            description=(
+                "The counts of the objects that the policy affects, including `behind`; for other subjects, of"
+                " the changed objects."
+            )
+        ),
     ]
-    difference: Annotated[StateDiff, Meta(description="Between what is and what would be without the subject.")]
+    difference: Annotated[
+        StateDiff, Meta(description="The difference between the current state and the state without the subject.")
+    ]
     place: SnapshotSource = "the input"
 
     @property
     def unseen(self) -> Annotated[tuple[BlindSpot, ...], Meta()]:
-        """What could not be seen."""
+        """The blind spots of the answer."""
         return self.difference.unseen
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
+        """False if input that may change the answer could not be read."""
         return not self.unseen
 
     @property
     def changes(self) -> Annotated[bool, Meta()]:
-        """Whether deleting the object changes anything but itself and what is deleted with it."""
+        """Whether the deletion changes any object other than the subject and the objects deleted with it."""
         deleted, difference = {self.subject, *self.deleted_with_it}, self.difference
         return (
             bool(difference.effects or difference.problems.introduced or difference.without_class)

@@ -58,39 +58,45 @@ _AS: Final[Mapping[ReferenceRole, str]] = {
 class ProblemChanges(Struct, frozen=True, kw_only=True):
     """Problems of two states."""
 
-    introduced: Annotated[tuple[Diagnostic, ...], Meta(description="Only the later state has them.")]
-    fixed: Annotated[tuple[Diagnostic, ...], Meta(description="Only the earlier state has them.")]
-    unchanged: Annotated[tuple[Diagnostic, ...], Meta(description="Both states have them, of objects that differ.")]
+    introduced: Annotated[tuple[Diagnostic, ...], Meta(description="The problems that only the later state has.")]
+    fixed: Annotated[tuple[Diagnostic, ...], Meta(description="The problems that only the earlier state has.")]
+    unchanged: Annotated[
+        tuple[Diagnostic, ...], Meta(description="The problems of changed objects that both states have.")
+    ]
 
 
 class StateDiff(Answer, frozen=True, kw_only=True):
-    """What differs between two states, and what follows from that; sorted by name unless said otherwise."""
+    """The differences between two states and their consequences; sorted by name unless stated otherwise."""
 
     created: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that only the later state has.")]
     deleted: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that only the earlier state has.")]
     updated: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that differ between the states.")]
-    traffic: Annotated[TrafficChanges, Meta(description="Which routes lose traffic, and which get some.")] = NO_TRAFFIC
+    traffic: Annotated[TrafficChanges, Meta(description="The traffic that routes lose and gain.")] = NO_TRAFFIC
     effects: Annotated[tuple[EffectChange, ...], Meta(description="Differences of effective policies, worst first.")]
-    attachments: Annotated[tuple[AttachmentChange, ...], Meta()]
-    parents: Annotated[tuple[ParentChange, ...], Meta()]
-    cut_off: Annotated[tuple[ObjectRef, ...], Meta(description="The routes to which requests come no more.")] = ()
+    attachments: Annotated[tuple[AttachmentChange, ...], Meta(description="The changed states of target references.")]
+    parents: Annotated[tuple[ParentChange, ...], Meta(description="The changed states of routes at parents.")]
+    cut_off: Annotated[tuple[ObjectRef, ...], Meta(description="The routes that receive no requests any more.")] = ()
     without_class: Annotated[
-        tuple[ObjectRef, ...], Meta(description="The Gateways on which no controller acts any more.")
+        tuple[ObjectRef, ...], Meta(description="The Gateways that no controller manages any more.")
     ] = ()
     failing: Annotated[
         tuple[FailingRoute, ...],
         Meta(
-            description="The routes of which requests newly get an error response, since a policy is not valid any "
-            "more. What was set there is not among the effects."
+            description=(
+                "The routes whose requests newly get an error response, because a policy is not valid any more."
+                " Their former settings are not among the effects."
+            )
         ),
     ] = ()
-    enforcement: Annotated[tuple[EnforcementChange, ...], Meta()]
-    problems: Annotated[ProblemChanges, Meta()]
-    unseen: Annotated[tuple[BlindSpot, ...], Meta(description="In either state.")]
+    enforcement: Annotated[
+        tuple[EnforcementChange, ...], Meta(description="The changed enforcement states of policies.")
+    ]
+    problems: Annotated[ProblemChanges, Meta(description="The differences between the problems of the states.")]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description="The blind spots of both states.")]
 
     @property
     def changes(self) -> Annotated[bool, Meta()]:
-        """Whether anything follows from what differs."""
+        """Whether the differences have any consequence."""
         changes = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class, self.failing)
         return any(changes) or bool(self.traffic.routes or self.problems.introduced or self.problems.fixed)
 

@@ -34,26 +34,27 @@ _ASSUMED: Final = {"policy_class": "class", "strategy": "merge strategy"}
 
 
 class NamedLevel(TargetLevel, frozen=True, kw_only=True):
-    """A level that policies name, and how many references do."""
+    """A level of the hierarchy that policies target, with the number of references."""
 
-    references: Annotated[int, Meta(description="How many references do.", ge=1)]
+    references: Annotated[int, Meta(description="The number of target references to the level.", ge=1)]
 
 
 class Explanation(Answer, OfKnownKind, frozen=True, kw_only=True):
     """The answer about a policy kind."""
 
     profile: PolicyKindProfile
-    names: Annotated[KindNames, Meta()]
+    names: Annotated[KindNames, Meta(description="The names of the kind on the command line.")]
     origin: Annotated[
-        Origin | None, Meta(description="Where it is known from: its profile, definition, or one of its policies.")
+        Origin | None, Meta(description="The location of the profile, of the definition, or of a policy of the kind.")
     ]
     defined: bool
     """Whether its definition was read."""
-    policies: Annotated[int, Meta(description="The number of its policies in the input.", ge=0)]
-    targets: Annotated[
-        tuple[NamedLevel, ...], Meta(description="The kinds, or sections of such objects, that these name.")
+    policies: Annotated[int, Meta(description="The number of policies of the kind in the input.", ge=0)]
+    targets: Annotated[tuple[NamedLevel, ...], Meta(description="The levels that these policies target.")]
+    unseen: Annotated[
+        tuple[BlindSpot, ...],
+        Meta(description="Blind spots: input that could not be read and that may change the answer."),
     ]
-    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
 
     @property
     def policy_kind(self) -> Annotated[GroupKind, Meta()]:
@@ -62,22 +63,22 @@ class Explanation(Answer, OfKnownKind, frozen=True, kw_only=True):
 
     @property
     def default_strategy(self) -> Annotated[MergeStrategy | None, Meta()]:
-        """That of a policy that chooses none; null if it is not computed how its policies attach."""
+        """The merge strategy of a policy that chooses none; null if attachment is not computed for the kind."""
         return self.profile.default_strategy if self.profile.attaches_as_known else None
 
     @property
     def evidence(self) -> Annotated[tuple[str, ...], Meta()]:
-        """Where it is written."""
+        """The sources of the profile: repository, file and line, or URL."""
         return self.profile.evidence
 
     @property
     def profile_(self) -> Annotated[dict[str, Json], Meta()]:
-        """What is known or assumed, as a profile file says it; docs/profiles.md describes the fields."""
+        """The known and assumed properties in the format of profile files; see docs/profiles.md."""
         return profile_file(self.profile)
 
     @property
     def notes(self) -> Annotated[str, Meta()]:
-        """What else is to be known of it."""
+        """Notes that no other field expresses; empty if there are none."""
         return self.profile.notes
 
     def basis(self, *fields: str) -> Basis:

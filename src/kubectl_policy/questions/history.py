@@ -45,38 +45,43 @@ class Version(Struct, frozen=True, kw_only=True):
 class SettingChange(Struct, frozen=True, kw_only=True):
     """A setting that differs."""
 
-    policy_kind: Annotated[GroupKind, Meta()]
-    field: Annotated[str, Meta()]
-    before: Annotated[Setting | None, Meta(description="Null where nothing was in force.")]
-    after: Annotated[Setting | None, Meta(description="Null where nothing is in force.")]
+    policy_kind: Annotated[GroupKind, Meta(description="The policy kind.")]
+    field: Annotated[str, Meta(description="The path of the field.")]
+    before: Annotated[Setting | None, Meta(description="The setting before the change; null if none was in force.")]
+    after: Annotated[Setting | None, Meta(description="The setting after the change; null if none is in force.")]
     sections: Annotated[
-        tuple[str, ...], Meta(description="The sections of the object at which it differs, if not at all of them.")
+        tuple[str, ...],
+        Meta(description="The sections of the object at which the setting differs; empty for all sections."),
     ]
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """What a commit changed for the object."""
+    """The changes of the object in a commit."""
 
-    commit: Annotated[Commit | None, Meta(description="Null for what is on disk and not committed.")]
+    commit: Annotated[Commit | None, Meta(description="The commit; null for uncommitted changes on disk.")]
     sort: Annotated[
-        Sort, Meta(description="appeared: the object was not there before; deleted: it is not there any more.")
+        Sort,
+        Meta(description="The type of the change; appeared: the object is new; deleted: the object no longer exists."),
     ]
     traffic: Annotated[
-        Traffic, Meta(description="lost, if requests no longer reach it; gained, if they do again; else empty.")
+        Traffic,
+        Meta(
+            description="lost: requests no longer reach the object; gained: requests reach it again; otherwise empty."
+        ),
     ]
-    left: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which it is not attached any more.")]
-    joined: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which it is attached since then.")]
-    settings: Annotated[tuple[SettingChange, ...], Meta()]
+    left: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which the object is no longer attached.")]
+    joined: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which the object is newly attached.")]
+    settings: Annotated[tuple[SettingChange, ...], Meta(description="The changed settings.")]
 
 
 class History(Struct, frozen=True, kw_only=True):
     """The changes of the effective settings of an object over the commits of a git repository."""
 
-    subject: Annotated[NodeRef, Meta()]
-    commits: Annotated[int, Meta(description="How many commits that change manifests were looked at.", ge=0)]
-    more: Annotated[bool, Meta(description="Whether there may be more changes before those listed.")]
-    shallow: Annotated[bool, Meta(description="Whether that is because this is a shallow clone.")]
-    changes: Annotated[tuple[Change, ...], Meta(description="Newest first.")]
+    subject: Annotated[NodeRef, Meta(description="The object or section.")]
+    commits: Annotated[int, Meta(description="The number of examined commits that change manifests.", ge=0)]
+    more: Annotated[bool, Meta(description="Whether there may be earlier changes than those listed.")]
+    shallow: Annotated[bool, Meta(description="Whether earlier changes may be missing because the clone is shallow.")]
+    changes: Annotated[tuple[Change, ...], Meta(description="The changes, newest first.")]
 
 
 class _Effects(Struct, frozen=True, kw_only=True):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 RowSort: TypeAlias = Literal["routes", "gateways", "services"]
 
 
-_MISSING: Final = "True if only rows are listed with a path on which no column has anything."
+_MISSING: Final = "True if only rows are listed that have a path on which all columns are empty (--missing)."
 
 
 class MatrixOptions(Struct, frozen=True, kw_only=True):
@@ -52,7 +52,7 @@ class MatrixOptions(Struct, frozen=True, kw_only=True):
     nothing in any of the columns are left.
     """
 
-    of: Annotated[RowSort, Meta(description="Of which objects there are rows.")] = "routes"
+    of: Annotated[RowSort, Meta(description="The type of the rows: routes, gateways or services.")] = "routes"
     kinds: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     missing: Annotated[bool, Meta(description=_MISSING)] = False
@@ -64,21 +64,21 @@ class MatrixRow(WithBlindSpots, frozen=True, kw_only=True):
     subject: Annotated[NodeRef, Meta(description="The rule of a route, or the object.")]
     resource: Annotated[Resource, "inline"]
     paths: tuple[Path, ...]
-    cells: Annotated[tuple[MatrixCell, ...], Meta(description="One for each column.")]
+    cells: Annotated[tuple[MatrixCell, ...], Meta(description="The cells, one for each column.")]
 
     @property
     def hostnames(self) -> Annotated[tuple[str, ...], Meta()]:
-        """Those of a route, as it says them."""
+        """The hostnames in the spec of the route; empty for other objects."""
         return tuple(strings_at(self.resource.raw, "spec.hostnames"))
 
     @property
     def paths_(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
-        """Those that carry traffic; without any nothing takes effect."""
+        """The paths that carry traffic; if empty, no setting takes effect."""
         return numbered(self.paths)
 
     @property
     def without_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The numbers of the paths on which no column has anything."""
+        """The numbers of the paths on which all columns are empty."""
         return numbers(self.without)
 
     @property
@@ -93,15 +93,20 @@ class Matrix(Answer, frozen=True, kw_only=True):
 
     asked: Annotated[MatrixOptions, "inline"]
     type: ListType
-    namespace: Annotated[str, Meta(description="Empty if the objects are from every namespace, or in none.")]
-    examined: Annotated[int, Meta(description="How many rows there are with those that are not listed.", ge=0)]
-    idle: Annotated[int, Meta(description="How many of these get no traffic.", ge=0)]
-    columns: Annotated[tuple[MatrixColumn, ...], Meta()]
-    items: Annotated[tuple[MatrixRow, ...], Meta(description="The rows.")]
+    namespace: Annotated[
+        str, Meta(description="The namespace of the objects; empty for all namespaces and for cluster-scoped objects.")
+    ]
+    examined: Annotated[int, Meta(description="The number of all rows, including those that are not listed.", ge=0)]
+    idle: Annotated[int, Meta(description="The number of these rows without traffic.", ge=0)]
+    columns: Annotated[tuple[MatrixColumn, ...], Meta(description="The columns of the matrix.")]
+    items: Annotated[tuple[MatrixRow, ...], Meta(description="The listed rows.")]
     # Fields that are asked for and that nothing sets anywhere.
     unused: tuple[str, ...]
     elsewhere: tuple[str, ...]
-    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
+    unseen: Annotated[
+        tuple[BlindSpot, ...],
+        Meta(description="Blind spots: input that could not be read and that may change the answer."),
+    ]
 
 
 _DEFAULT: Final = MatrixOptions()

@@ -28,14 +28,16 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.path_phrases import PathNumber
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
-_CERTAIN: Final = "False where it is not known how the policies there combine."
+_CERTAIN: Final = "False if it is unknown how the policies combine here."
 
 
 class MatrixColumn(Struct, frozen=True, kw_only=True):
-    """What a column is about: a policy kind, or a field of any of the kinds that are asked about."""
+    """A column of the matrix: a policy kind, or a field."""
 
-    kind: Annotated[GroupKind | None, Meta(description="The policy kind; null for a column about a field.")] = None
-    field: Annotated[str, Meta(description="The field; empty for a column about a whole kind.")] = ""
+    kind: Annotated[
+        GroupKind | None, Meta(description="The policy kind of the column; null for a column of a field.")
+    ] = None
+    field: Annotated[str, Meta(description="The field of the column; empty for a column of a policy kind.")] = ""
 
     @property
     def title(self) -> str:
@@ -44,65 +46,65 @@ class MatrixColumn(Struct, frozen=True, kw_only=True):
 
 
 class WrittenSetting(Struct, frozen=True, kw_only=True):
-    """One field in force with its value, who set it and where that is written; see `Setting`."""
+    """A field in force with its value, source and location; see `Setting`."""
 
-    field: Annotated[str, Meta(description="As it is called in a description.")]
-    value: Annotated[Json, Meta()]
-    source: Annotated[Source, Meta()]
-    origin: Annotated[Origin | None, Meta()]
+    field: Annotated[str, Meta(description="The field, as in the answer of describe.")]
+    value: Annotated[Json, Meta(description="The value, of any JSON type.")]
+    source: Annotated[Source, Meta(description="The source of the value.")]
+    origin: Annotated[Origin | None, Meta(description="The location of the value; null if unknown.")]
     certain: Annotated[bool, Meta(description=_CERTAIN)]
     declared_in: FieldPath
     security: bool
 
 
 class WrittenBy(Struct, frozen=True):
-    """Who sets something, and where that was read."""
+    """The source of a setting, and its location."""
 
-    source: Annotated[Source, Meta()]
-    origin: Annotated[Origin | None, Meta()]
+    source: Annotated[Source, Meta(description="The source.")]
+    origin: Annotated[Origin | None, Meta(description="The location of the source; null if unknown.")]
 
 
 class CellPart(Struct, frozen=True, kw_only=True):
-    """What is in force in a column on some of the row's paths."""
+    """The settings in force in a column on some paths of a row."""
 
-    kind: Annotated[GroupKind, Meta()]
+    kind: Annotated[GroupKind, Meta(description="The policy kind.")]
     summary: Annotated[
-        tuple[str, ...], Meta(description="In short phrases; empty for a field with a value of its own.")
+        tuple[str, ...], Meta(description="The settings in short phrases; empty for a column of a field.")
     ]
     settings: Annotated[
         tuple[WrittenSetting, ...],
-        Meta(description="The fields that the column is about; empty if it is about a whole kind."),
+        Meta(description="The values of the field of the column; empty for a column of a policy kind."),
     ]
-    sources: Annotated[tuple[WrittenBy, ...], Meta(description="Who sets it, least specific first.")]
+    sources: Annotated[tuple[WrittenBy, ...], Meta(description="The sources of the settings, least specific first.")]
     certain: Annotated[bool, Meta(description=_CERTAIN)]
     passes_down: Annotated[
-        bool, Meta(description="True if it takes effect further down than the paths of the row reach.")
+        bool, Meta(description="True if the settings take effect only below the end of the paths of the row.")
     ]
     positions: tuple[int, ...]
     unseen: Annotated[
         tuple[BlindSpot, ...],
-        Meta(description="What was not read, or not as it is: a policy that sets this may be invalid, or different."),
+        Meta(description="Blind spots: policies that set these values may be invalid or different."),
     ]
 
     @property
     def paths(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The numbers of the paths on which it is in force."""
+        """The numbers of the paths on which the settings are in force."""
         return numbers(self.positions)
 
 
 class MatrixCell(Struct, frozen=True, kw_only=True):
-    """Everything in force in a column on the paths of a row."""
+    """A cell of the matrix: the settings in force in a column on the paths of a row."""
 
     parts: Annotated[
         tuple[CellPart, ...],
-        Meta(description="What is in force in the column of the same place; several where paths differ."),
+        Meta(description="The settings in force in the column; several parts if the paths differ."),
     ]
     without: tuple[int, ...]
-    unknown: Annotated[bool, Meta(description="True if something that could not be seen may set something there.")]
+    unknown: Annotated[bool, Meta(description="True if unread input may set a value in the cell.")]
 
     @property
     def without_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The numbers of the paths on which nothing is."""
+        """The numbers of the paths on which the column is empty."""
         return numbers(self.without)
 
 

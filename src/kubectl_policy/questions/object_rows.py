@@ -31,10 +31,14 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import BindingState
 
 
-_POLICIES: Final = "The policies with an effect on it; of a GatewayClass or Namespace, those attached to it."
-_UNDECIDED_POLICIES: Final = "The policies that may have an effect on it: it is not known how they combine with others."
-_TARGETED_BY: Final = "The target references that name it or a section of it, also those that fail."
-_UNDECIDED_ROUTES: Final = "The routes of which it is not known whether they are attached."
+_POLICIES: Final = (
+    "The policies with an effect on the object; for a GatewayClass or Namespace, the policies attached to it."
+)
+_UNDECIDED_POLICIES: Final = (
+    "The policies that may have an effect on the object, because it is unknown how they combine."
+)
+_TARGETED_BY: Final = "The target references to the object or to one of its sections, including those that fail."
+_UNDECIDED_ROUTES: Final = "The routes that may be attached: whether they are is unknown."
 
 
 class Listed(WithBlindSpots, frozen=True, kw_only=True):
@@ -45,7 +49,8 @@ class Listed(WithBlindSpots, frozen=True, kw_only=True):
     undecided_policies: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_POLICIES)]
     targeted_by: Annotated[tuple[Attachment, ...], Meta(description=_TARGETED_BY)]
     reported: Annotated[
-        tuple[ReportedCondition, ...], Meta(description="The conditions in the status, as controllers reported them.")
+        tuple[ReportedCondition, ...],
+        Meta(description="The conditions in the status of the object, as controllers reported them."),
     ]
 
     @property
@@ -78,12 +83,12 @@ class ObjectRow(Struct, frozen=True, kw_only=True):
 class GatewayClassRow(ObjectRow, frozen=True, kw_only=True):
     """A GatewayClass, its controller and the Gateways that name it."""
 
-    controller: Annotated[str, Meta()]
-    gateways: Annotated[tuple[ObjectRef, ...], Meta()]
+    controller: Annotated[str, Meta(description="The name of the controller.")]
+    gateways: Annotated[tuple[ObjectRef, ...], Meta(description="The Gateways that name the class.")]
 
     @property
     def accepted(self) -> Annotated[str, Meta()]:
-        """The status of its condition Accepted, as reported; empty if it is not."""
+        """The reported status of the condition Accepted; empty if it is not reported."""
         return reported_as(self.listed.reported, "Accepted")
 
 
@@ -92,71 +97,81 @@ class GatewayRow(ObjectRow, frozen=True, kw_only=True):
 
     above: Annotated[
         ObjectRef | None,
-        Meta(description="The GatewayClass of a Gateway, the Gateway of a ListenerSet; null if it names none."),
+        Meta(
+            description="The GatewayClass of a Gateway, or the Gateway of a ListenerSet; null if the object names none."
+        ),
     ]
-    ports: Annotated[tuple[Port, ...], Meta(description="The ports of its listeners, each once.")]
-    listeners: Annotated[tuple[str, ...], Meta()]
-    routes: Annotated[tuple[ObjectRef, ...], Meta(description="The routes attached to its own listeners.")]
+    ports: Annotated[tuple[Port, ...], Meta(description="The ports of the listeners, each once.")]
+    listeners: Annotated[tuple[str, ...], Meta(description="The names of the listeners.")]
+    routes: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The routes attached to the listeners of the object itself.")
+    ]
     undecided_routes: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_ROUTES)]
 
     @property
     def addresses(self) -> Annotated[tuple[str, ...] | None, Meta()]:
-        """Those in its status, as reported; null if it has no status."""
+        """The reported addresses in the status; null if the object has no status."""
         values = (text_at(address, "value") for address in mappings_at(self.raw, "status.addresses"))
         addresses = tuple(filter(None, values))
         return addresses if addresses or has_report(self.raw) else None
 
     @property
     def programmed(self) -> Annotated[str, Meta()]:
-        """The status of its own condition Programmed, as reported; empty if it is not."""
+        """The reported status of the condition Programmed of the object itself; empty if it is not reported."""
         return reported_as(self.listed.reported, "Programmed")
 
 
 class ListenerRow(ObjectRow, frozen=True, kw_only=True):
-    """A listener of a Gateway or ListenerSet; what is listed is what is known of it alone."""
+    """A listener of a Gateway or ListenerSet."""
 
     listener: Annotated[Listener, "inline"]
-    routes: Annotated[tuple[ObjectRef, ...], Meta(description="The routes attached to it.")]
+    routes: Annotated[tuple[ObjectRef, ...], Meta(description="The routes attached to the listener.")]
     undecided_routes: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_ROUTES)]
 
 
 class Parent(Struct, frozen=True, kw_only=True):
-    """The outcome of one parentRef: attached if it is at one listener at least; if not, the first reason why."""
+    """The outcome of one parentRef: attached to at least one listener, or the first reason why not."""
 
-    object: Annotated[ObjectRef, Meta()]
-    state: Annotated[BindingState, Meta()]
-    listeners: Annotated[tuple[NodeRef, ...], Meta(description="Those that it is attached to.")]
-    reason: Annotated[str, Meta(description="The API's own word for why it is not attached.")]
-    message: Annotated[str, Meta()]
+    object: Annotated[ObjectRef, Meta(description="The object that the parentRef names.")]
+    state: Annotated[BindingState, Meta(description="The state of the route at the parent.")]
+    listeners: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which the route is attached.")]
+    reason: Annotated[
+        str,
+        Meta(description="The reason why the route is not attached, as the API spells it; empty if it is attached."),
+    ]
+    message: Annotated[str, Meta(description="The reason why the route is not attached, for people.")]
 
 
 class RouteRow(ObjectRow, frozen=True, kw_only=True):
     """A route with its hostnames and one entry for each of its parentRefs."""
 
-    hostnames: Annotated[tuple[str, ...], Meta()]
-    parents: Annotated[tuple[Parent, ...], Meta(description="An entry for each of its parentRefs.")]
+    hostnames: Annotated[tuple[str, ...], Meta(description="The hostnames in the spec of the route.")]
+    parents: Annotated[tuple[Parent, ...], Meta(description="The outcomes, one for each parentRef.")]
 
 
 class BackendRow(ObjectRow, frozen=True, kw_only=True):
     """A Service or another object, and the routes that refer to it, as a backend or as their parent."""
 
     type: Annotated[
-        str, Meta(description="What sort of Service it is: ClusterIP, LoadBalancer; empty for any other object.")
+        str, Meta(description="The type of a Service: ClusterIP, LoadBalancer; empty for any other object.")
     ]
-    ports: Annotated[tuple[str, ...], Meta(description="Of a Service, as kubectl shows them: 80/TCP.")]
-    referred_by: Annotated[tuple[ObjectRef, ...], Meta(description="The routes that refer to it.")]
+    ports: Annotated[
+        tuple[str, ...],
+        Meta(description="The ports of a Service, as kubectl shows them: 80/TCP; empty for any other object."),
+    ]
+    referred_by: Annotated[tuple[ObjectRef, ...], Meta(description="The routes that refer to the object.")]
 
 
 class NamespaceRow(ObjectRow, frozen=True, kw_only=True):
     """A Namespace."""
 
-    holds: Annotated[tuple[ObjectRef, ...], Meta(description="What is in it of the hierarchy.")]
-    affected: Annotated[tuple[ObjectRef, ...], Meta(description="What of that is affected by a policy.")]
+    holds: Annotated[tuple[ObjectRef, ...], Meta(description="The objects of the hierarchy in the namespace.")]
+    affected: Annotated[tuple[ObjectRef, ...], Meta(description="The objects of these that a policy affects.")]
     unseen_inside: tuple[BlindSpot, ...]
 
     @property
     def phase(self) -> Annotated[str, Meta()]:
-        """The phase in its status, as reported; empty if it is not."""
+        """The reported phase in the status; empty if it is not reported."""
         return text_at(self.raw, "status.phase")
 
     @property

@@ -35,16 +35,14 @@ if TYPE_CHECKING:
 
 
 class Stanza(Struct, frozen=True):
-    """A part of a policy, and how it merges."""
+    """A stanza of a policy and its merge strategy."""
 
-    field: Annotated[str, Meta(description="For example spec.defaults.")]
-    strategy: Annotated[MergeStrategy, Meta()]
-    assumed: Annotated[
-        bool, Meta(description="True if nobody says that strategy, and other policies meet it somewhere.")
-    ]
+    field: Annotated[str, Meta(description="The path of the stanza, for example spec.defaults.")]
+    strategy: Annotated[MergeStrategy, Meta(description="The merge strategy of the stanza.")]
+    assumed: Annotated[bool, Meta(description="True if the strategy is assumed and the policy meets other policies.")]
 
 
-_REASONS: Final = "Why it has no effect anywhere, the first cause first; none if it has one, or may have."
+_REASONS: Final = "The reasons why the policy has no effect, first cause first; empty if it has or may have an effect."
 
 
 class PolicyRow(OfKnownKind, WithBlindSpots, frozen=True, kw_only=True):
@@ -53,17 +51,23 @@ class PolicyRow(OfKnownKind, WithBlindSpots, frozen=True, kw_only=True):
     resource: Annotated[Resource, "inline"]
     profile: PolicyKindProfile
     stanzas: Annotated[
-        tuple[Stanza, ...], Meta(description="Its parts that take effect somewhere; spec alone if it has no stanzas.")
+        tuple[Stanza, ...],
+        Meta(description="The stanzas of the policy that take effect; only spec if it has no stanzas."),
     ]
-    targets: Annotated[tuple[Attachment, ...], Meta(description="All of its references, also those that fail.")]
-    enforcement: Annotated[Enforcement, Meta()]
+    targets: Annotated[
+        tuple[Attachment, ...], Meta(description="All target references of the policy, including those that fail.")
+    ]
+    enforcement: Annotated[Enforcement, Meta(description="The enforcement state of the policy.")]
     reasons: Annotated[tuple[Reason, ...], Meta(description=_REASONS)]
     affected: Annotated[
         tuple[NodeRef, ...] | None,
-        Meta(description="Where it has an effective field, as in a PolicyDescription; null if that is not known."),
+        Meta(
+            description="The nodes with an effective field of the policy, as in a PolicyDescription; null if unknown."
+        ),
     ]
     reported: Annotated[
-        tuple[ReportedCondition, ...], Meta(description="The conditions in the status, as controllers reported them.")
+        tuple[ReportedCondition, ...],
+        Meta(description="The conditions in the status of the object, as controllers reported them."),
     ]
 
     @property
@@ -73,7 +77,7 @@ class PolicyRow(OfKnownKind, WithBlindSpots, frozen=True, kw_only=True):
 
     @property
     def reason(self) -> Annotated[str, Meta()]:
-        """Why it is not in force, or what its controller reports to the contrary; empty if neither is so."""
+        """The reason why the policy is not in force, or a contrary report of its controller; empty if there is none."""
         if self.reasons:
             return self.reasons[0].message
         if ENFORCEMENT[self.enforcement.state].in_force:
@@ -95,7 +99,7 @@ class PolicyRow(OfKnownKind, WithBlindSpots, frozen=True, kw_only=True):
 
     @property
     def created(self) -> Annotated[str, Meta()]:
-        """Its creationTimestamp; empty if that is not known."""
+        """The creationTimestamp of the policy; empty if unknown."""
         return text_at(self.raw, "metadata.creationTimestamp") if self.resource.created else ""
 
 
@@ -132,13 +136,13 @@ def _stanzas(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Stan
 
 
 class KindRow(OfKnownKind, frozen=True, kw_only=True):
-    """A policy kind, and its policies in every namespace."""
+    """A policy kind, with its policies in all namespaces."""
 
     names: KindNames
     profile: PolicyKindProfile
     definition: Resource | None
-    policies: Annotated[tuple[ObjectRef, ...], Meta()]
-    complete: Annotated[bool, Meta(description="False if some of its policies could not be read.")]
+    policies: Annotated[tuple[ObjectRef, ...], Meta(description="The policies of the kind.")]
+    complete: Annotated[bool, Meta(description="False if some policies of the kind could not be read.")]
 
     @property
     def policy_kind(self) -> Annotated[GroupKind, Meta()]:
@@ -147,52 +151,52 @@ class KindRow(OfKnownKind, frozen=True, kw_only=True):
 
     @property
     def origin(self) -> Annotated[Origin | None, Meta()]:
-        """Where its definition was read; null if it was not."""
+        """The location of the definition; null if it was not read."""
         return self.definition.origin if self.definition else None
 
     @property
     def namespaced(self) -> Annotated[bool, Meta()]:
-        """Whether its policies are in namespaces."""
+        """Whether the policies of the kind are namespaced."""
         return self.names.namespaced
 
     @property
     def strategy(self) -> Annotated[MergeStrategy | None, Meta()]:
-        """The merge strategy of all its policies; null if each policy chooses."""
+        """The merge strategy of all policies of the kind; null if each policy chooses."""
         return self.profile.strategy
 
     @property
     def strategy_field(self) -> Annotated[str, Meta()]:
-        """The field by which a policy chooses, if there is one."""
+        """The field in which a policy chooses its merge strategy; empty if there is none."""
         return self.profile.strategy_field
 
     @property
     def stanzas(self) -> Annotated[Stanzas | None, Meta()]:
-        """The stanzas: defaults and overrides (plural), default and override, or none; null if that is not known."""
+        """The stanzas: plural (defaults and overrides), singular (default and override) or none; null if unknown."""
         return self.profile.stanzas
 
     @property
     def default_strategy(self) -> Annotated[MergeStrategy, Meta()]:
-        """That of a policy that chooses none."""
+        """The merge strategy of a policy that chooses none."""
         return self.profile.default_strategy
 
     @property
     def target_fields(self) -> Annotated[tuple[str, ...], Meta()]:
-        """Where its target references stand; empty if it is not known how it attaches."""
+        """The fields with target references; empty if it is unknown how policies of the kind attach."""
         return self.profile.target_fields
 
     @property
     def declared_targets(self) -> Annotated[tuple[GroupKind, ...], Meta()]:
-        """The kinds that its policies may target; empty for any kind."""
+        """The kinds that policies of the kind can target; empty for any kind."""
         return tuple(sorted(self.profile.declared_targets))
 
     @property
     def effective_targets(self) -> Annotated[tuple[TargetLevel, ...], Meta()]:
-        """The levels at which it takes effect; empty if that is not known."""
+        """The levels at which the kind takes effect; empty if unknown."""
         return self.profile.effective_targets
 
     @property
     def name(self) -> Annotated[str, Meta()]:
-        """plural.group, the name of its definition."""
+        """The name of the definition: plural.group."""
         group = self.profile.group_kind.group
         return f"{self.names.plural}.{group}" if group else self.names.plural
 

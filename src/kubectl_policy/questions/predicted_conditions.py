@@ -70,26 +70,33 @@ def _state_in(scope: ScopeOutcome, policy: ObjectRef, profile: PolicyKindProfile
 
 
 class PolicyCondition(Struct, frozen=True, kw_only=True):
-    """A condition that the kind's controller should report."""
+    """A condition that the controller of a policy kind should report."""
 
-    type: Annotated[str, Meta()]
-    status: Annotated[str, Meta(description="True, False or Unknown.")]
-    reason: Annotated[str, Meta()]
-    message: Annotated[str, Meta(description="Why, in our words.")]
+    type: Annotated[str, Meta(description="The type of the condition.")]
+    status: Annotated[str, Meta(description="The status of the condition: True, False or Unknown.")]
+    reason: Annotated[str, Meta(description="The reason of the condition.")]
+    message: Annotated[
+        str, Meta(description="The reason for the condition, for people; not the text of the controller.")
+    ]
     related: Annotated[
         tuple[NodeRef, ...],
-        Meta(description="The targets that override a policy, the policy it is merged with, or the routes merged in."),
+        Meta(
+            description=(
+                "The targets that override the policy, the policy that it is merged with, or the routes that are"
+                " merged."
+            )
+        ),
     ] = ()
 
 
 class AncestorStatus(Struct, frozen=True, kw_only=True):
-    """The conditions that should be reported in one place of a policy's status."""
+    """The conditions that should be reported in one entry of the status of a policy."""
 
     ancestor: Annotated[
         NodeRef | None,
-        Meta(description="The entry in status.ancestors; null for status.conditions of the policy."),
+        Meta(description="The ancestor in status.ancestors; null for status.conditions of the policy."),
     ]
-    conditions: Annotated[tuple[PolicyCondition, ...], Meta()]
+    conditions: Annotated[tuple[PolicyCondition, ...], Meta(description="The conditions.")]
 
 
 class PolicyStatuses:

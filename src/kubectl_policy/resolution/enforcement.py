@@ -70,7 +70,7 @@ ENFORCEMENT: Final[Mapping[EnforcementState, EnforcementMeaning]] = MappingProxy
 
 
 class Enforcement(Struct, frozen=True, dict=True):
-    """The state of a policy, who beats it, and its fate on each path.
+    """The enforcement state of a policy, and the sources that supersede it.
 
     `Enforced`: every declared field is effective on every path; `PartiallyEnforced`: some are, somewhere;
     `Overridden`: none is, anywhere; `Conflicted`: refused everywhere for a conflict; `NoEffect`: attached, but
@@ -83,9 +83,14 @@ class Enforcement(Struct, frozen=True, dict=True):
     """
 
     policy: ObjectRef
-    state: Annotated[EnforcementState, Meta()]
+    state: Annotated[EnforcementState, Meta(description="The enforcement state.")]
     by: Annotated[
-        tuple[ObjectRef, ...], Meta(description="The policies, or objects with own fields, that beat it somewhere.")
+        tuple[ObjectRef, ...],
+        Meta(
+            description=(
+                "The policies, or objects with fields of their own, that supersede the policy on at least one path."
+            )
+        ),
     ]
     outcomes: tuple[EffectivePolicy, ...]
     idle_paths: tuple[Path, ...] = ()
@@ -103,7 +108,7 @@ class Enforcement(Struct, frozen=True, dict=True):
 
     @property
     def undecided_with(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
-        """The policies that set other fields, where it is not known how their kind combines; it is then Unknown."""
+        """The policies with which it is unknown how this policy combines; the state is then Unknown."""
         resolutions = self.resolutions if self.is_undecided else ()
         together = ({source.object for source in resolution.undecided} for resolution in resolutions)
         return tuple(sorted({ref for refs in together if self.policy in refs for ref in refs} - {self.policy}))

@@ -24,15 +24,14 @@ FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected
 # A field that a policy declares, what becomes of it, and who superseded it.
 FieldOutcome: TypeAlias = "tuple[Field, Leaf, FateState, tuple[Source, ...]]"
 
-_FIELD: Final = "As its policy writes it, below spec or a stanza of it: timeout.request, compressor[Gzip].gzip."
-_DEFAULTED: Final = "True if its policy leaves it out, so that the definition of its kind fills it in."
-_ORIGIN: Final = (
-    "Where it is written: the line of the field, or of its object if that cannot be told or no field says it."
-)
-_BLAME: Final = "Who wrote it, and when; null without --blame, and where that cannot be told."
+_FIELD: Final = "The path of the field below the spec or its stanza: timeout.request, compressor[Gzip].gzip."
+_DEFAULTED: Final = "True if the policy omits the field and the value is the default of its definition."
+_ORIGIN: Final = "The line of the field, or the line of its object if the field has no known line."
+_BLAME: Final = "The author and time of the last change; null without --blame, and if unknown."
 _STATE: Final = (
-    "effective; undecided where it is not known how its policy combines with others; superseded by another value;"
-    " rejected with its whole policy for a conflict; unheeded: ignored by controllers, not because of another policy."
+    "effective: in force; undecided: unknown, because it is unknown how the policies combine;"
+    " superseded: replaced by another value; rejected: the whole policy is refused because of a"
+    " conflict; unheeded: ignored by controllers, independently of other policies."
 )
 
 
@@ -40,8 +39,8 @@ class DeclaredField(Struct, frozen=True, kw_only=True, gc=False):
     """A field with its value, as its source declares it, and where that is written."""
 
     field: Annotated[str, Meta(description=_FIELD)]
-    value: Annotated[Json, Meta(description="Any JSON value; null if removed.")]
-    source: Annotated[Source, Meta()]
+    value: Annotated[Json, Meta(description="The value, of any JSON type; null if the field is removed.")]
+    source: Annotated[Source, Meta(description="The source of the field.")]
     origin: Annotated[Origin | None, Meta(description=_ORIGIN)] = None
     declared_in: FieldPath = WHOLE
     """The field of the source that says it; the whole of it where none does."""
@@ -50,16 +49,17 @@ class DeclaredField(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def declared_in_(self) -> Annotated[str, Meta()]:
-        """The field of its object, for example spec.overrides.timeout.request; empty if no field says it."""
+        """The full path of the field in its object, such as spec.overrides.timeout.request; empty if undeclared."""
         return str(self.declared_in)
 
 
 class Fate(DeclaredField, frozen=True, kw_only=True, gc=False):
-    """A declared field, and what becomes of it on a path."""
+    """A declared field and its state on a path."""
 
     state: Annotated[FateState, Meta(description=_STATE)]
     superseded_by: Annotated[
-        tuple[Source, ...], Meta(description="Who set the field, or what it is in, or the whole spec, instead.")
+        tuple[Source, ...],
+        Meta(description="The sources that set the field, a parent of the field, or the whole spec instead."),
     ] = ()
     by_port: bool = False
     """Whether what `superseded_by` say of the path's port replaces it."""

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, NodeRef, ObjectRef
 
-_FILTER: Final = "If a filter of the target, a rule, names the policy: its position there, from 1; else 0."
+_FILTER: Final = (
+    "The position, from 1, of the filter in the target rule that names the policy; 0 if no filter names it."
+)
 
 
 class Source(msgspec.Struct, frozen=True, order=True, cache_hash=True):
     """The source of a value: a policy by way of one of its targets, or the target object itself (`object`)."""
 
-    object: Annotated[ObjectRef, Meta()]
-    target: Annotated[NodeRef, Meta()]
+    object: Annotated[ObjectRef, Meta(description="The policy, or the object with fields of its own.")]
+    target: Annotated[NodeRef, Meta(description="The target through which the policy applies.")]
     overrides: Annotated[bool, Meta(description="Whether the value was declared as an override.")] = False
     filter: Annotated[int, Meta(description=_FILTER, ge=0)] = 0
 

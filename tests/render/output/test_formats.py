@@ -93,16 +93,19 @@ def test_the_published_schema_is_made_of_the_types() -> None:
 def test_the_schema_says_what_the_annotations_say() -> None:
     """Types, choices, what may be null, limits, and what is said of a member: beside a field, or by a property."""
     assert SCHEMA["$defs"]["Origin"]["properties"] == {
-        "source": {"description": "A file, or the context of a cluster.", "type": "string"},
-        "line": {"description": "From 1; 0 if unknown.", "type": "integer", "minimum": 0},
+        "source": {"description": "The path of a file, or the kubeconfig context of a cluster.", "type": "string"},
+        "line": {"description": "The line, from 1; 0 if unknown.", "type": "integer", "minimum": 0},
     }
     attachment = SCHEMA["$defs"]["Attachment"]["properties"]
     assert attachment["declaredIn"] == {
-        "description": "The field, for example spec.targetRefs[0]: of the policy, or of the object in namedBy.",
+        "description": "The field with the reference, in the policy or in the object of namedBy: spec.targetRefs[0].",
         "type": "string",
     }
     assert attachment["target"]["anyOf"] == [{"$ref": "#/$defs/NodeRef"}, {"type": "null"}]
-    assert SCHEMA["$defs"]["Diagnostic"]["properties"]["severity"] == {"enum": ["error", "warning", "info"]}
+    assert SCHEMA["$defs"]["Diagnostic"]["properties"]["severity"] == {
+        "description": "The severity of the problem.",
+        "enum": ["error", "warning", "info"],
+    }
 
 
 def test_a_list_has_the_rows_of_its_kind() -> None:

@@ -45,12 +45,12 @@ _ASK_FURTHER: Final = "ask about what is at these ends"
 
 
 class BlindSpot(Struct, frozen=True, kw_only=True):
-    """Something that an answer could not see."""
+    """A blind spot: input that an answer could not read."""
 
-    what: Annotated[str, Meta()]
-    reason: Annotated[str, Meta()]
-    remedy: Annotated[str, Meta(description="The file or the permission that would show it.")] = _ADD
-    origin: Annotated[Origin | None, Meta()] = None
+    what: Annotated[str, Meta(description="The input that could not be read, for people.")]
+    reason: Annotated[str, Meta(description="The reason why it could not be read, for people.")]
+    remedy: Annotated[str, Meta(description="The file or permission that is needed.")] = _ADD
+    origin: Annotated[Origin | None, Meta(description="The location of the input; null if unknown.")] = None
     policies: tuple[ObjectRef, ...] = ()
     """The policies that were read and are not computed: it is not known whether they count."""
     is_there: bool = False
@@ -70,7 +70,7 @@ class BlindSpot(Struct, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> Annotated[tuple[str, ...], Meta()]:
-        """The permissions with which it could be seen: `list retrypolicies.example.io in namespace baker`."""
+        """The missing permissions, for example `list retrypolicies.example.io in namespace baker`."""
         return tuple(map(str, self.permissions))
 
 
@@ -81,7 +81,7 @@ class WithBlindSpots(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter for it could not be seen."""
+        """False if input that may change the answer could not be read."""
         return not self.unseen
 
 

@@ -34,10 +34,10 @@ _Declared = TypeVar("_Declared", bound="DeclaredField")
 
 
 class Focus(Struct, frozen=True, kw_only=True):
-    """What alone is asked for."""
+    """The filters of an answer."""
 
-    kinds: Annotated[tuple[GroupKind, ...], Meta(description="The kinds of policies; empty for all.")] = ()
-    fields: Annotated[tuple[str, ...], Meta(description="What the fields begin with; empty for all.")] = ()
+    kinds: Annotated[tuple[GroupKind, ...], Meta(description="The policy kinds of --kind; empty for all kinds.")] = ()
+    fields: Annotated[tuple[str, ...], Meta(description="The field prefixes of --field; empty for all fields.")] = ()
 
     def has_kind(self, kind: GroupKind) -> bool:
         """Whether policies of a kind are asked for."""
@@ -54,14 +54,14 @@ class Focus(Struct, frozen=True, kw_only=True):
         return tuple(declared for declared in fields if self.has_field(declared.field))
 
 
-_REPORTED: Final = "The conditions in the status, as controllers reported them."
+_REPORTED: Final = "The conditions in the status of the object, as controllers reported them."
 
 
 class Reports(Struct, frozen=True, kw_only=True):
     """Conditions and Events that controllers reported on an object."""
 
     reported: Annotated[tuple[ReportedCondition, ...], Meta(description=_REPORTED)]
-    events: Annotated[tuple[ReportedEvent, ...], Meta(description="The Events about it, newest last.")]
+    events: Annotated[tuple[ReportedEvent, ...], Meta(description="The Events about the object, newest last.")]
 
 
 def reports_on(analysis: Analysis, obj: ObjectRef) -> Reports:
@@ -71,18 +71,21 @@ def reports_on(analysis: Analysis, obj: ObjectRef) -> Reports:
     return Reports(reported=reported, events=reported_events(analysis.index, obj))
 
 
-_PROBLEMS: Final = "What is wrong with the configuration, and matters here."
+_PROBLEMS: Final = "Problems of the configuration that concern this answer."
 
 
 class Description(Answer, frozen=True, kw_only=True):
     """An answer about an object, or about a policy."""
 
-    focus: Annotated[Focus, Meta(description="What alone is asked for: --kind and --field.")] = Focus()
-    origin: Annotated[Origin | None, Meta()]
+    focus: Annotated[Focus, Meta(description="The filters of the answer: --kind and --field.")] = Focus()
+    origin: Annotated[Origin | None, Meta(description="The location of the object; null if it was not read.")]
     paths: tuple[Path, ...]
     """The paths that the answer is about; the rest refers to them by position."""
     reports: Annotated[Reports, "inline"]
-    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
+    unseen: Annotated[
+        tuple[BlindSpot, ...],
+        Meta(description="Blind spots: input that could not be read and that may change the answer."),
+    ]
     problems: Annotated[tuple[Diagnostic, ...], Meta(description=_PROBLEMS)]
 
     @property
@@ -127,42 +130,48 @@ def _split_names(options: Iterable[str]) -> Iterator[str]:
 
 
 _ANY: Final = "*"
-_CARRIES_TRAFFIC: Final = "False for a route that is attached to nothing: what is in force then has nothing to act on."
-_HOSTNAMES: Final = "Those with which requests come in, * for any; empty where that is no matter of its kind."
-_UNATTACHED: Final = "Of a route that is attached to nothing, why each of its parentRefs leads nowhere."
+_CARRIES_TRAFFIC: Final = (
+    "False for a route that is not attached to any parent, so that settings have no requests to act on."
+)
+_HOSTNAMES: Final = "The hostnames of incoming requests, * for any; empty for kinds without hostnames."
+_UNATTACHED: Final = "For a route without any parent: the reason why each parentRef fails."
 
 
 class Unattached(Struct, frozen=True, kw_only=True):
-    """Why one parentRef of a route leads nowhere."""
+    """The reason why a parentRef of a route fails."""
 
-    parent: Annotated[ObjectRef, Meta()]
-    field: Annotated[str, Meta(description="The parentRef that leads nowhere, or the field in it that is to blame.")]
-    message: Annotated[str, Meta()]
-    reason: Annotated[str, Meta(description="The API's own word for it, if it has one.")]
-    hint: Annotated[str, Meta(description="What may have been meant; empty where nothing is near.")]
-    origin: Annotated[Origin | None, Meta()]
+    parent: Annotated[ObjectRef, Meta(description="The parent that the parentRef names.")]
+    field: Annotated[str, Meta(description="The parentRef that fails, or the field in it that is responsible.")]
+    message: Annotated[str, Meta(description="The reason why the parentRef fails, for people.")]
+    reason: Annotated[str, Meta(description="The reason as the API spells it; empty if the API defines none.")]
+    hint: Annotated[str, Meta(description="A similar name that may have been meant; empty if no name is similar.")]
+    origin: Annotated[Origin | None, Meta(description="The location of the field; null if unknown.")]
 
 
 class IncomingRequests(Struct, frozen=True, kw_only=True):
     """Hostnames and routes by which requests come to an object."""
 
     hostnames: Annotated[tuple[str, ...], Meta(description=_HOSTNAMES)]
-    routes: Annotated[int, Meta(description="The number of routes that are attached to its listeners.", ge=0)]
+    routes: Annotated[int, Meta(description="The number of routes attached to the listeners of the object.", ge=0)]
     carries_traffic: Annotated[bool, Meta(description=_CARRIES_TRAFFIC)]
     unattached: Annotated[tuple[Unattached, ...], Meta(description=_UNATTACHED)]
 
 
 class PolicyInAnswer(Struct, frozen=True, kw_only=True):
-    """A policy that an answer speaks of."""
+    """A policy in an answer."""
 
-    policy: Annotated[ObjectRef, Meta()]
-    origin: Annotated[Origin | None, Meta()]
+    policy: Annotated[ObjectRef, Meta(description="The policy.")]
+    origin: Annotated[Origin | None, Meta(description="The location of the policy; null if unknown.")]
     contrary: Annotated[
         ReportedCondition | None,
-        Meta(description="The condition by which a controller says that it does not work here; null if none does."),
+        Meta(
+            description=(
+                "The condition in which a controller reports that the policy does not work here; null if there is none."
+            )
+        ),
     ]
     otherwise: Annotated[
-        str, Meta(description="Why it may not be as it was read; empty where nothing speaks for that.")
+        str, Meta(description="The reason why the policy may differ from what was read; empty if there is none.")
     ] = ""
 
 

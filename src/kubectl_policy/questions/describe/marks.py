@@ -37,14 +37,15 @@ _LONGEST_MESSAGE: Final = 10_000
 
 
 class Mark(Struct, frozen=True, kw_only=True):
-    """A condition or an annotation that says that policies affect an object, which could not be read."""
+    """A condition or annotation on an object that names policies that could not be read."""
 
-    policy_kind: Annotated[GroupKind, Meta()]
-    object: Annotated[ObjectRef, Meta(description="What is marked: the subject, or what is above it.")]
-    sort: Annotated[MarkSort, Meta()]
-    name: Annotated[str, Meta(description="The type of the condition, or the annotation.")]
+    policy_kind: Annotated[GroupKind, Meta(description="The policy kind.")]
+    object: Annotated[ObjectRef, Meta(description="The marked object: the subject, or an object above it.")]
+    sort: Annotated[MarkSort, Meta(description="The form of the mark.")]
+    name: Annotated[str, Meta(description="The type of the condition, or the name of the annotation.")]
     policies: Annotated[
-        tuple[ObjectRef, ...], Meta(description="Those that it names and that were not read; none if it names none.")
+        tuple[ObjectRef, ...],
+        Meta(description="The named policies that were not read; empty if the mark names no policy."),
     ]
 
 

@@ -44,15 +44,15 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-_EXPECTED: Final = "What the controllers of policy kinds should report on the subject; most report nothing there."
-_MARKS: Final = "By what controllers say that policies affect it, or what is above it, which were not read."
-_NOT_LOOKED_INTO: Final = "What is referred to on the paths and may change anything: its kind is unknown."
+_EXPECTED: Final = "The conditions that controllers of policy kinds should report on the subject; empty for most kinds."
+_MARKS: Final = "Conditions and annotations that name unread policies of the subject or of an object above it."
+_NOT_LOOKED_INTO: Final = "Referenced objects of unknown kinds on the paths; they may change any setting."
 
 
 class Availability(Struct, frozen=True, kw_only=True):
     """Whether an object was read, and why not."""
 
-    in_input: Annotated[bool, Meta(description="False if the object is only named by something in the input.")]
+    in_input: Annotated[bool, Meta(description="False if the object is referenced but not contained in the input.")]
     absent: str
     """Why an object that is not in the input was not read."""
 
@@ -63,14 +63,18 @@ class Targeting(Struct, frozen=True, kw_only=True):
     attached: Annotated[
         tuple[ObjectRef, ...], Meta(description="The policies attached to the subject or to one of its sections.")
     ]
-    targeted_by: Annotated[tuple[GroupKind, ...], Meta(description="The policy kinds that target the subject's kind.")]
+    targeted_by: Annotated[
+        tuple[GroupKind, ...], Meta(description="The policy kinds that can target the kind of the subject.")
+    ]
 
 
 class Mentions(Struct, frozen=True, kw_only=True):
     """References to an object in the settings of policies."""
 
-    called_by: Annotated[tuple[Call, ...], Meta(description="The policies that send requests of their own there.")]
-    referred_to_by: Annotated[tuple[SettingsReference, ...], Meta(description="The settings of policies that name it.")]
+    called_by: Annotated[tuple[Call, ...], Meta(description="The policies that send their own requests to the object.")]
+    referred_to_by: Annotated[
+        tuple[SettingsReference, ...], Meta(description="The settings of policies that refer to the object.")
+    ]
 
 
 class UnknownInfluences(Struct, frozen=True, kw_only=True):
@@ -83,42 +87,44 @@ class UnknownInfluences(Struct, frozen=True, kw_only=True):
 class ObjectDescription(Description, frozen=True, kw_only=True):
     """The answer about an object that is not a policy."""
 
-    subject: Annotated[NodeRef, Meta()]
+    subject: Annotated[NodeRef, Meta(description="The described object or section.")]
     availability: Annotated[Availability, "inline"]
     requests: Annotated[IncomingRequests, "inline"]
     targeting: Annotated[Targeting, "inline"]
-    in_force: Annotated[tuple[InForce, ...], Meta()]
+    in_force: Annotated[tuple[InForce, ...], Meta(description="The settings in force, by policy kind and paths.")]
     sources: Annotated[
         tuple[PolicyInAnswer, ...],
-        Meta(description="The policies that inForce speaks of, whether in force or beaten."),
+        Meta(description="The policies in inForce, whether effective or superseded."),
     ]
-    not_applying: Annotated[tuple[NotApplying, ...], Meta()]
+    not_applying: Annotated[
+        tuple[NotApplying, ...], Meta(description="The policies and parents that do not apply, with the reasons.")
+    ]
     mentions: Annotated[Mentions, "inline"]
     failing: Annotated[
         tuple[FailingRoute, ...],
-        Meta(description="The routes of which requests on these paths get an error response."),
+        Meta(description="The routes whose requests on these paths get an error response."),
     ]
     influences: Annotated[UnknownInfluences, "inline"]
     expected: Annotated[tuple[PolicyCondition, ...], Meta(description=_EXPECTED)]
 
     @property
     def policies(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
-        """The policies with at least one effective field on some path."""
+        """The policies with at least one effective field on at least one path."""
         return self._with_role("policy")
 
     @property
     def filters_in_force(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
-        """The filters of routes that set something on some path."""
+        """The filters of routes with at least one effective field on at least one path."""
         return self._with_role("filter")
 
     @property
     def parameters_in_force(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
-        """The parameters of Gateways or classes that set something."""
+        """The parameters of Gateways and GatewayClasses with at least one effective field."""
         return self._with_role("parameters")
 
     @property
     def filters(self) -> Annotated[tuple[NotLookedInto, ...], Meta()]:
-        """The filters in notLookedInto."""
+        """The filters among notLookedInto."""
         return tuple(entry for entry in self.influences.not_looked_into if entry.as_ == "filter")
 
     def _with_role(self, role: Role) -> tuple[ObjectRef, ...]:
@@ -231,12 +237,12 @@ def _phrase(setting: Setting) -> str:
 class NotApplying(Struct, frozen=True, kw_only=True):
     """A policy or a parent that does not apply to the subject, and why."""
 
-    policy: Annotated[ObjectRef | None, Meta(description="Null for everything beyond the target.")]
+    policy: Annotated[ObjectRef | None, Meta(description="The policy; null for objects beyond the target.")]
     target: Annotated[
-        NodeRef | None, Meta(description="Where the policy is attached, or what the subject is not attached to.")
+        NodeRef | None, Meta(description="The target of the policy, or the node to which the subject is not attached.")
     ]
-    message: Annotated[str, Meta()]
-    reason: Annotated[str, Meta(description="The API's own word for it, if it has one.")] = ""
+    message: Annotated[str, Meta(description="The reason, for people.")]
+    reason: Annotated[str, Meta(description="The reason as the API spells it; empty if the API defines none.")] = ""
 
 
 def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> tuple[NotApplying, ...]:

@@ -32,64 +32,71 @@ if TYPE_CHECKING:
 
 
 _AFFECTED: Final = (
-    "Where it has an effective field: at the levels at which its kind takes effect or, where it is not known which"
-    " these are, on its target and on every object below that."
+    "The nodes with an effective field of the policy, at the levels at which the kind takes effect."
+    " If these levels are unknown: the target and every object below it."
 )
-_EXPECTED: Final = "What the controllers of the policy's kind should report; empty if they would report nothing."
-_REASONS: Final = "Why it has no effect anywhere, the first cause first; none if it has one, or may have."
+_EXPECTED: Final = "The conditions that controllers should report on the policy; empty if none are expected."
+_REASONS: Final = "The reasons why the policy has no effect, first cause first; empty if it has or may have an effect."
 
 
 class SupersededBy(Struct, frozen=True):
-    """Who beats a field, and where."""
+    """A source that supersedes a field, and the paths on which it does."""
 
-    by: Annotated[Source, Meta()]
+    by: Annotated[Source, Meta(description="The superseding source.")]
     positions: tuple[int, ...]
 
     @property
     def paths(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The numbers of the paths on which it does."""
+        """The numbers of the paths on which the source supersedes the field."""
         return numbers(self.positions)
 
 
 class FieldOutcome(DeclaredField, frozen=True, kw_only=True):
-    """A declared field, and where it is effective (positions of paths).
+    """A declared field and the paths on which it is effective.
 
     A list that is merged by its elements is one field, which can be effective and beaten on the same path.
     """
 
     effective_on: tuple[int, ...]
     undecided_on: tuple[int, ...]
-    superseded: Annotated[tuple[SupersededBy, ...], Meta()]
-    rejected: Annotated[bool, Meta(description="True if it is refused for a conflict somewhere.")]
+    superseded: Annotated[
+        tuple[SupersededBy, ...],
+        Meta(description="The sources that supersede the field, with the paths on which they do."),
+    ]
+    rejected: Annotated[
+        bool, Meta(description="True if the policy is refused because of a conflict on at least one path.")
+    ]
     ignored_on: tuple[int, ...]
     port_entry_on: tuple[int, ...]
     """Where an entry for the port stands instead."""
 
     @property
     def effective_on_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The numbers of the paths on which it is effective."""
+        """The numbers of the paths on which the field is effective."""
         return numbers(self.effective_on)
 
     @property
     def undecided_on_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """Where it may be effective: it is not known how its policy combines with others there."""
+        """The numbers of the paths on which it is unknown whether the field is effective."""
         return numbers(self.undecided_on)
 
     @property
     def unheeded_on(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """Where controllers ignore it."""
+        """The numbers of the paths on which controllers ignore the field."""
         return numbers(self.ignored_on)
 
 
 class PolicyDescription(Description, OfPolicyKind, frozen=True, kw_only=True):
-    """The answer about a policy; its paths are those at whose ends the kind takes effect."""
+    """The answer about a policy; the kind takes effect at the ends of its paths."""
 
-    policy: Annotated[ObjectRef, Meta()]
+    policy: Annotated[ObjectRef, Meta(description="The described policy.")]
     profile: PolicyKindProfile
     strategies: Annotated[tuple[MergeStrategy, ...], Meta(description="The merge strategies, least specific first.")]
-    doubts: Annotated[tuple[Doubt, ...], Meta(description="What could not be decided.")]
-    targets: Annotated[tuple[Attachment, ...], Meta(description="What its references lead to.")]
-    enforcement: Annotated[Enforcement, Meta()]
+    doubts: Annotated[tuple[Doubt, ...], Meta(description="Questions that could not be decided.")]
+    targets: Annotated[
+        tuple[Attachment, ...], Meta(description="The target references of the policy, with the state of each.")
+    ]
+    enforcement: Annotated[Enforcement, Meta(description="The enforcement state of the policy.")]
     reasons: Annotated[tuple[Reason, ...], Meta(description=_REASONS)]
     affected: Annotated[tuple[NodeRef, ...], Meta(description=_AFFECTED)]
     all_fields: tuple[FieldOutcome, ...]
@@ -100,12 +107,12 @@ class PolicyDescription(Description, OfPolicyKind, frozen=True, kw_only=True):
 
     @property
     def assumed_(self) -> Annotated[tuple[Assumption, ...], Meta()]:
-        """What rests on a default or a guess, because no profile covers it."""
+        """Properties of the policy kind that are assumed, because no profile defines them."""
         return self.profile.assumed
 
     @property
     def fields(self) -> Annotated[tuple[FieldOutcome, ...], Meta()]:
-        """Its fields, or those of them that alone are asked for."""
+        """The declared fields of the policy, restricted to focus."""
         return self.focus.of(self.all_fields)
 
 

@@ -30,36 +30,39 @@ SCOPED: Final = 20
 class EffectiveValue(Struct, frozen=True):
     """An effective value with its source."""
 
-    value: Annotated[Json, Meta(description="Any JSON value; null if removed.")]
-    source: Annotated[Source, Meta()]
+    value: Annotated[Json, Meta(description="The value, of any JSON type; null if the field is removed.")]
+    source: Annotated[Source, Meta(description="The source of the value.")]
     removed: Annotated[bool, Meta(description="Whether the value removes the field.")]
     certain: Annotated[
-        bool, Meta(description="False if it may not be in force: it is not known how its policy combines with others.")
+        bool,
+        Meta(description="False if the value may not be in force, because it is unknown how the policies combine."),
     ] = True
     origin: Annotated[
         Origin | None,
-        Meta(description="The line of the field, or of its object if that line is unknown or no field declares it."),
+        Meta(description="The line of the field, or the line of its object if the field has no known line."),
     ] = None
     declared_in: FieldPath = WHOLE
-    defaulted: Annotated[bool, Meta(description="Whether the definition of its kind fills the field in.")] = False
+    defaulted: Annotated[bool, Meta(description="Whether the value is the default of the definition of the kind.")] = (
+        False
+    )
 
     @property
     def declared_in_(self) -> Annotated[str, Meta()]:
-        """The field of its object, for example spec.overrides.timeout.request; empty if no field says it."""
+        """The full path of the field in its object, such as spec.overrides.timeout.request; empty if undeclared."""
         return str(self.declared_in)
 
 
 class FieldChange(Struct, frozen=True):
-    """A field of which the value or the source differs."""
+    """A field whose value or source differs."""
 
-    field: Annotated[str, Meta(description="Empty for a policy that takes part and declares no field.")]
-    before: Annotated[EffectiveValue | None, Meta(description="Null where nothing sets the field.")]
-    after: Annotated[EffectiveValue | None, Meta(description="Null where nothing sets the field.")]
-    security: Annotated[bool, Meta(description="Whether the field is known as relevant to security.")]
+    field: Annotated[str, Meta(description="The field; empty for a policy that declares no field.")]
+    before: Annotated[EffectiveValue | None, Meta(description="The value in that state; null if the field is not set.")]
+    after: Annotated[EffectiveValue | None, Meta(description="The value in that state; null if the field is not set.")]
+    security: Annotated[bool, Meta(description="Whether the field is known to be relevant to security.")]
 
     @property
     def sort(self) -> Annotated[ChangeSort, Meta()]:
-        """What happens to the setting; moved: the same value, or none, from another source."""
+        """The change of the setting; moved: the same value, or no value, from another source."""
         old, new = self.before, self.after
         if old and new and not old.removed and not new.removed:
             # What was certain and is no more may be lost; the other way round it may be gained.
@@ -82,9 +85,9 @@ class FieldChange(Struct, frozen=True):
 
 
 class ChangedObject(Struct, frozen=True):
-    """An object for which something differs, with the paths concerned."""
+    """An object with differences, and the paths on which it differs."""
 
-    node: Annotated[NodeRef, Meta()]
+    node: Annotated[NodeRef, Meta(description="The object or section.")]
     paths: tuple[int, ...]
     """The positions of its paths among those of the change."""
     all_paths: tuple[Path, ...] = ()
@@ -94,12 +97,12 @@ class ChangedObject(Struct, frozen=True):
 
     @property
     def paths_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The numbers of its paths among those of the change."""
+        """The numbers of the paths of the object within the change."""
         return numbers(self.paths)
 
     @property
     def scope(self) -> Annotated[str, Meta()]:
-        """Which of its paths are concerned, in words; empty if all of them, or if that was not looked up."""
+        """A description of the changed paths of the object, for people; empty if all its paths change or if unknown."""
         if not self.all_paths:
             return ""
         phrase = path_phrases(self.all_paths).phrase(self.affected_paths)
@@ -109,46 +112,51 @@ class ChangedObject(Struct, frozen=True):
 
     @property
     def of_paths(self) -> Annotated[int | None, Meta()]:
-        """The number of all its paths, if scope says which are concerned."""
+        """The number of all paths of the object, if scope is not empty."""
         return len(self.all_paths) or None
 
 
 class EffectChange(Struct, frozen=True, kw_only=True, dict=True):
-    """What differs of one policy kind, in the same way on all of its paths."""
+    """A difference of one policy kind that is the same on all of its paths."""
 
     profile: PolicyKindProfile
-    fields: Annotated[tuple[FieldChange, ...], Meta()]
+    fields: Annotated[tuple[FieldChange, ...], Meta(description="The changed fields.")]
     where: Annotated[
-        Where, Meta(description="Whether both states have the paths, or only the earlier or the later one.")
+        Where, Meta(description="The states that have the paths: both, only the earlier, or only the later state.")
     ]
-    from_nothing: Annotated[bool, Meta(description="Whether no policy of the kind was in force there.")]
-    to_nothing: Annotated[bool, Meta(description="Whether no policy of the kind is in force there any more.")]
+    from_nothing: Annotated[
+        bool, Meta(description="Whether no policy of the kind is in force on these paths in the earlier state.")
+    ]
+    to_nothing: Annotated[
+        bool, Meta(description="Whether no policy of the kind is in force on these paths in the later state.")
+    ]
     paths: tuple[Path, ...]
-    objects: Annotated[tuple[ChangedObject, ...], Meta(description="From the root downward.")]
+    objects: Annotated[tuple[ChangedObject, ...], Meta(description="The changed objects, from the root downward.")]
     assumed: Annotated[
-        tuple[str, ...], Meta(description="What rests on a default or a guess, because no profile covers it.")
+        tuple[str, ...],
+        Meta(description="Properties of the policy kind that are assumed, because no profile defines them."),
     ]
-    doubts: Annotated[tuple[Doubt, ...], Meta(description="What could not be decided.")]
+    doubts: Annotated[tuple[Doubt, ...], Meta(description="Questions that could not be decided.")]
 
     @property
     def policy_kind(self) -> Annotated[GroupKind, Meta()]:
-        """The kind of the policies."""
+        """The policy kind."""
         return self.profile.group_kind
 
     @property
     def paths_(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
-        """Its paths, numbered for this change alone."""
+        """The paths of the change, numbered for this change only."""
         return numbered(self.paths)
 
     @cached_property
     def sort(self) -> Annotated[ChangeSort, Meta()]:
-        """The worst of what happens to its fields."""
+        """The worst change of a field."""
         sorts = {changed.sort for changed in self.fields}
         return next(sort for sort in SORTS if sort in sorts)
 
     @property
     def security(self) -> Annotated[bool, Meta()]:
-        """Whether a field that is relevant to security is lost, changed or newly set where traffic runs on."""
+        """Whether a field relevant to security is lost, changed or newly set on paths that keep their traffic."""
         return self.harmful or self.demanding
 
     @cached_property

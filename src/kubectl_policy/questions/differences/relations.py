@@ -36,31 +36,55 @@ _TRIED: Final = 8
 class AttachmentChange(Struct, frozen=True, kw_only=True):
     """A change of the state of a policy's reference to a target."""
 
-    policy: Annotated[ObjectRef, Meta()]
-    target: Annotated[NodeRef, Meta()]
-    before: Annotated[State | None, Meta(description="Null where there is no such reference.")]
-    after: Annotated[State | None, Meta(description="Null where there is no such reference.")]
-    message: Annotated[str, Meta(description="Why it is not attached, in the state in which it is not.")]
+    policy: Annotated[ObjectRef, Meta(description="The policy.")]
+    target: Annotated[NodeRef, Meta(description="The target of the reference.")]
+    before: Annotated[State | None, Meta(description="The state of the reference; null if there is no such reference.")]
+    after: Annotated[State | None, Meta(description="The state of the reference; null if there is no such reference.")]
+    message: Annotated[
+        str, Meta(description="The reason why the policy is not attached, in the state in which it is not attached.")
+    ]
 
 
 class ParentChange(Struct, frozen=True, kw_only=True):
     """A change of the state of a route at a parent or listener."""
 
-    route: Annotated[ObjectRef, Meta()]
-    parent: Annotated[NodeRef, Meta()]
-    before: Annotated[BindingState | None, Meta(description="Null where the route does not name it, or it is missing.")]
-    after: Annotated[BindingState | None, Meta(description="Null where the route does not name it, or it is missing.")]
-    message: Annotated[str, Meta()]
+    route: Annotated[ObjectRef, Meta(description="The route.")]
+    parent: Annotated[NodeRef, Meta(description="The parent or listener.")]
+    before: Annotated[
+        BindingState | None,
+        Meta(
+            description=(
+                "The state of the route at the parent; null if the route does not name the parent or does not exist."
+            )
+        ),
+    ]
+    after: Annotated[
+        BindingState | None,
+        Meta(
+            description=(
+                "The state of the route at the parent; null if the route does not name the parent or does not exist."
+            )
+        ),
+    ]
+    message: Annotated[str, Meta(description="The reason for the state, for people.")]
 
 
 class EnforcementChange(Struct, frozen=True, kw_only=True):
     """A change of the enforcement of a policy."""
 
-    policy: Annotated[ObjectRef, Meta()]
-    before: Annotated[EnforcementState | None, Meta(description="Null where there is no such policy.")]
-    after: Annotated[EnforcementState | None, Meta(description="Null where there is no such policy.")]
-    by: Annotated[tuple[ObjectRef, ...], Meta(description="What beats it in the later state.")]
-    by_before: Annotated[tuple[ObjectRef, ...], Meta(description="What beats it in the earlier state.")] = ()
+    policy: Annotated[ObjectRef, Meta(description="The policy.")]
+    before: Annotated[
+        EnforcementState | None,
+        Meta(description="The enforcement state of the policy; null if the policy does not exist."),
+    ]
+    after: Annotated[
+        EnforcementState | None,
+        Meta(description="The enforcement state of the policy; null if the policy does not exist."),
+    ]
+    by: Annotated[tuple[ObjectRef, ...], Meta(description="The sources that supersede the policy in the later state.")]
+    by_before: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The sources that supersede the policy in the earlier state.")
+    ] = ()
 
 
 def attachment_changes(comparison: StateComparison) -> tuple[AttachmentChange, ...]:

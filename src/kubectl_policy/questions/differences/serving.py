@@ -47,7 +47,7 @@ class RuleAnswers(Struct, frozen=True, kw_only=True):
     invalid: str = ""
     """Why none is answered, if a policy that is not valid, or a filter, is the reason."""
     status: int = 0
-    """The status with which a filter answers them; 0 if none does."""
+    """The HTTP status with which a filter answers the requests; 0 if no filter does."""
 
     def shares_requests(self, rival: RuleAnswers) -> bool:
         """Whether another rule, of the same route in another state, has some of the same matches; all, without any."""
@@ -208,10 +208,14 @@ def _rule(node: NodeRef, raw: Json, backends: list[Backend], *, by_itself: bool)
 class RouteBehind(Struct, frozen=True, kw_only=True):
     """A route whose requests come through some listeners."""
 
-    route: Annotated[ObjectRef, Meta()]
-    hostnames: Annotated[tuple[str, ...], Meta(description="Those at these listeners; `*` for every host.")]
-    listeners: Annotated[tuple[NodeRef, ...], Meta()]
-    owner: Annotated[str, Meta(description="Empty if it names none, or none was asked for.")]
+    route: Annotated[ObjectRef, Meta(description="The route.")]
+    hostnames: Annotated[
+        tuple[str, ...], Meta(description="The hostnames of the route at these listeners; `*` for any.")
+    ]
+    listeners: Annotated[tuple[NodeRef, ...], Meta(description="The listeners.")]
+    owner: Annotated[
+        str, Meta(description="The owner of the route; empty if the route names none, and without --owner.")
+    ]
 
 
 def routes_behind(analysis: Analysis, nodes: Iterable[NodeRef], owner_key: str = "") -> tuple[RouteBehind, ...]:

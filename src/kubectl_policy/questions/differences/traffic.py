@@ -31,51 +31,73 @@ _WITH_HOSTNAME: Final = pattern(rb'"hostnames":\["')
 
 
 class FailingRule(Struct, frozen=True, kw_only=True):
-    """A rule of which requests fail in one of two states and not in the other."""
+    """A rule whose requests fail in only one of two states."""
 
-    rule: Annotated[NodeRef, Meta()]
-    failing: Annotated[int, Meta(description="Of the `total` of its requests, by the weights of its backends.")]
-    total: Annotated[int, Meta()]
-    backends: Annotated[tuple[ObjectRef, ...], Meta(description="To which these requests would go.")] = ()
-    reason: Annotated[str, Meta(description="The API's own word; empty if it has none.")] = ""
-    message: Annotated[str, Meta(description="Why the first backend gets none, or which policy or filter is why.")] = ""
-    status: Annotated[int, Meta(description="The status with which a filter answers them; 0 if none does.")] = 0
-    gone: Annotated[bool, Meta(description="Whether the state has no rule for such requests.")] = False
+    rule: Annotated[NodeRef, Meta(description="The rule.")]
+    failing: Annotated[int, Meta(description="The failing share of `total`, by the weights of the backends.")]
+    total: Annotated[int, Meta(description="The total of which `failing` is a part.")]
+    backends: Annotated[tuple[ObjectRef, ...], Meta(description="The backends of the failing requests.")] = ()
+    reason: Annotated[str, Meta(description="The reason as the API spells it; empty if the API defines none.")] = ""
+    message: Annotated[
+        str,
+        Meta(description="The reason why the first backend receives no requests, or the responsible policy or filter."),
+    ] = ""
+    status: Annotated[
+        int, Meta(description="The HTTP status with which a filter answers the requests; 0 if no filter does.")
+    ] = 0
+    gone: Annotated[bool, Meta(description="Whether the state has no rule for these requests.")] = False
 
 
 class RouteTraffic(Struct, frozen=True, kw_only=True):
-    """A route that answers requests in one of two states that it does not answer in the other."""
+    """A route that receives requests in one of two states that it does not receive in the other state."""
 
-    route: Annotated[ObjectRef, Meta()]
-    hostnames: Annotated[tuple[str, ...], Meta(description="Of these requests; `*` for every host.")]
-    lost: Annotated[tuple[NodeRef, ...], Meta(description="The listeners, or parents, at which it takes none there.")]
-    kept: Annotated[tuple[NodeRef, ...], Meta(description="Those at which it takes some there, or may.")]
-    failing: Annotated[tuple[FailingRule, ...], Meta(description="The rules of which requests fail there.")]
-    rules: Annotated[int, Meta(description="The number of all its rules.", ge=0)]
-    owner: Annotated[str, Meta(description="Empty if it names none, or none was asked for.")] = ""
+    route: Annotated[ObjectRef, Meta(description="The route.")]
+    hostnames: Annotated[tuple[str, ...], Meta(description="The hostnames of the requests; `*` for any.")]
+    lost: Annotated[
+        tuple[NodeRef, ...],
+        Meta(description="The listeners or parents at which the route accepts no requests in the other state."),
+    ]
+    kept: Annotated[
+        tuple[NodeRef, ...],
+        Meta(
+            description="The listeners or parents at which the route accepts or may accept requests in the other state."
+        ),
+    ]
+    failing: Annotated[tuple[FailingRule, ...], Meta(description="The rules whose requests fail in the other state.")]
+    rules: Annotated[int, Meta(description="The number of rules of the route.", ge=0)]
+    owner: Annotated[
+        str, Meta(description="The owner of the route; empty if the route names none, and without --owner.")
+    ] = ""
 
 
 class StillAnswered(Struct, frozen=True):
-    """Hostnames for which a route takes no requests any more, and the routes that do."""
+    """Hostnames that a route no longer accepts, and the routes that accept them."""
 
-    hostnames: Annotated[tuple[str, ...], Meta()]
-    by: Annotated[tuple[ObjectRef, ...], Meta()]
+    hostnames: Annotated[tuple[str, ...], Meta(description="The hostnames.")]
+    by: Annotated[tuple[ObjectRef, ...], Meta(description="The routes that accept them.")]
 
 
 class TrafficOneWay(Struct, frozen=True, kw_only=True):
-    """The traffic that one of two states has and the other one has not."""
+    """The traffic that one of two states has and the other state lacks."""
 
-    all: Annotated[tuple[RouteTraffic, ...], Meta(description="The routes that answer nothing there.")] = ()
-    some: Annotated[tuple[RouteTraffic, ...], Meta(description="The routes that answer a part of it there.")] = ()
+    all: Annotated[
+        tuple[RouteTraffic, ...], Meta(description="The routes without any traffic in the other state.")
+    ] = ()
+    some: Annotated[tuple[RouteTraffic, ...], Meta(description="The routes with less traffic in the other state.")] = ()
     hostnames: Annotated[
         tuple[str, ...],
-        Meta(description="For which no route takes requests there, at the same Gateway or by name; `*` for any."),
+        Meta(description="The hostnames that no route accepts in the other state, at the same Gateway; `*` for any."),
     ] = ()
     answered: Annotated[
-        tuple[StillAnswered, ...], Meta(description="The other hostnames of these routes, and who answers for them.")
+        tuple[StillAnswered, ...],
+        Meta(description="The other hostnames of these routes, with the routes that accept them in the other state."),
     ] = ()
-    listeners: Annotated[tuple[NodeRef, ...], Meta(description="At which no route takes requests there.")] = ()
-    backends: Annotated[tuple[ObjectRef, ...], Meta(description="To which no route sends any requests there.")] = ()
+    listeners: Annotated[
+        tuple[NodeRef, ...], Meta(description="The listeners at which no route accepts requests in the other state.")
+    ] = ()
+    backends: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The backends to which no route sends requests in the other state.")
+    ] = ()
 
     @property
     def routes(self) -> tuple[RouteTraffic, ...]:
@@ -84,17 +106,17 @@ class TrafficOneWay(Struct, frozen=True, kw_only=True):
 
 
 class TrafficChanges(Struct, frozen=True, kw_only=True):
-    """The traffic that is lost and that is gained."""
+    """The lost and the gained traffic."""
 
-    lost: Annotated[TrafficOneWay, Meta(description="What the earlier state alone has.")]
-    gained: Annotated[TrafficOneWay, Meta(description="What the later state alone has.")]
+    lost: Annotated[TrafficOneWay, Meta(description="The traffic that only the earlier state has.")]
+    gained: Annotated[TrafficOneWay, Meta(description="The traffic that only the later state has.")]
     uncontrolled: Annotated[
         tuple[RouteTraffic, ...],
-        Meta(description="Other routes behind Gateways on which no controller acts any more."),
+        Meta(description="Other routes behind Gateways that no controller manages any more."),
     ] = ()
-    owner_key: Annotated[
-        str, Meta(description="The label or annotation that names owners; empty if none was asked for.")
-    ] = ""
+    owner_key: Annotated[str, Meta(description="The label or annotation that names owners; empty without --owner.")] = (
+        ""
+    )
 
     @property
     def routes(self) -> tuple[RouteTraffic, ...]:

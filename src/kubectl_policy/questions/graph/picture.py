@@ -44,9 +44,9 @@ LinkState: TypeAlias = Literal["attached", "broken", "refused", "unknown"]
 # What separates the parts of an id. No API server lets any of it into a name; a file may say what it likes.
 _IN_NAMES: Final = str.maketrans({"%": "%25", "/": "%2F", "#": "%23"})
 _IN_KINDS: Final = _IN_NAMES | str.maketrans({".": "%2E"})
-_MARK: Final = "Where two states are compared: whether only one has it, or not both the same."
-_MAY_DIFFER: Final = "True if something was read that changes it, and not applied."
-_REASON: Final = "The API's own word for what is wrong with it, if it has one."
+_MARK: Final = "In a comparison of two states: whether only one state has the element, or whether it differs."
+_MAY_DIFFER: Final = "True if a patch that changes the object was read but not applied."
+_REASON: Final = "The reason as the API spells it, if the link fails; otherwise empty."
 
 
 # A document has each node several times: as itself, and at the ends of its links.
@@ -69,53 +69,58 @@ class GraphOptions(Struct, frozen=True, kw_only=True):
     """What is to be in a picture: everything, or the neighbourhood of some objects."""
 
     subjects: Annotated[
-        tuple[ObjectRef, ...], Meta(description="The objects of which this is what is around them; none if of all.")
+        tuple[ObjectRef, ...],
+        Meta(description="The objects around which the graph is drawn; empty for a graph of all objects."),
     ] = ()
-    namespace: Annotated[str, Meta(description="The namespace of whose objects it is; empty if of any.")] = ""
-    up: Annotated[bool, Meta(description="Whether it has what is above them.")] = True
-    down: Annotated[bool, Meta(description="Whether it has what is below them.")] = True
+    namespace: Annotated[str, Meta(description="The namespace of the objects; empty for all namespaces.")] = ""
+    up: Annotated[bool, Meta(description="Whether the graph contains the objects above the subjects.")] = True
+    down: Annotated[bool, Meta(description="Whether the graph contains the objects below the subjects.")] = True
     depth: Annotated[
-        int | None, Meta(description="How many objects further up and down it goes; null for however many.")
+        int | None,
+        Meta(description="The number of objects to follow up and down from the subjects; null for no limit."),
     ] = None
     # With kinds, links lead past the nodes of others; policies are shown that target some of these, or affect some.
     kinds: frozenset[GroupKind] = frozenset()
     policy_kinds: frozenset[GroupKind] = frozenset()
-    sections: Annotated[bool, Meta(description="Whether it has listeners, rules and ports.")] = True
-    only_affected: Annotated[bool, Meta(description="Whether what no policy is about is left out.")] = False
-    effective: Annotated[bool, Meta(description="Whether nodes say what is in force there.")] = False
+    sections: Annotated[bool, Meta(description="Whether the graph contains listeners, rules and ports.")] = True
+    only_affected: Annotated[
+        bool, Meta(description="Whether the graph contains only objects that a policy affects.")
+    ] = False
+    effective: Annotated[bool, Meta(description="Whether nodes have the settings in force (--effective).")] = False
     # Whether what is in one namespace is drawn together.
     grouped: bool = True
 
     @property
     def kinds_(self) -> Annotated[tuple[GroupKind, ...], Meta()]:
-        """The kinds of objects in it; empty for all."""
+        """The kinds of objects in the graph; empty for all kinds."""
         return tuple(sorted(self.kinds))
 
     @property
     def policy_kinds_(self) -> Annotated[tuple[GroupKind, ...], Meta()]:
-        """The kinds of policies in it; empty for all."""
+        """The policy kinds in the graph; empty for all kinds."""
         return tuple(sorted(self.policy_kinds))
 
 
 class GraphFacts(GraphOptions, frozen=True, kw_only=True):
-    """What the graph is of, where networkx looks."""
+    """The attributes of the graph, in the place where networkx expects them."""
 
-    complete: Annotated[bool, Meta(description="As above.")]
-    two_states: Annotated[bool, Meta(description="Whether two states are compared; mark is empty otherwise.")]
+    complete: Annotated[bool, Meta(description="False if input that may change the answer could not be read.")]
+    two_states: Annotated[bool, Meta(description="Whether two states are compared; otherwise mark is empty.")]
 
 
 class Win(Struct, frozen=True, kw_only=True):
     """Settings of one policy kind in force at a node, equal on all of its paths."""
 
-    policy_kind: Annotated[GroupKind, Meta()]
+    policy_kind: Annotated[GroupKind, Meta(description="The policy kind.")]
     policies: Annotated[
-        tuple[ObjectRef, ...], Meta(description="The policies that set it; none if a rule says it itself.")
+        tuple[ObjectRef, ...],
+        Meta(description="The policies that set the values; empty if a rule of a route sets them itself."),
     ]
-    summary: Annotated[tuple[str, ...], Meta(description="The settings in a few short phrases, for people.")]
+    summary: Annotated[tuple[str, ...], Meta(description="The settings in short phrases, for people.")]
     certain: Annotated[
         bool,
         Meta(
-            description="False where it is not known how policies there combine, or one of them may be different.",
+            description="False if it is unknown how the policies combine, or if a policy may differ from its manifest.",
         ),
     ]
     positions: tuple[int, ...] = ()
@@ -124,7 +129,7 @@ class Win(Struct, frozen=True, kw_only=True):
 
     @property
     def paths(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The numbers of the paths on which it is in force."""
+        """The numbers of the paths on which the settings are in force."""
         return numbers(self.positions)
 
 
@@ -135,7 +140,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
     wins: tuple[Win, ...]
 
 
-_TARGETS: Final = "All of its references, also those that fail, or lead to what is not drawn."
+_TARGETS: Final = (
+    "All target references of the policy, including those that fail or that lead to nodes that are not drawn."
+)
 
 
 class _Drawn(Struct, frozen=True, kw_only=True):
@@ -145,45 +152,46 @@ class _Drawn(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> Annotated[str, Meta()]:
-        """Kind.group/namespace/name#section, without the parts that are empty: the same in every picture."""
+        """The stable id of the node, Kind.group/namespace/name#section, without empty parts."""
         return node_id(self.ref)
 
 
 class GraphNode(_Drawn, frozen=True, kw_only=True):
-    """An object of the hierarchy, or one of its sections, whether or not it is there."""
+    """An object of the hierarchy or one of its sections, whether or not it exists."""
 
     ref: Annotated[NodeRef, "inline"]
-    type: Annotated[Literal["node"], Meta()] = "node"
-    presence: Annotated[Presence, Meta(description="Whether it is there; unknown if it was not read.")]
+    type: Annotated[Literal["node"], Meta(description="The type of the node.")] = "node"
+    presence: Annotated[Presence, Meta(description="Whether the object exists; unknown if it was not read.")]
     may_differ: Annotated[bool, Meta(description=_MAY_DIFFER)] = False
-    virtual: Annotated[bool, Meta(description="True if no API serves its kind.")] = False
-    origin: Annotated[Origin | None, Meta()] = None
-    hostnames: Annotated[tuple[str, ...], Meta(description="Those of a route, as it says them.")] = ()
-    protocol: Annotated[str, Meta(description="Of a listener.")] = ""
+    virtual: Annotated[bool, Meta(description="True if no API serves the kind.")] = False
+    origin: Annotated[Origin | None, Meta(description="The location of the object; null if it was not read.")] = None
+    hostnames: Annotated[
+        tuple[str, ...], Meta(description="The hostnames in the spec of the route; empty for other objects.")
+    ] = ()
+    protocol: Annotated[str, Meta(description="The protocol of a listener; empty for other nodes.")] = ""
     port: Annotated[
         Port | None,
         Meta(
-            description="The number of a listener's port, or of a backend's; "
-            "a text while something of it is to be filled in.",
+            description="The port number of a listener or backend; a string if it contains a variable without a value.",
         ),
     ] = None
-    hostname: Annotated[str, Meta(description="Of a listener; empty for every host.")] = ""
-    matches: Annotated[tuple[Json, ...], Meta(description="Which requests a rule takes, as it says it.")] = ()
+    hostname: Annotated[str, Meta(description="The hostname of a listener; empty for any hostname.")] = ""
+    matches: Annotated[tuple[Json, ...], Meta(description="The matches of a rule, as in its spec.")] = ()
     mark: Annotated[Mark, Meta(description=_MARK)] = ""
     settings_differ: Annotated[
-        bool, Meta(description="Whether other settings are in force there in the other of two states.")
+        bool, Meta(description="In a comparison of two states: whether the settings in force differ.")
     ] = False
     # None where nothing is in force, or where that was not asked for.
     outcome: Outcome | None = None
 
     @property
     def paths(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
-        """The paths of inForce: those that carry traffic there. None without --effective."""
+        """The paths of inForce that carry traffic; empty without --effective."""
         return numbered(self.outcome.paths) if self.outcome else ()
 
     @property
     def in_force(self) -> Annotated[tuple[Win, ...], Meta()]:
-        """What is in force at a rule or a listener. None without --effective."""
+        """The settings in force at a rule or a listener; empty without --effective."""
         return self.outcome.wins if self.outcome else ()
 
 
@@ -198,43 +206,44 @@ class _GraphEdge(Struct, frozen=True, kw_only=True):
 
     @property
     def source(self) -> Annotated[str, Meta()]:
-        """The id of the node above, or of the policy."""
+        """The id of the upper node, or of the policy."""
         return node_id(self.parent)
 
     @property
     def target(self) -> Annotated[str, Meta()]:
-        """The id of the node below, or of what the policy refers to."""
+        """The id of the lower node, or of the target of the policy."""
         return node_id(self.child)
 
     @property
     def key(self) -> Annotated[str, Meta()]:
-        """Tells links between the same two nodes apart."""
+        """The key that distinguishes links between the same two nodes."""
         return self.relation if self.number == 1 else f"{self.relation} {self.number}"
 
 
 class GraphLink(_GraphEdge, frozen=True, kw_only=True):
-    """That one node is directly above another, or would be."""
+    """A link between two nodes: the source is, or would be, directly above the target."""
 
     relation: Annotated[
-        str, Meta(description="gateway, listener, listener-set, route, mesh-route, rule, backend or port.")
+        str,
+        Meta(description=("gateway, listener, listener-set, route, mesh-route, rule, backend or port.")),
     ]
     state: Annotated[
         LinkState,
-        Meta(description="attached if requests run down it; broken if they do, and what is there fails."),
+        Meta(description="attached: requests follow the link; broken: requests follow the link and fail at its end."),
     ] = "attached"
     reason: Annotated[str, Meta(description=_REASON)] = ""
-    message: Annotated[str, Meta(description="What is wrong with it.")] = ""
-    past: Annotated[bool, Meta(description="True if it leads past nodes that are not drawn.")] = False
+    message: Annotated[str, Meta(description="The problem of the link, for people; empty if there is none.")] = ""
+    past: Annotated[bool, Meta(description="True if nodes between source and target are not drawn.")] = False
 
 
 class GraphAttachment(_GraphEdge, frozen=True, kw_only=True):
-    """A reference of a policy. Where sections are not drawn, it leads to the object of the one that is meant."""
+    """A reference of a policy. If sections are not drawn, it leads to the object of the section."""
 
-    relation: Annotated[Literal["attachment"], Meta()] = "attachment"
-    state: Annotated[State, Meta(description="Whether the policy is attached, or why it is not.")]
+    relation: Annotated[Literal["attachment"], Meta(description="The type of the link.")] = "attachment"
+    state: Annotated[State, Meta(description="The state of the attachment: attached, or the reason why not.")]
     reason: Annotated[str, Meta(description=_REASON)]
-    message: Annotated[str, Meta(description="Why it is not attached.")]
-    declared_in: Annotated[str, Meta(description="As in targets.")]
+    message: Annotated[str, Meta(description="The reason why the policy is not attached; empty if it is attached.")]
+    declared_in: Annotated[str, Meta(description="The field with the reference, as in targets.")]
 
 
 class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
@@ -245,19 +254,23 @@ class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
     """
 
     ref: Annotated[ObjectRef, "inline"]
-    type: Annotated[Literal["policy"], Meta()] = "policy"
+    type: Annotated[Literal["policy"], Meta(description="The type of the node.")] = "policy"
     profile: PolicyKindProfile
-    origin: Annotated[Origin | None, Meta()] = None
+    origin: Annotated[Origin | None, Meta(description="The location of the object; null if it was not read.")] = None
     targets: Annotated[tuple[Attachment, ...], Meta(description=_TARGETS)]
-    enforcement: Annotated[Enforcement, Meta()]
+    enforcement: Annotated[Enforcement, Meta(description="The enforcement state of the policy.")]
     may_differ: Annotated[bool, Meta(description=_MAY_DIFFER)] = False
     earlier: Annotated[
         EnforcementState | None,
-        Meta(description="Its enforcement in the earlier of two states, where it was another; else null."),
+        Meta(description="The enforcement in the earlier of two states, if it differs; otherwise null."),
     ] = None
     contrary: Annotated[
         ReportedCondition | None,
-        Meta(description="The condition by which a controller says that it does not work; null if none does."),
+        Meta(
+            description=(
+                "The condition in which a controller reports that the policy does not work; null if there is none."
+            )
+        ),
     ] = None
     affected: tuple[NodeRef, ...]
     mark: Annotated[Mark, Meta(description=_MARK)] = ""
@@ -266,12 +279,12 @@ class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
 
     @property
     def role(self) -> Annotated[Role, Meta()]:
-        """Whether it is a policy, a filter of routes, or holds parameters of Gateways."""
+        """The role of the object: a policy, a filter of routes, or parameters of Gateways."""
         return self.profile.role
 
     @property
     def affected_(self) -> Annotated[tuple[str, ...], Meta()]:
-        """The ids of where it has an effective field, also of what is not drawn."""
+        """The ids of the nodes with an effective field of the policy, including nodes that are not drawn."""
         return tuple(map(node_id, self.affected))
 
     @property
@@ -304,25 +317,30 @@ class Details(Struct, frozen=True, kw_only=True):
 class Picture(Answer, frozen=True, kw_only=True):
     """The answer of graph, as networkx.node_link_graph reads it with edges='links'."""
 
-    directed: Annotated[Literal[True], Meta(description="Links lead downward, or from policies to targets.")] = True
-    multigraph: Annotated[Literal[True], Meta(description="Two nodes may have several links.")] = True
+    directed: Annotated[
+        Literal[True], Meta(description="Always true: links lead downward, or from policies to targets.")
+    ] = True
+    multigraph: Annotated[Literal[True], Meta(description="Always true: two nodes can have several links.")] = True
     asked: GraphOptions
     # From the root downward; links and policies are sorted by name.
     nodes: tuple[GraphNode, ...]
     links: tuple[GraphLink, ...]
     policies: tuple[GraphPolicy, ...]
-    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
+    unseen: Annotated[
+        tuple[BlindSpot, ...],
+        Meta(description="Blind spots: input that could not be read and that may change the answer."),
+    ]
     two_states: bool = False
     details: Details | None = None
 
     @property
     def graph(self) -> Annotated[GraphFacts, Meta()]:
-        """What the graph is of, where networkx looks."""
+        """The attributes of the graph, in the place where networkx expects them."""
         return GraphFacts(**asdict(self.asked), complete=self.complete, two_states=self.two_states)
 
     @property
     def nodes_(self) -> Annotated[tuple[GraphNode | GraphPolicy, ...], Meta()]:
-        """From the root downward, then the policies. A policy that another one targets is a policy here."""
+        """The nodes of the hierarchy from the root downward, followed by the policies, including targeted policies."""
         # It is one thing, with one id; what it is as a policy says more.
         policies = {policy.ref for policy in self.policies}
         nodes = (node for node in self.nodes if node.ref.section or node.ref.object not in policies)
@@ -330,7 +348,7 @@ class Picture(Answer, frozen=True, kw_only=True):
 
     @property
     def links_(self) -> Annotated[tuple[GraphLink | GraphAttachment, ...], Meta()]:
-        """Those of the hierarchy, then the references of policies to what is drawn."""
+        """The links of the hierarchy, followed by the references of policies to drawn nodes."""
         return (*self.links, *self._attachments())
 
     @property

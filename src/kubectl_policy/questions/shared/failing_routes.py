@@ -26,18 +26,18 @@ _REPLACING: Final = {MergeStrategy.NONE, MergeStrategy.ATOMIC_DEFAULTS, MergeStr
 
 
 class FailingRoute(Struct, frozen=True, kw_only=True):
-    """A route of which requests get an error response, since a policy that would hold there is not valid."""
+    """A route whose requests get an error response, because a policy for the route is invalid."""
 
-    route: Annotated[ObjectRef, Meta()]
-    policy: Annotated[ObjectRef, Meta(description="The policy that is not valid.")]
-    message: Annotated[str, Meta(description="Why it is not.")]
+    route: Annotated[ObjectRef, Meta(description="The route.")]
+    policy: Annotated[ObjectRef, Meta(description="The invalid policy.")]
+    message: Annotated[str, Meta(description="The reason why the policy is invalid.")]
     paths: tuple[Path, ...]
     """The paths from the root to the rules that are concerned."""
-    whole: Annotated[bool, Meta(description="Whether all requests for the route are concerned.")]
+    whole: Annotated[bool, Meta(description="Whether all requests of the route fail.")]
 
     @property
     def rules(self) -> Annotated[tuple[NodeRef, ...], Meta()]:
-        """The rules that are concerned, each once."""
+        """The affected rules, each once."""
         return tuple(dict.fromkeys(path[-1] for path in self.paths))
 
 

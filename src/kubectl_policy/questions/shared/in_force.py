@@ -29,20 +29,22 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-_PASSES_DOWN: Final = "True if it takes effect only below these paths: these are the settings that it would bring."
-_ASSUMED: Final = "What rests on a default or a guess, because no profile covers it."
-_CERTAIN: Final = "False if it may not be in force: it is not known how its policy combines with others here."
+_PASSES_DOWN: Final = (
+    "True if the policies take effect only below these paths; settings then lists what they pass down."
+)
+_ASSUMED: Final = "Properties of the policy kind that are assumed, because no profile defines them."
+_CERTAIN: Final = "False if the value may not be in force, because it is unknown how the policies combine here."
 
 Assumption: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": ["being a policy", "class", "merge strategy"]})]
 
 
 class Setting(DeclaredField, frozen=True, kw_only=True):
-    """A field that is in force."""
+    """A field in force, with its value and source."""
 
-    removed: Annotated[bool, Meta(description="Whether its source removes it.")]
+    removed: Annotated[bool, Meta(description="Whether the source removes the field.")]
     certain: Annotated[bool, Meta(description=_CERTAIN)]
-    security: Annotated[bool, Meta(description="Whether the field is known as relevant to security.")] = False
-    instead_of: Annotated[tuple[Fate, ...], Meta(description="The declared values that it beat.")]
+    security: Annotated[bool, Meta(description="Whether the field is known to be relevant to security.")] = False
+    instead_of: Annotated[tuple[Fate, ...], Meta(description="The declared values that this value supersedes.")]
 
 
 class WithProfile(Protocol):
@@ -59,12 +61,12 @@ class OfPolicyKind(Struct, frozen=True):
 
     @property
     def class_(self: WithProfile) -> Annotated[PolicyClass, Meta()]:
-        """The class of the kind."""
+        """The class of the policy kind."""
         return self.profile.policy_class
 
     @property
     def known_by(self: WithProfile) -> Annotated[KnownBy, Meta()]:
-        """What makes it a policy kind."""
+        """How the kind is known to be a policy kind: by its profile, its label or its shape."""
         return self.profile.known_by
 
 
@@ -73,7 +75,7 @@ class OfKnownKind(OfPolicyKind, frozen=True):
 
     @property
     def assumed(self: WithProfile) -> Annotated[tuple[str, ...], Meta()]:
-        """What rests on a default or a guess, because no profile covers it."""
+        """Properties of the policy kind that are assumed, because no profile defines them."""
         return self.profile.assumed
 
 
@@ -97,7 +99,7 @@ class Combination(Struct, frozen=True, kw_only=True):
 
     strategies: Annotated[tuple[MergeStrategy, ...], Meta(description="The merge strategies, least specific first.")]
     assumed: Annotated[tuple[Assumption, ...], Meta(description=_ASSUMED)]
-    doubts: Annotated[tuple[Doubt, ...], Meta(description="What could not be decided.")]
+    doubts: Annotated[tuple[Doubt, ...], Meta(description="Questions that could not be decided.")]
 
 
 class Extent(Struct, frozen=True, kw_only=True):
@@ -105,30 +107,32 @@ class Extent(Struct, frozen=True, kw_only=True):
 
     positions: tuple[int, ...]
     """The positions of the paths."""
-    scope: Annotated[str, Meta(description="These paths in words; empty if there is one path only.")]
-    at: Annotated[tuple[NodeRef, ...], Meta(description="Where it takes effect.")]
+    scope: Annotated[str, Meta(description="A description of the paths, for people; empty if there is only one path.")]
+    at: Annotated[tuple[NodeRef, ...], Meta(description="The nodes at which the settings take effect.")]
     passes_down: Annotated[bool, Meta(description=_PASSES_DOWN)]
 
 
 class InForce(OfPolicyKind, frozen=True, kw_only=True):
-    """What the policies of one kind result in, or what rules of routes say themselves, the same on some paths."""
+    """The settings in force of one policy kind, or of the rules of routes themselves, equal on some paths."""
 
     kind: GroupKind
     profile: PolicyKindProfile
     combination: Annotated[Combination, "inline"]
-    policies: Annotated[tuple[ObjectRef, ...], Meta(description="Those with an effective field, or without any field.")]
-    undecided: Annotated[
-        tuple[ObjectRef, ...], Meta(description="Those of them of which it is not known whether they have an effect.")
+    policies: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The policies with at least one effective field, or without any field.")
     ]
+    undecided: Annotated[tuple[ObjectRef, ...], Meta(description="The policies among them whose effect is unknown.")]
     extent: Annotated[Extent, "inline"]
-    summary: Annotated[tuple[str, ...], Meta(description="The settings in a few short phrases, for people.")]
-    settings: Annotated[tuple[Setting, ...], Meta()]
-    without_effect: Annotated[tuple[Fate, ...], Meta(description="Declared fields for which nothing else stands.")]
+    summary: Annotated[tuple[str, ...], Meta(description="The settings in short phrases, for people.")]
+    settings: Annotated[tuple[Setting, ...], Meta(description="The settings in force.")]
+    without_effect: Annotated[
+        tuple[Fate, ...], Meta(description="Declared fields that have no effect and that no setting replaces.")
+    ]
     contest: Contest
 
     @property
     def policy_kind(self) -> Annotated[GroupKind, Meta()]:
-        """The kind of the policies, or of the routes."""
+        """The kind of the policies, or of the routes whose rules set the fields."""
         return self.kind
 
     @property
@@ -138,7 +142,7 @@ class InForce(OfPolicyKind, frozen=True, kw_only=True):
 
     @property
     def patches(self) -> Annotated[bool, Meta()]:
-        """True if they patch the proxy's own settings: anything may change."""
+        """True if the policies patch the proxy configuration, so that any setting may change."""
         return self.profile.patches
 
 

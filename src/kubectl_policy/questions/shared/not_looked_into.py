@@ -22,16 +22,16 @@ ReferenceRole: TypeAlias = Literal["filter", "parameters", "backend"]
 
 
 class NotLookedInto(Struct, frozen=True, kw_only=True):
-    """An object that may change what happens to requests, in a way that is not known."""
+    """An object of unknown kind that may change requests or settings."""
 
-    as_: Annotated[ReferenceRole, Meta(description="What it is to what names it.")]
-    object: Annotated[ObjectRef, Meta()]
-    origin: Annotated[Origin | None, Meta(description="Where the object was read; null if it was not.")] = None
-    by: Annotated[NodeRef, Meta(description="What names it: a rule of a route, a Gateway or a GatewayClass.")]
-    field: Annotated[str, Meta(description="Where its object names it.")]
+    as_: Annotated[ReferenceRole, Meta(description="The role of the object: filter, parameters or backend.")]
+    object: Annotated[ObjectRef, Meta(description="The referenced object.")]
+    origin: Annotated[Origin | None, Meta(description="The location of the object; null if it was not read.")] = None
+    by: Annotated[NodeRef, Meta(description="The referrer: a rule of a route, a Gateway or a GatewayClass.")]
+    field: Annotated[str, Meta(description="The field of the reference, in the object of `by`.")]
     backend: Annotated[
         ObjectRef | None,
-        Meta(description="What the backendRef names whose filter it is; null for one of the rule itself."),
+        Meta(description="The backend whose backendRef has the filter; null for a filter of the rule."),
     ] = None
 
 

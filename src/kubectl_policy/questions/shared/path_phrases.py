@@ -24,10 +24,10 @@ PathNumber: TypeAlias = Annotated[int, Meta(ge=1)]
 
 
 class NumberedPath(Struct, frozen=True):
-    """A path with its number, by which the rest of the document refers to it."""
+    """A path with its number; other members refer to paths by number."""
 
     number: Annotated[int, Meta(ge=1)]
-    nodes: Annotated[Path, Meta(description="Least specific first, Namespaces included.")]
+    nodes: Annotated[Path, Meta(description="The nodes of the path, least specific first, including Namespaces.")]
 
 
 def numbered(paths: Iterable[Path]) -> tuple[NumberedPath, ...]:

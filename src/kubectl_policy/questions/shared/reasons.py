@@ -89,24 +89,24 @@ RULES: Final = (
 
 
 class Reason(Struct, frozen=True):
-    """A reason for which a policy has no effect."""
+    """A reason why a policy has no effect."""
 
-    rule: Annotated[str, Meta(description="A stable name.", pattern="^[a-z]+(-[a-z]+)*$")]
-    message: Annotated[str, Meta()]
-    object: Annotated[ObjectRef, Meta(description="What is responsible.")]
-    field: Annotated[str, Meta(description="The field of it that is; empty if none is.")] = ""
-    origin: Annotated[Origin | None, Meta()] = None
-    reason: Annotated[str, Meta(description="The API's own word for it; empty if it has none.")] = ""
+    rule: Annotated[str, Meta(description="The stable name of the reason.", pattern="^[a-z]+(-[a-z]+)*$")]
+    message: Annotated[str, Meta(description="The reason, for people.")]
+    object: Annotated[ObjectRef, Meta(description="The responsible object.")]
+    field: Annotated[str, Meta(description="The responsible field of the object; empty if there is none.")] = ""
+    origin: Annotated[Origin | None, Meta(description="The location of the responsible field; null if unknown.")] = None
+    reason: Annotated[str, Meta(description="The reason as the API spells it; empty if the API defines none.")] = ""
     related: Annotated[
         tuple[NodeRef, ...],
-        Meta(description="What else it is about: a route and a listener, or who beats the policy and where."),
+        Meta(description="Other objects involved: a route and a listener, or the superseding policy and its target."),
     ] = ()
     positions: tuple[int, ...] = ()
     """The positions of the paths of which it is true; none if it is true of all."""
 
     @property
     def paths(self) -> Annotated[tuple[int, ...], Meta()]:
-        """The numbers of the paths of which it is true; empty if of all."""
+        """The numbers of the paths to which the reason applies; empty for all paths."""
         return tuple(position + 1 for position in self.positions)
 
 

@@ -22,15 +22,18 @@ StatusEntryRole: TypeAlias = Literal["object", "parent", "ancestor", "listener"]
 
 
 class ReportedCondition(Struct, frozen=True, kw_only=True):
-    """One condition, as a controller reported it."""
+    """A condition, as reported by a controller."""
 
-    about: Annotated[str, Meta(description="The parent, ancestor or listener that it is about.")]
-    controller: Annotated[str, Meta()]
-    type: Annotated[str, Meta()]
-    status: Annotated[str, Meta()]
-    reason: Annotated[str, Meta()]
-    message: Annotated[str, Meta()]
-    stale: Annotated[bool, Meta(description="True if it is not about the object's present generation.")]
+    about: Annotated[
+        str,
+        Meta(description="The parent, ancestor or listener that the condition is about; empty for the object itself."),
+    ]
+    controller: Annotated[str, Meta(description="The controller that reported the condition; empty if unknown.")]
+    type: Annotated[str, Meta(description="The type of the condition.")]
+    status: Annotated[str, Meta(description="The status of the condition.")]
+    reason: Annotated[str, Meta(description="The reason of the condition.")]
+    message: Annotated[str, Meta(description="The message of the condition.")]
+    stale: Annotated[bool, Meta(description="True if the condition is about an older generation of the object.")]
     seen: int | None = None
     """The generation that the controller says to have seen."""
 
@@ -195,14 +198,14 @@ _UNDATED: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class ReportedEvent(Struct, frozen=True, kw_only=True):
-    """One Event."""
+    """An Event."""
 
-    type: Annotated[str, Meta(description="Normal or Warning.")]
-    reason: Annotated[str, Meta()]
-    from_: Annotated[str, Meta(description="The component that reported it.")]
-    message: Annotated[str, Meta()]
-    count: Annotated[int, Meta(description="How often it occurred.")]
-    last: Annotated[str, Meta(description="When it last occurred; empty if that is not known.")]
+    type: Annotated[str, Meta(description="The type of the Event: Normal or Warning.")]
+    reason: Annotated[str, Meta(description="The reason of the Event.")]
+    from_: Annotated[str, Meta(description="The component that reported the Event.")]
+    message: Annotated[str, Meta(description="The message of the Event.")]
+    count: Annotated[int, Meta(description="The number of occurrences.")]
+    last: Annotated[str, Meta(description="The time of the last occurrence; empty if unknown.")]
 
 
 def reported_events(index: Index, obj: ObjectRef) -> tuple[ReportedEvent, ...]:

@@ -127,11 +127,16 @@ class Selected(Struct, frozen=True, kw_only=True):
 class LeftOutKind(Struct, frozen=True):
     """Objects of a kind that a list of policies leaves out."""
 
-    kind: Annotated[GroupKind, Meta()]
-    number: Annotated[int, Meta(description="How many objects of the kind are left out.", ge=1)]
+    kind: Annotated[GroupKind, Meta(description="The kind of the objects.")]
+    number: Annotated[int, Meta(description="The number of objects of the kind that are left out.", ge=1)]
     policies: Annotated[
         bool,
-        Meta(description="Whether they are policies, of what is no part of the hierarchy; else they look like some."),
+        Meta(
+            description=(
+                "True if the objects are policies of objects outside the hierarchy; false if they only look like"
+                " policies."
+            )
+        ),
     ]
 
 
@@ -139,13 +144,19 @@ class Listing(Answer, Generic[Row_co], frozen=True, kw_only=True):
     """A list: a row for each selected object."""
 
     type: ListType
-    namespace: Annotated[str, Meta(description="Empty if the objects are from every namespace, or in none.")]
+    namespace: Annotated[
+        str, Meta(description="The namespace of the objects; empty for all namespaces and for cluster-scoped objects.")
+    ]
     rows: tuple[Row_co, ...]
     elsewhere: tuple[str, ...]
     left_out: Annotated[
-        tuple[LeftOutKind, ...], Meta(description="What a list of policies leaves out; empty for any other list.")
+        tuple[LeftOutKind, ...],
+        Meta(description="The objects that a list of policies leaves out; empty for any other list."),
     ] = ()
-    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
+    unseen: Annotated[
+        tuple[BlindSpot, ...],
+        Meta(description="Blind spots: input that could not be read and that may change the answer."),
+    ]
 
     @property
     def items(self) -> Annotated[tuple[Row_co, ...], Meta()]:

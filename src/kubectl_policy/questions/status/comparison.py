@@ -62,17 +62,17 @@ ATTACHED_LISTENER_SETS: Final = "attachedListenerSets"
 _LISTED: Final = 5
 
 
-_AT: Final = "The ancestor, parent or listener; null for the conditions of the object itself."
-_DEPENDS_ON: Final = "What an undecided comparison depends on; if it is empty, the message of what is computed says so."
-_POLICY: Final = "Whether the object is a policy, or one that policies target."
+_AT: Final = "The ancestor, parent or listener of the condition; null for the object itself."
+_DEPENDS_ON: Final = "The blind spots that an undecided comparison depends on; if empty, see the message of computed."
+_POLICY: Final = "True if the object is a policy; false for any other object, such as a Gateway or a filter."
 
 
 class Claim(Struct, frozen=True):
-    """What one side says; a count as its status."""
+    """A computed or reported condition; for a count, status is the number."""
 
-    status: Annotated[str, Meta()]
-    reason: Annotated[str, Meta()] = ""
-    message: Annotated[str, Meta(description="Never compared.")] = ""
+    status: Annotated[str, Meta(description="The status of the condition, or the number of a count.")]
+    reason: Annotated[str, Meta(description="The reason of the condition; empty for a count.")] = ""
+    message: Annotated[str, Meta(description="The message; messages are not compared.")] = ""
 
 
 # A condition that should be reported, whoever predicts it; its reason is Pending if something was not read.
@@ -80,22 +80,31 @@ Predicted: TypeAlias = "PolicyCondition | Condition"
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """One type of condition, or a count, in one place of a status, as computed and as reported."""
+    """One condition type or count in one entry of a status, as computed and as reported."""
 
     at: Annotated[NodeRef | None, Meta(description=_AT)]
-    type: Annotated[str, Meta(description="Of a condition, or attachedRoutes or attachedListenerSets.")]
+    type: Annotated[str, Meta(description="The type of the condition, or attachedRoutes or attachedListenerSets.")]
     policy_kind: Annotated[
         GroupKind | None,
-        Meta(description="Whose mark on an affected object disagrees; null for any other condition."),
+        Meta(description="The policy kind of a condition on an affected object; null for any other condition."),
     ] = None
-    verdict: Annotated[Verdict, Meta()]
-    reported: Annotated[Claim | None, Meta(description="Null where nothing was reported.")]
-    computed: Annotated[Claim | None, Meta(description="Null where nothing should be reported.")]
-    controller: Annotated[str, Meta(description="Who reported, as far as the status says so.")] = ""
-    observed_generation: Annotated[int | None, Meta(description="What the report is about.")] = None
-    stale: Annotated[bool, Meta(description="Whether the report is about an older generation.")] = False
+    verdict: Annotated[Verdict, Meta(description="The result of the comparison.")]
+    reported: Annotated[
+        Claim | None, Meta(description="The reported condition or count; null if nothing was reported.")
+    ]
+    computed: Annotated[
+        Claim | None, Meta(description="The computed condition or count; null if nothing should be reported.")
+    ]
+    controller: Annotated[
+        str, Meta(description="The controller that reported; empty if the status does not name it.")
+    ] = ""
+    observed_generation: Annotated[
+        int | None, Meta(description="The generation that the report is about; null if the report names none.")
+    ] = None
+    stale: Annotated[bool, Meta(description="Whether the report is about an older generation of the object.")] = False
     explanation: Annotated[
-        Explanation | None, Meta(description="What would explain a disagreement; null where there is none.")
+        Explanation | None,
+        Meta(description="The likeliest explanation of a disagreement; null without a disagreement."),
     ] = None
     unseen: Annotated[tuple[BlindSpot, ...], Meta(description=_DEPENDS_ON)] = ()
 
@@ -120,26 +129,29 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 class OtherController(Struct, frozen=True):
-    """A place in a status that another controller writes, whose business it is."""
+    """An entry of a status that another controller writes."""
 
     at: Annotated[NodeRef | None, Meta(description=_AT)]
-    controller: Annotated[str, Meta()]
+    controller: Annotated[str, Meta(description="The name of the controller.")]
 
 
 class ObjectStatus(Struct, frozen=True, kw_only=True):
-    """The report on one object, against what is computed."""
+    """The reported status of one object, compared with the computed status."""
 
     resource: Annotated[Resource, "inline"]
     policy: Annotated[bool, Meta(description=_POLICY)]
-    generation: Annotated[int | None, Meta(description="The object's own; null if it has none.")]
+    generation: Annotated[int | None, Meta(description="The generation of the object; null if it has none.")]
     assumed: Annotated[
         tuple[Assumption, ...],
-        Meta(description="What of a policy's kind rests on a default or a guess, because no profile covers it."),
+        Meta(description="Properties of the policy kind that are assumed, because no profile defines them."),
     ] = ()
-    has_status: Annotated[bool, Meta(description="Without a status there is nothing to compare.")]
-    conditions: Annotated[tuple[Comparison, ...], Meta()] = ()
+    has_status: Annotated[
+        bool, Meta(description="Whether the object has a status; without a status, nothing is compared.")
+    ]
+    conditions: Annotated[tuple[Comparison, ...], Meta(description="The compared conditions and counts.")] = ()
     other_controllers: Annotated[
-        tuple[OtherController, ...], Meta(description="Places in the status that other controllers write.")
+        tuple[OtherController, ...],
+        Meta(description="The entries in the status that other controllers write; they are not compared."),
     ] = ()
 
     @property
@@ -149,7 +161,7 @@ class ObjectStatus(Struct, frozen=True, kw_only=True):
 
     @property
     def agrees(self) -> Annotated[bool, Meta()]:
-        """False if any condition or count is known to disagree."""
+        """False if at least one condition or count disagrees."""
         return not any(comparison.disagrees for comparison in self.conditions)
 
 

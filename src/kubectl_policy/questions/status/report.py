@@ -25,37 +25,40 @@ if TYPE_CHECKING:
 
 
 class StatusReport(Struct, frozen=True, kw_only=True):
-    """What controllers reported on the selected objects, against what is computed."""
+    """The reported status of the selected objects, compared with the computed status."""
 
     noun: str
     """What was asked for, in the singular."""
-    namespace: Annotated[str, Meta(description="Empty if the objects are from every namespace.")]
-    items: Annotated[tuple[ObjectStatus, ...], Meta(description="Policies first.")]
+    namespace: Annotated[str, Meta(description="The namespace of the objects; empty for all namespaces.")]
+    items: Annotated[tuple[ObjectStatus, ...], Meta(description="The objects, policies first.")]
     names: tuple[KindNames, ...]
     """The kinds of the objects, as an API server knows them."""
     elsewhere: tuple[str, ...]
     """The namespaces, one for each, of objects that would have been selected there."""
-    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
+    unseen: Annotated[
+        tuple[BlindSpot, ...],
+        Meta(description="Blind spots: input that could not be read and that may change the answer."),
+    ]
     place: SnapshotSource = "the input"
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
-        """False if something could not be read at all."""
+        """False if some input could not be read."""
         return not self.unseen
 
     @property
     def compared(self) -> Annotated[int, Meta(ge=0)]:
-        """The number of conditions and counts of which both sides are known."""
+        """The number of conditions and counts whose reported and computed values are both known."""
         return sum(comparison.is_compared for _, comparison in self.comparisons)
 
     @property
     def disagreeing(self) -> Annotated[int, Meta(ge=0)]:
-        """How many of these disagree."""
+        """The number of these that disagree."""
         return sum(comparison.disagrees for _, comparison in self.comparisons)
 
     @property
     def undecided(self) -> Annotated[int, Meta(ge=0)]:
-        """How many more depend on something that was not read."""
+        """The number of further conditions and counts that depend on unread input."""
         return sum(comparison.verdict == "Undecided" for _, comparison in self.comparisons)
 
     @property

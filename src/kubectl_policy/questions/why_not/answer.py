@@ -81,17 +81,17 @@ GENERATORS: Final[tuple[tuple[tuple[str, ...], Callable[[Case, Reason], Iterator
 
 
 class Offered(Edit, frozen=True, kw_only=True):
-    """An edit of one object that gives the policy an effect, tried on what was read."""
+    """An edit of one object that gives the policy an effect, checked on the input."""
 
-    origin: Annotated[Origin | None, Meta(description="Where the object that it changes or deletes was read.")]
-    defined: Annotated[
-        bool, Meta(description="Whether what was read says what an API server takes for such an object.")
+    origin: Annotated[
+        Origin | None, Meta(description="The location of the changed or deleted object; null for a new object.")
     ]
-    also_changes: Annotated[SideEffects, Meta()]
+    defined: Annotated[bool, Meta(description="Whether the edit was checked against the definition of the kind.")]
+    also_changes: Annotated[SideEffects, Meta(description="The side effects of the edit.")]
 
     @property
     def manifest(self) -> Annotated[Mapping[str, Json] | None, Meta()]:
-        """The object as it is to be, as `kubectl apply` takes it; null if it is deleted."""
+        """The edited object, as `kubectl apply` accepts it; null if the object is deleted."""
         if self.after is None:
             return None
         raw = self.after.raw
@@ -231,28 +231,34 @@ def _errors(analysis: Analysis, obj: ObjectRef) -> set[tuple[str, str]]:
 
 
 class WhyNot(Answer, frozen=True, kw_only=True):
-    """The answer of why-not: whether a policy has an effect on a target, why not, and what would help."""
+    """The answer of why-not: whether a policy has an effect on a target, the reasons why not, and helpful edits."""
 
-    policy: Annotated[ObjectRef, Meta()]
-    origin: Annotated[Origin | None, Meta()]
-    target: Annotated[NodeRef, Meta()]
-    target_origin: Annotated[Origin | None, Meta()]
+    policy: Annotated[ObjectRef, Meta(description="The policy.")]
+    origin: Annotated[Origin | None, Meta(description="The location of the policy; null if unknown.")]
+    target: Annotated[NodeRef, Meta(description="The object or section on which the policy should have an effect.")]
+    target_origin: Annotated[Origin | None, Meta(description="The location of the target; null if it was not read.")]
     effect: EffectOn
     profile: PolicyKindProfile
     assumed: Annotated[
-        tuple[str, ...], Meta(description="What rests on a default or a guess, because no profile covers it.")
+        tuple[str, ...],
+        Meta(description="Properties of the policy kind that are assumed, because no profile defines them."),
     ]
     reasons: Annotated[
         tuple[Reason, ...],
-        Meta(description="Why there is no effect or, if there is one, why not on the other paths; first causes first."),
+        Meta(
+            description="The reasons why the policy has no effect, or none on the remaining paths; first cause first."
+        ),
     ]
     edits: Annotated[
         tuple[Offered, ...],
-        Meta(description="Any of which would help, those first that change the least besides.", max_length=3),
+        Meta(description="The alternative edits, those with the fewest side effects first.", max_length=3),
     ]
-    tried: Annotated[int, Meta(description="How many edits were tried.", ge=0)]
-    obstacle: Annotated[str, Meta(description="Why no edit of one object will do; empty if one does.")]
-    unseen: Annotated[tuple[BlindSpot, ...], Meta()]
+    tried: Annotated[int, Meta(description="The number of edits that were tried.", ge=0)]
+    obstacle: Annotated[str, Meta(description="The reason why no edit of one object helps; empty if an edit helps.")]
+    unseen: Annotated[
+        tuple[BlindSpot, ...],
+        Meta(description="Blind spots: input that could not be read and that may change the answer."),
+    ]
 
     @property
     def has_effect(self) -> Annotated[bool, Meta()]:
@@ -266,27 +272,27 @@ class WhyNot(Answer, frozen=True, kw_only=True):
 
     @property
     def carrying_traffic(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The paths on which traffic runs, as far as is known."""
+        """The numbers of the paths that carry traffic, as far as known."""
         return numbers(sorted(self.effect.carrying))
 
     @property
     def effective_on(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The paths on which the policy has an effect."""
+        """The numbers of the paths on which the policy has an effect."""
         return numbers(self.effect.in_force)
 
     @property
     def undecided_on(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The paths on which it may have one: it is not known how it combines with others there."""
+        """The numbers of the paths on which it is unknown whether the policy has an effect."""
         return numbers(self.effect.undecided)
 
     @property
     def edit(self) -> Annotated[Offered | None, Meta()]:
-        """The first of the edits; null if none is needed, or none is known to help."""
+        """The first of the edits; null if no edit is needed or none helps."""
         return self.edits[0] if self.edits else None
 
     @property
     def lost(self) -> Annotated[tuple[NodeRef, ...], Meta()]:
-        """Where the policy would have no effect any more, if the first edit were made."""
+        """The nodes on which the policy would have no effect any more after the first edit."""
         return self.edit.also_changes.lost if self.edit else ()
 
 

@@ -28,23 +28,23 @@ Action: TypeAlias = Literal["change", "create", "delete"]
 
 
 class FieldEdit(Struct, frozen=True):
-    """One field at which an object is edited.
+    """An edited field of an object.
 
     An item that is taken out of a list has the position that it had, an item that is put in the one that it gets.
     """
 
     path: FieldPath
-    removed: Annotated[tuple[Json, ...], Meta(description="What stands there, if anything.", max_length=1)]
-    added: Annotated[tuple[Json, ...], Meta(description="What is to stand there, if anything.", max_length=1)]
+    removed: Annotated[tuple[Json, ...], Meta(description="The old value; empty if there is none.", max_length=1)]
+    added: Annotated[tuple[Json, ...], Meta(description="The new value; empty if there is none.", max_length=1)]
 
     @property
     def field(self) -> Annotated[str, Meta()]:
-        """Where, in words."""
+        """The field, for people."""
         return str(self.path)
 
     @property
     def path_(self) -> Annotated[tuple[str | int, ...], Meta()]:
-        """The keys and, from 0, places in lists that lead there."""
+        """The path of the field: keys, and positions in lists from 0."""
         return tuple(step for step in self.path.steps if isinstance(step, str | int))
 
 
@@ -56,7 +56,7 @@ class Edit(Struct, frozen=True, dict=True):
 
     @property
     def action(self) -> Annotated[Action, Meta()]:
-        """What is done to the object."""
+        """The type of the edit."""
         if self.before is None:
             return "create"
         return "change" if self.after else "delete"
@@ -70,7 +70,7 @@ class Edit(Struct, frozen=True, dict=True):
 
     @cached_property
     def changes(self) -> Annotated[tuple[FieldEdit, ...], Meta()]:
-        """Of an object that is changed."""
+        """The edited fields; empty if the object is created or deleted."""
         return tuple(_field_edits(self.before.raw, self.after.raw, WHOLE)) if self.before and self.after else ()
 
     @property
@@ -154,34 +154,38 @@ _HARMS: Final[tuple[Harm, ...]] = ("none", "some", "loss")
 
 
 class SideEffects(Struct, frozen=True, kw_only=True):
-    """What an edit changes beside the effect that it is for."""
+    """The side effects of an edit."""
 
-    settings: Annotated[int, Meta(description="How many settings of others differ, each counted at each object.", ge=0)]
-    objects: Annotated[tuple[ObjectRef, ...], Meta(description="The other objects on which they do.")]
+    settings: Annotated[
+        int, Meta(description="The number of changed settings of other objects, counted once per object.", ge=0)
+    ]
+    objects: Annotated[tuple[ObjectRef, ...], Meta(description="The other objects whose settings change.")]
     replaced: Annotated[
         tuple[str, ...],
-        Meta(description="Settings of others that would no longer be in force where the effect is wanted."),
+        Meta(description="Settings of other policies that the edit would replace on the target."),
     ]
     unprotected: Annotated[
         tuple[ObjectRef, ...],
-        Meta(description="Those on which settings that are relevant to security are lost or have other values."),
+        Meta(description="The objects that lose settings relevant to security, or get other values for them."),
     ]
-    losing: Annotated[tuple[ObjectRef, ...], Meta(description="Routes that answer fewer requests than before.")]
+    losing: Annotated[tuple[ObjectRef, ...], Meta(description="Routes that receive fewer requests than before.")]
     gaining: Annotated[
         tuple[ObjectRef, ...],
-        Meta(description="Routes that answer more requests than before, apart from what is wanted."),
+        Meta(description="Routes that receive more requests than before, except for the wanted effect."),
     ]
-    lost: Annotated[tuple[NodeRef, ...], Meta(description="Where the policy would have no effect any more.")]
+    lost: Annotated[
+        tuple[NodeRef, ...], Meta(description="The nodes on which the policy would have no effect any more.")
+    ]
     deletes: Annotated[bool, Meta(description="Whether an object is deleted.")]
     owners: Annotated[
         tuple[str, ...],
-        Meta(description="Who owns those objects, if the config file says by which label or annotation."),
+        Meta(description="The owners of these objects, if the config file names a label or annotation for owners."),
     ]
     owner_key: str
 
     @property
     def harm(self) -> Annotated[Harm, Meta()]:
-        """none; some; or loss, if something is taken away from somebody else."""
+        """none: no side effects; some: side effects without loss; loss: traffic, protection or an effect is lost."""
         if self.unprotected or self.losing or self.lost or self.deletes:
             return "loss"
         return "some" if self.settings or self.gaining or self.replaced else "none"

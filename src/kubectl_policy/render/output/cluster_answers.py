@@ -37,11 +37,11 @@ class ClusterAnswer(Struct, frozen=True, kw_only=True):
 
 
 class Unanswered(Struct, frozen=True, kw_only=True):
-    """A cluster that gives no answer."""
+    """A cluster without an answer."""
 
-    context: Annotated[str, Meta()]
-    message: Annotated[str, Meta(description="What is wrong, for people.")]
-    hint: Annotated[str, Meta(description="What to do about it; may be empty.")]
+    context: Annotated[str, Meta(description="The kubeconfig context of the cluster.")]
+    message: Annotated[str, Meta(description="The error, for people.")]
+    hint: Annotated[str, Meta(description="A remedy, for people; may be empty.")]
 
 
 class Answers(Struct, frozen=True, kw_only=True):

@@ -48,9 +48,12 @@ class Listener(Struct, frozen=True, kw_only=True):
     # The Gateway that it is served on; None where a ListenerSet names none.
     gateway: ObjectRef | None
     # In upper case, as the API's own validation ignores case.
-    protocol: Annotated[str, Meta()]
-    port: Annotated[Port | None, Meta(description="A text while something of it is to be filled in.")]
-    hostname: Annotated[str, Meta(description="Empty for every host.")]
+    protocol: Annotated[str, Meta(description="The protocol of the listener.")]
+    port: Annotated[
+        Port | None,
+        Meta(description="The port; a string if it contains a variable without a value, null if there is none."),
+    ]
+    hostname: Annotated[str, Meta(description="The hostname; empty for any hostname.")]
     # Whether TLS ends here, rather than passing through.
     terminates: bool
     raw: Mapping[str, Json]
