@@ -29,47 +29,54 @@ class ClusterFlags(Struct, frozen=True, kw_only=True):
     all_contexts: Annotated[
         bool, typer.Option("--all-contexts", help="Ask the clusters of all contexts in the kubeconfig.")
     ] = False
-    user: Annotated[str, _KubectlFlag(metavar="NAME", help="The user of the kubeconfig to be.")] = ""
-    server: Annotated[str, _KubectlFlag("--server", "-s", metavar="URL", help="The API server to ask.")] = ""
+    user: Annotated[str, _KubectlFlag(metavar="NAME", help="User of the kubeconfig to use.")] = ""
+    server: Annotated[
+        str, _KubectlFlag("--server", "-s", metavar="URL", help="Address and port of the API server.")
+    ] = ""
     token: Annotated[str, _KubectlFlag(metavar="TOKEN", help="Bearer token for the API server.")] = ""
-    as_: Annotated[str, _KubectlFlag("--as", metavar="USER", help="Ask as another user.")] = ""
-    as_group: Annotated[
-        list[str] | None, _KubectlFlag(metavar="GROUP", help="Ask as a member of a group. Repeatable.")
-    ] = None
-    as_uid: Annotated[str, _KubectlFlag(metavar="UID", help="Ask with a user's UID.")] = ""
+    as_: Annotated[str, _KubectlFlag("--as", metavar="USER", help="User to impersonate.")] = ""
+    as_group: Annotated[list[str] | None, _KubectlFlag(metavar="GROUP", help="Group to impersonate. Repeatable.")] = (
+        None
+    )
+    as_uid: Annotated[str, _KubectlFlag(metavar="UID", help="UID to impersonate.")] = ""
     as_extra: Annotated[
         list[str] | None,
-        _KubectlFlag("--as-user-extra", metavar="KEY=VALUE", help="Ask with more that is said of a user. Repeatable."),
+        _KubectlFlag(
+            "--as-user-extra", metavar="KEY=VALUE", help="Extra attribute of the impersonated user. Repeatable."
+        ),
     ] = None
     certificate_authority: Annotated[
-        str, _KubectlFlag(metavar="FILE", help="Certificate of the authority to trust.")
+        str, _KubectlFlag(metavar="FILE", help="Path to the certificate of the certificate authority.")
     ] = ""
-    client_certificate: Annotated[str, _KubectlFlag(metavar="FILE", help="Client certificate for TLS.")] = ""
-    client_key: Annotated[str, _KubectlFlag(metavar="FILE", help="Key of the client certificate.")] = ""
+    client_certificate: Annotated[str, _KubectlFlag(metavar="FILE", help="Path to a client certificate for TLS.")] = ""
+    client_key: Annotated[str, _KubectlFlag(metavar="FILE", help="Path to the key of the client certificate.")] = ""
     insecure_skip_tls_verify: Annotated[
         bool,
         _KubectlFlag(
             "--insecure-skip-tls-verify",
-            help="Do not check the server's certificate. This makes the connection insecure.",
+            help="Do not verify the certificate of the server. This makes the connection insecure.",
         ),
     ] = False
     tls_server_name: Annotated[
-        str, _KubectlFlag(metavar="NAME", help="Name to expect in the server's certificate.")
+        str, _KubectlFlag(metavar="NAME", help="Name to expect in the certificate of the server.")
     ] = ""
     disable_compression: Annotated[
-        bool, _KubectlFlag("--disable-compression", help="Ask for answers that are not compressed.")
+        bool, _KubectlFlag("--disable-compression", help="Request uncompressed responses.")
     ] = False
     timeout: Annotated[
         str,
         _KubectlFlag(
             "--request-timeout",
             metavar="TIME",
-            help="How long the cluster may take for all that is asked, such as 10s or 1m; 0 for any time.",
+            help="Time limit for all requests of a command, such as 10s or 1m; 0 means no limit.",
         ),
     ] = "30s"
-    cache_dir: Annotated[str, _KubectlFlag(metavar="FOLDER", help="Where what the cluster serves is remembered.")] = ""
+    cache_dir: Annotated[
+        str, _KubectlFlag(metavar="FOLDER", help="Directory in which the kinds of a cluster are cached.")
+    ] = ""
     chunk_size: Annotated[
-        int, _KubectlFlag(metavar="NUMBER", min=0, help="Ask for long lists in parts of this size; 0 for whole.")
+        int,
+        _KubectlFlag(metavar="NUMBER", min=0, help="Request long lists in parts of this size; 0 means in one request."),
     ] = 0
 
     @property

@@ -23,12 +23,12 @@ def status(
     *,
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
-    show_all: Annotated[bool, OutputOption("--show-all", help="Show also what agrees.")] = False,
+    show_all: Annotated[bool, OutputOption("--show-all", help="Also show conditions and numbers that agree.")] = False,
     exit_code: Annotated[
         bool, ExitCodeOption("--exit-code", help="Exit with 1 for disagreements, and with 4 for uncertain ones.")
     ] = False,
     allow_incomplete: Annotated[
-        bool, ExitCodeOption("--allow-incomplete", help="With --exit-code: ignore what is uncertain.")
+        bool, ExitCodeOption("--allow-incomplete", help="With --exit-code: ignore uncertain disagreements.")
     ] = False,
 ) -> int:
     """Compare reported conditions with computed ones.
