@@ -34,7 +34,7 @@ BLOCK: Final = re.compile(r"(?<=<!-- fields: )(.+?)( -->\n).*?(?=\n<!-- end of f
 # Words of JSON Schema that say nothing if they are zero or empty.
 OMITTED: Final = {"minLength", "minItems", "minProperties", "pattern"}
 OF_KINDS: Final = {"group": "The API group; empty for the core group.", "kind": "The name of the kind."}
-HEADER: Final = ("| field | what it says | if absent |", "|---|---|---|")
+HEADER: Final = ("| field | description | default |", "|---|---|---|")
 
 
 def json_schema() -> dict[str, Any]:
@@ -128,7 +128,7 @@ def tables() -> dict[str, list[str]]:
         ],
         **{topic: [*HEADER, *rows] for topic, rows in topics.items()},
         **{name: [*HEADER, *rows] for name, rows in own.items()},
-        "events": ["| in the map | said if |", "|---|---|", *events],
+        "events": ["| event | reported if |", "|---|---|", *events],
     }
 
 

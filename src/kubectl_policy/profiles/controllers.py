@@ -79,11 +79,11 @@ class ConditionWords(Struct, frozen=True, rename="camel"):
     """A condition as one implementation words it."""
 
     type: Name
-    """Its type; `{kind}` stands for the policy kind."""
+    """The type of the condition; `{kind}` stands for the policy kind."""
     status: Literal["True", "False", "Unknown"]
-    """Its status, in quotes: `"True"`, `"False"` or `"Unknown"`."""
+    """The status of the condition, in quotes: `"True"`, `"False"` or `"Unknown"`."""
     reason: Name
-    """Its reason."""
+    """The reason of the condition."""
 
 
 class ConditionInFile(ConditionWords, frozen=True, rename="camel"):
@@ -113,31 +113,29 @@ class StatusProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """The places and conditions with which a kind's controllers report."""
 
     placement: Annotated[Placement, ALWAYS] = "gateways"
-    """Where conditions are written: `policy`, in `status.conditions` of the policy; or in `status.ancestors`, with an
-    entry for each target (`targets`), for each parent of a target route (`parents`), the same with the Gateway or
-    ListenerSet of a listener in its stead (`owners`), for each Gateway above (`gateways`), or for each that the routes
-    to a target name as a parent, attached or not (`parentGateways`).
+    """The place of the conditions. `policy`: in `status.conditions` of the policy. All other values: in
+    `status.ancestors`, with one entry per target (`targets`); per parent of a target route (`parents`); the same, or
+    the Gateway or ListenerSet of a target listener (`owners`); per Gateway above the target (`gateways`); or per
+    Gateway that the routes to the target name as a parent, attached or not (`parentGateways`).
     """
     narrowed_by: NarrowedBy = "policies"
-    """What `narrowed` lists: targets further down that have policies of their own (`policies`), or the places further
-    down where such policies take effect instead (`targets`).
+    """The content of `narrowed`: targets further down that have policies of their own (`policies`), or the nodes
+    further down on which such policies take effect instead (`targets`).
     """
     enforced_by: EnforcedBy = "paths"
-    """What conditions on enforcement are about: all of a policy's `paths` together; or, place by place, the `merges`
-    that the policy is in: `enforced` is a part in every field, `partiallyEnforced` in some,
-    `overridden` in none of one merge.
+    """The extent of conditions on enforcement: all `paths` of a policy together, or each of its `merges`. For merges,
+    `enforced` means that the policy contributes to every field, `partiallyEnforced` to some fields, and `overridden` to
+    no field of one merge.
     """
     affects: Affects = "below"
-    """Which objects `affected` is about: all that a policy counts for (`below`), or its own targets alone, whether
-    or not it is in force (`targets`).
+    """The objects on which `affected` is reported: all objects below the targets for which a policy counts (`below`),
+    or only its targets, whether or not it is in force (`targets`).
     """
     conditions: Mapping[Event, _Conditions] = _STANDARD
-    """A map from [what can be said of a policy](#what-can-be-said-of-a-policy) to the condition that says so; what is
-    not in the map is not reported. Without it: those of GEP-713.
-    """
+    """A map from [events](#events) to conditions; other events are not reported. Without it: those of GEP-713."""
     target_annotation: Name = ""
-    """An annotation on targets that names the policies attached there, as `namespace/name`, several with commas between
-    them, or as a JSON list of such mappings; `{kind}` stands for the policy kind in lower case.
+    """An annotation on targets that names the policies attached to them: `namespace/name`, separated by commas, or a
+    JSON list of such mappings. `{kind}` stands for the policy kind in lower case.
     """
 
     def of(self, kind: GroupKind) -> StatusProfile:
@@ -165,21 +163,22 @@ class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """The treatment of Gateways by some controllers, where Gateway API leaves a choice or they depart from it."""
 
     unsupported_features: frozenset[Name] = frozenset()
-    """Features of Gateway API that the controllers lack, as `GatewayClass.status.supportedFeatures` names them."""
+    """The features of Gateway API that the controllers do not support, as in `GatewayClass.status.supportedFeatures`.
+    """
     address_types: frozenset[Name] = frozenset()
-    """The types of `spec.addresses` with which a Gateway is accepted. Without it: those of Gateway API."""
+    """The types of `spec.addresses` that a Gateway can have. Without it: those of Gateway API."""
     invalid_parents: InvalidParents = "served"
-    """`passedOver`: a Gateway that is not accepted serves nothing, and does not exist for routes that name no listener
-    of it, nor for policies on these; a listener whose references do not resolve takes no routes. `served`: what is not
-    valid is reported, and no more.
+    """`passedOver`: a Gateway that is not accepted serves no requests, and does not exist for routes that name no
+    listener of it, nor for policies on these routes; a listener with unresolved references accepts no routes. `served`:
+    invalid Gateways and listeners are only reported.
     """
     refusals: tuple[RouteRefusal, ...] = ()
-    """The reasons for which a route is not attached (`NoMatchingParent`, `NotAllowedByListeners`,
-    `NoMatchingListenerHostname`), the one first that is reported if several hold. Without it: the nearest miss:
-    hostname, then namespace and kind.
+    """The order of precedence of the reasons why a route is not attached (`NoMatchingParent`, `NotAllowedByListeners`,
+    `NoMatchingListenerHostname`); the first one that applies is reported. Without it: the nearest miss: hostname, then
+    namespace and kind.
     """
     evidence: Annotated[Evidence, REQUIRED] = ()
-    """Where this is written."""
+    """The sources of this information."""
 
     @property
     def ignores_invalid(self) -> bool:
@@ -195,9 +194,9 @@ class ControllerSetting(Struct, frozen=True, rename="camel"):
     """A setting of a controller that no manifest states."""
 
     default: str
-    """What holds unless a person says otherwise."""
+    """The value if neither `--setting` nor the config file sets one."""
     description: Name
-    """What it is."""
+    """The description of the setting."""
 
 
 def fill_in(name: str, values: Mapping[str, str]) -> str:
@@ -211,9 +210,9 @@ class BackendProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """A kind of backends, whose sections are its ports, by their numbers."""
 
     ports: Annotated[tuple[FieldName, ...], Meta(min_length=1)]
-    """Where the numbers of its ports stand; lists on the way are gone through."""
+    """The fields with the numbers of the ports; the path continues into each element of a list."""
     evidence: Evidence
-    """Where this is written."""
+    """The sources of this information."""
 
 
 class ByLabel(Struct, frozen=True, rename="camel"):
@@ -223,8 +222,8 @@ class ByLabel(Struct, frozen=True, rename="camel"):
     label: Name
     """The label of HTTPRoutes whose value the reference names."""
     all_namespaces: str = ""
-    """The namespace of such a reference that stands for every namespace. Without it: those of its own namespace are
-    meant.
+    """The namespace in such a reference that stands for all namespaces. Without it: only the namespace of the
+    reference.
     """
 
 
@@ -236,21 +235,21 @@ class DelegationProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     controllers: Annotated[frozenset[str], INTERNAL] = frozenset()
     settings: Annotated[tuple[tuple[str, str], ...], INTERNAL] = ()
     every_route: str = ""
-    """The name by which a `backendRef` of kind HTTPRoute means every route of its namespace, as one without a name
-    does. Without it: no name.
+    """The name with which a `backendRef` of kind HTTPRoute refers to all routes of its namespace, as does a
+    `backendRef` without a name. Without it: no name.
     """
     by_label: ByLabel | None = None
-    """The `group` and `kind` of a `backendRef` that names no object but the value of a `label`, and means the
-    HTTPRoutes that have it: those of its namespace, or all where the namespace is `allNamespaces`.
+    """The `group` and `kind` of a `backendRef` that names the value of a `label` instead of an object. It refers to the
+    HTTPRoutes with this value in its namespace, or in all namespaces if its namespace is `allNamespaces`.
     """
     inherit_matches: str = ""
-    """The annotation by which a route joins its matches to those of the rule that delegates to it, instead of having to
-    lie within them.
+    """The annotation with which the matches of a route are combined with those of the delegating rule, instead of
+    having to lie within them.
     """
     grant_required: bool = True
-    """Whether a ReferenceGrant is needed to delegate to another namespace."""
+    """Whether delegation to another namespace needs a ReferenceGrant."""
     evidence: Evidence
-    """Where this is written."""
+    """The sources of this information."""
 
     def under(self, values: Mapping[str, str]) -> DelegationProfile:
         """Return the profile under settings; one without a value has its default."""
@@ -269,23 +268,24 @@ class RouteSettings(Struct, frozen=True, kw_only=True, rename="camel"):
     """
 
     fields: Mapping[str, Name] = NOTHING
-    """A map from the fields of a rule that are settings, each with all that is below it, to what people call them, in
-    the singular: `timeouts: timeout`.
+    """A map from the fields of a rule that are settings, each including all fields below it, to their names in answers,
+    in the singular: `timeouts: timeout`.
     """
     filters: Mapping[str, Name] = NOTHING
-    """The same for what a filter of a rule, or of one of its backendRefs, may hold: `requestRedirect: redirect`. Other
-    filters are none of these settings.
+    """The same for the fields of a filter of a rule or of a backendRef: `requestRedirect: redirect`. Other filters are
+    not settings.
     """
     keys: Mapping[str, FieldName] = NOTHING
-    """A map from lists among the settings to the field by which their elements are told apart, a text or a reference;
-    of a filter that a rule may have several times, it is a field of the filter. Without it: lists come whole.
+    """A map from lists in the settings to the field that identifies their elements, a string or a reference. For a
+    filter that a rule can have several times, it is a field of the filter. Without it: a list is a single value.
     """
     security_fields: frozenset[SecurityField] = frozenset()
-    """The settings whose loss takes a protection away, as `securityFields` of a policy kind has them."""
+    """The settings that protect, in the format of `securityFields` of a policy kind."""
     summary: Annotated[tuple[SummaryPart, ...], Meta(min_length=1)] = ()
-    """What they are called in short, as `summary` of a policy kind has it. Without it: by their names."""
+    """The phrases that summarize the settings, in the format of `summary` of a policy kind. Without it: by their names.
+    """
     evidence: Evidence
-    """Where this is written."""
+    """The sources of this information."""
 
     def setting_name(self, object_field: str) -> str:
         """Return the name of the setting that a field of `rule` is part of; `setting` without a name."""

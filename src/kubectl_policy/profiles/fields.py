@@ -71,199 +71,206 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
 
     group_kind: Annotated[GroupKind, INTERNAL]
     policy_class: Annotated[PolicyClass, Meta(extra={"topic": IDENTITY})] = field(name="class")
-    """`direct`: a policy changes its target alone. `inherited`: also what is below it."""
+    """`direct`: a policy changes only its target. `inherited`: a policy also changes the objects below its target."""
     # Where the kind is known from; `origin` is where that stands.
     known_by: Annotated[KnownBy, INTERNAL]
     short_names: tuple[Annotated[str, text_like("^[a-z0-9-]+$", "Short names are in lower case.")], ...] = ()
-    """The short names by which kubectl knows the kind, for where its definition is not in the input."""
+    """The short names of the kind in kubectl, used if the definition of the kind is not in the input."""
     reference_fields: Annotated[
         Annotated[tuple[FieldName, ...], Meta(min_length=1)], Meta(extra={"topic": TARGETS})
     ] = field(default=TARGET_FIELDS, name="targetFields")
-    """Where the target references stand. Without it: `spec.targetRef`, `spec.targetRefs`, `spec.targetSelectors`."""
+    """The fields with target references. Without it: `spec.targetRef`, `spec.targetRefs`, `spec.targetSelectors`."""
     filter_routes: frozenset[GroupKind] = frozenset()
-    """The kinds of routes whose rules may name a policy by a filter of type `ExtensionRef`, besides what the policy
-    names itself. It is in the namespace of the route, and comes before all others on that rule, in the order of the
-    filters.
+    """The kinds of routes whose rules can name a policy in a filter of type `ExtensionRef`, in addition to the target
+    references of the policy. The policy is in the namespace of the route. It precedes all other policies on that rule,
+    in the order of the filters.
     """
     backend_filters: bool = False
-    """Whether a filter of a backendRef may do so as well. It then applies to that backend alone: that is said, and what
-    it changes there is not computed.
+    """Whether a filter of a backendRef can name a policy, too. The policy then applies to that backend only; answers
+    say so, and its effect is not computed.
     """
     target_group: str = ""
-    """The group of a reference that names none. Without it: the core group."""
+    """The API group of a target reference without a group. Without it: the core group."""
     declared_targets: frozenset[GroupKind] = frozenset()
-    """The kinds that a policy may name; a reference to any other fails. Without it: any kind."""
+    """The kinds that a policy can target; a reference to any other kind fails. Without it: any kind."""
     effective_targets: Annotated[tuple[TargetLevel, ...], Meta(extra={"topic": EFFECT})] = ()
-    """The levels at which a policy changes behaviour; of several on one path the deepest counts. Without it: the target
-    itself for a direct kind, the end of every path for an inherited one.
+    """The levels at which a policy changes behavior; if a path has several, the deepest one counts. Without it: the
+    target itself for a direct kind, the end of every path for an inherited one.
     """
     hostnames: Hostnames = "overlap"
-    """`overlap`: a path counts wherever the route is attached. `inside`: only if a hostname of the route is inside the
-    listener's, not wider.
+    """`overlap`: a path counts wherever the route is attached. `inside`: a path counts only if the hostname of the
+    listener covers a hostname of the route.
     """
     virtual_targets: Annotated[frozenset[GroupKind], Meta(extra={"topic": TARGETS})] = frozenset()
-    """Target kinds that no API serves; such a target is taken to exist."""
+    """Target kinds that no API serves; such a target is assumed to exist."""
     cross_namespace: bool | None = None
-    """Whether a reference may name another namespace. Without it: allowed where a ReferenceGrant permits it."""
+    """Whether a target reference can name another namespace. Without it: only if a ReferenceGrant permits it."""
     grant_required: bool = True
-    """Whether a reference to another namespace needs a ReferenceGrant there."""
+    """Whether a target reference to another namespace needs a ReferenceGrant in that namespace."""
     unnamed_rules: Annotated[
         str,
         text_like("\\{n\\}", "How a reference calls a rule without a name; {n} is its place, from 1."),
     ] = ""
-    """How a reference calls a rule of a route that has no name, with `{n}` for its place from 1: `rule-{n}`. Without
-    it: such a rule cannot be named.
+    """The name by which a target reference names a rule of a route that has no name; `{n}` is the position of the rule,
+    from 1: `rule-{n}`. Without it: such a rule cannot be named.
     """
     global_namespace: Name = ""
-    """The namespace whose policies may select objects in every namespace; `{name}` stands for a
+    """The namespace whose policies can select objects in all namespaces; `{name}` stands for a
     [setting](#how-controllers-are-set-up). Without it: no such namespace.
     """
     empty_selector: Literal["everything", "nothing"] = "everything"
-    """Whether a selector without any requirement selects `everything` or `nothing`."""
+    """Whether a selector without requirements selects `everything` or `nothing`."""
     controllers: Controllers = frozenset()
-    """The `controllerName`s of the GatewayClasses that the kind is for: it has no effect on Gateways of other classes;
+    """The `controllerName`s of GatewayClasses. Policies of the kind have no effect on Gateways of other classes.
     `{name}` stands for a [setting](#how-controllers-are-set-up). Without it: those of the file.
     """
     needs: tuple[RequiredObject, ...] = ()
-    """Objects to which settings of a policy refer; without them it is invalid, unless `whenMissing` says otherwise. Of
-    one that was not read, answers say so.
+    """The objects to which settings of a policy refer. A policy is invalid if such an object does not exist, unless
+    `whenMissing` defines another consequence. Answers name the objects that were not read.
     """
     enabled_by: RequiredParameter | None = None
-    """A field in the parameters of a Gateway, or of its class, without which policies of the kind are refused there."""
-    least_sizes: Mapping[str, Annotated[tuple[FieldName, ...], Meta(min_length=1)]] = NOTHING
-    """A map from a field with a size to the fields with sizes that it must not be less than; else a policy is invalid.
+    """A field in the parameters of a Gateway, or of its GatewayClass, that must be set; otherwise policies of the kind
+    are refused there.
     """
+    least_sizes: Mapping[str, Annotated[tuple[FieldName, ...], Meta(min_length=1)]] = NOTHING
+    """A map from a size field to the size fields that set its minimum; a policy with a smaller size is invalid."""
     when_invalid: Literal["ignored", "errors"] = "ignored"
-    """`errors`: requests to the targets of an invalid policy get an error response; `ignored`: it has no effect."""
+    """`errors`: requests to the targets of an invalid policy get an error response. `ignored`: an invalid policy has no
+    effect.
+    """
     targets_exist: Literal["whenRead", "whenReferred"] = "whenRead"
-    """`whenRead`: a target exists if there is such an object; `whenReferred`: if a route that the controllers act on
-    sends requests to it, whether or not there is such an object.
+    """`whenRead`: a target exists if the object exists. `whenReferred`: a target exists if a route of the controllers
+    forwards requests to it, even if the object does not exist.
     """
     exclusive_field: FieldName = ""
-    """A list in target sections of which no two sections may share an entry."""
+    """A list in target sections; two target sections cannot share an entry of the list."""
     target_status: FieldName = ""
-    """A field of the target without which a policy has nothing to do: `status.addresses`."""
+    """A field in the status of the target, such as `status.addresses`; a policy has no effect if the field is empty."""
     backend_fields: tuple[FieldName, ...] = ()
-    """References to backends that the policy itself sends requests to; lists on the way are gone through."""
+    """The fields with references to backends to which a policy sends its own requests; the path continues into each
+    element of a list.
+    """
     sections: Annotated[Sections | None, Meta(extra={"topic": EFFECT})] = None
-    """Of a policy on a section and one on the whole object, the former `refine`s the latter there, or `replace`s it.
-    Without it: `replace` for a direct kind, `refine` for an inherited one.
+    """The effect of a policy on a section if the whole object also has a policy: it `refine`s or `replace`s the policy
+    on the whole object. Without it: `replace` for a direct kind, `refine` for an inherited one.
     """
     answers: FieldName = ""
-    """The field with the HTTP status with which a filter answers requests itself, so that they do not reach the
-    backends of its rule. Without it: filters of the kind let requests through.
+    """The field with the HTTP status with which a filter answers requests itself, so that the backends of the rule
+    receive none. Without it: filters of the kind let requests through.
     """
     patches: bool = False
-    """Whether a policy changes the proxy's own configuration (patches, snippets), which is not read: it may change
-    anything where it takes effect, and answers say so.
+    """Whether policies change the proxy configuration directly (patches, snippets). Such changes are not read: a policy
+    may change any setting where it takes effect, and answers say so.
     """
     security_fields: Annotated[frozenset[SecurityField], Meta(extra={"topic": PROTECTION})] = frozenset()
-    """The fields of a policy's settings whose loss takes a protection away, each with all that is below it: `jwt`,
-    `headers.xForwardedClientCert`; a `*` stands for any one key, so for each entry of a map or of a list whose entries
-    are told apart: `perPort.*.tls`. `*` alone is every field.
+    """The settings that protect, each including all fields below it: `jwt`, `headers.xForwardedClientCert`. A `*`
+    stands for any key, that is, for each entry of a map or each element of a list with a key: `perPort.*.tls`. `*`
+    alone stands for every field.
     """
     strategy: Annotated[MergeStrategy | None, Meta(extra={"topic": COMBINING})] = None
-    """The [merge strategy](#strategies) of a policy that chooses none itself. Without it: `None` for a direct kind,
-    `Atomic defaults` for an inherited one; the answer says that this is assumed.
+    """The [merge strategy](#strategies) of a policy that chooses none. Without it: `None` for a direct kind, `Atomic
+    defaults` for an inherited one; answers mark this as assumed.
     """
     strategy_field: FieldName = ""
-    """The field by which a policy chooses its strategy. Without it: a policy does not choose this way."""
+    """The field in which a policy chooses its merge strategy. Without it: a policy cannot choose in a field."""
     strategy_values: Mapping[str, MergeStrategy] = NOTHING
-    """A map from the values of `strategyField` to the strategies that they mean. Without it: the value is the name of a
-    strategy in any spelling (`AtomicDefaults`, `patch-overrides`), or `Atomic` or `Patch` for defaults.
+    """A map from the values of `strategyField` to merge strategies. Without it: the value is the name of a strategy in
+    any spelling (`AtomicDefaults`, `patch-overrides`), or `Atomic` or `Patch` for defaults.
     """
     strategy_from_above: bool = False
-    """Whether a policy that leaves out `strategyField` takes the choice of the nearest one above it that makes one.
-    Needs `chooser: challenger`.
+    """Whether a policy without `strategyField` uses the choice of the nearest policy above it that has one. Needs
+    `chooser: challenger`.
     """
     stanzas: Stanzas | None = None
-    """`plural`: settings stand in `defaults` and `overrides`, with `strategy: patch` (or `merge`) or `atomic` in each.
-    `singular`: in `default` and `override`, which one policy may both have, and which merge field by field
-    (experimental text of GEP-713). `none`: fields of these names are ordinary fields. Without it: by the schema of the
-    definition; without one, by the spec of each policy.
+    """`plural`: settings are in `defaults` and `overrides`, each with `strategy: patch` (or `merge`) or `atomic`.
+    `singular`: settings are in `default` and `override`, which merge field by field; a policy can have both
+    (experimental text of GEP-713). `none`: fields with these names are ordinary fields. Without it: according to the
+    schema of the definition or, without a schema, the spec of each policy.
     """
     stanza_merge: Literal["patch", "merge"] | None = None
-    """The word by which `strategy` in a stanza says that it merges, where the kind's API takes one alone. Without it:
-    both count, and `why-not` offers what the definition lists or, without one, GEP-713's `patch`.
+    """The value of `strategy` in a stanza for a merge, if the API of the kind accepts only one of the two. Without it:
+    both are accepted, and `why-not` proposes the value in the definition or, without a definition, `patch` as in
+    GEP-713.
     """
     chooser: Chooser = "established"
-    """Whose strategy decides: that of the `established` policy, the one nearer the root, or that of the `challenger`,
-    the one further down. A challenger merges or replaces; it cannot be overridden.
+    """The policy whose merge strategy decides: the `established` policy (nearer the root) or the `challenger` (further
+    down). A challenger merges or replaces; it cannot be overridden.
     """
     merges_with: MergesWith = "every"
-    """Whether a challenger that merges does so with `every` policy above it, or with the `closest` alone."""
+    """Whether a challenger merges with `every` policy above it, or only with the `closest` one."""
     merge_parents: tuple[TargetLevel, ...] = ()
-    """The levels with which a challenger merges; policies elsewhere do not count. Needs `chooser: challenger`. Without
-    it: all.
+    """The levels with which a challenger merges; policies on other levels do not count. Needs `chooser: challenger`.
+    Without it: all levels.
     """
     fold: Fold | None = None
-    """Of three policies on a path, `bottom-up`: the two nearest to the backend combine first, so that nothing below
-    undoes an override. `top-down`: the two furthest from it combine first. Without it: `bottom-up`; where the two would
-    differ, the answer says so.
+    """The order in which three policies on a path combine. `bottom-up`: the two policies nearest to the backend first,
+    so that no policy below can undo an override. `top-down`: the two policies furthest from the backend first. Without
+    it: `bottom-up`; if the order matters, answers say so.
     """
     same_level: SameLevel | None = None
-    """Of two policies on one target: `newest-challenges`, the newer one challenges the older one; `first-wins`, the
-    first created wins; `one-applies`, the first created applies and the others are refused; `disjoint`, both apply, but
-    the newer one is refused if they set a common field; `all-apply`, both apply and each stands for itself. Without it:
-    `newest-challenges`, or `first-wins` for `singular` stanzas.
+    """The rule for two policies on one target. `newest-challenges`: the newer policy challenges the older one.
+    `first-wins`: the policy that was created first wins. `one-applies`: the policy that was created first applies, and
+    the others are refused. `disjoint`: both policies apply, but the newer one is refused if they set a common field.
+    `all-apply`: both policies apply independently. Without it: `newest-challenges`, or `first-wins` for `singular`
+    stanzas.
     """
     refusal: RefusedOn = "there"
-    """Whether a policy that is refused on one target for another policy is refused `there` alone, or `everywhere`, on
-    all of its targets.
+    """The targets on which a policy is refused if another policy has one of its targets: only the target concerned
+    (`there`), or all of its targets (`everywhere`).
     """
     overlap: Literal["allowed", "refused"] = "allowed"
-    """Whether a policy on a route is `refused` where another route, which it does not target, has a Gateway, port,
-    hostname and path in common with it, or that is `allowed`.
+    """Whether a policy on a route is `refused` or `allowed` if another route that it does not target shares a Gateway,
+    port, hostname and path with the route.
     """
     order_field: FieldName = ""
-    """A number in each policy that orders those on one target before their age does, smallest first; a
-    policy without a number has 0. Without it: age alone.
+    """A number in each policy by which policies on one target are ordered before their age, smallest first; the default
+    is 0. Without it: by age only.
     """
     weight_annotation: Name = ""
-    """An annotation with a number that orders the policies on one target before their age does, greatest first. Without
-    it: age alone.
+    """An annotation with a number by which policies on one target are ordered before their age, greatest first. Without
+    it: by age only.
     """
     list_keys: Mapping[str, str] = NOTHING
-    """For `Strategic merge`: a map from lists to the key by which their elements are told apart; an empty key appends
-    the elements. Without it: lists come whole.
+    """For `Strategic merge`: a map from lists to the key that identifies their elements; an empty key appends the
+    elements. Without it: a list is replaced as a whole.
     """
     nulls: Nulls = "remove"
-    """A null in a policy `remove`s a field, or means nothing: `ignore`."""
+    """The meaning of a null in a policy: `remove` the field, or `ignore` the null."""
     empty_without: FieldName = ""
-    """The field without which the settings of a policy count as empty, so that they replace none further up. Without
-    it: no such field.
+    """The field without which the settings of a policy count as empty, so that they replace no policy further up.
+    Without it: no such field.
     """
     object_fields: Mapping[str, FieldName] = NOTHING
-    """A map from a field of the policy's settings to the field of the target object that stands for the same setting;
-    the object's own value beats every default and loses to every override. Of a rule of a route, `rule` holds what the
-    [rule itself](#routes-with-settings-of-their-own) says: `rule.timeouts.request`.
+    """A map from settings of the policy to fields of the target object with the same meaning. The value of the object
+    overrides every default, and every override overrides it. `rule` stands for the settings of a [rule of a
+    route](#routes-with-settings-of-their-own): `rule.timeouts.request`.
     """
     conditional_object_fields: tuple[ConditionalField, ...] = field(default=(), name="objectFieldsIf")
-    """Further such fields, which stand for a setting only where another field of the object has a value, or has none;
-    they beat those of `objectFields`, and later ones earlier ones.
+    """Further fields of the target object that stand for a setting only if another field of the object is set, or is
+    not set. They take precedence over `objectFields`, and later ones over earlier ones.
     """
     whole_fields: frozenset[WholeField] = frozenset()
-    """What a merge takes whole from one policy although it is a map or a part of one: `labels`, a map; `limits.*`, each
-    entry of a map; `rules[name]`, each element of a list, known by its `name`; `*`, each field of the spec. Without it:
-    lists come whole, maps field by field.
+    """The maps, entries and elements that a merge takes as a whole from one policy: `labels`, a map; `limits.*`, each
+    entry of a map; `rules[name]`, each element of a list, identified by its `name`; `*`, each field of the spec.
+    Without it: lists as a whole, maps field by field.
     """
     joint_fields: tuple[JointField, ...] = field(default=(), name="jointFields")
-    """Fields that do not come whole from one policy. Needs `nulls: ignore`, as `scopes` and `routeChoice` do. Without
-    it: every field is a merge of its own.
+    """The fields that are combined from several policies. Needs `nulls: ignore`, as do `scopes` and `routeChoice`.
+    Without it: each value comes from one policy.
     """
     scopes: tuple[MergeScope, ...] = ()
-    """Levels whose policies are merged by themselves, narrowest first; what is on no level of theirs is the last scope.
-    Of the scopes' outcomes the narrower one wins each field. Without it: all are merged together.
+    """Groups of levels whose policies are merged separately, narrowest first; all other levels form the last scope. The
+    narrower scope then wins each field. Without it: all policies are merged together.
     """
     route_choice: RouteChoice | None = None
-    """How a route that [leads to routes](implementations.md) chooses how policies combine there. Without it: by
-    `strategy`.
+    """The choice of a [delegating route](implementations.md) how its policies combine with those of the routes below
+    it. Without it: according to `strategy`.
     """
     ignored: tuple[IgnoredPart, ...] = field(default=(), name="unheeded")
-    """Policies on some levels, or fields of theirs, that controllers ignore. Without it: nothing."""
+    """Policies on certain levels, or fields of these policies, that controllers ignore. Without it: nothing."""
     port_field: PortField | None = None
-    """A list with settings for single ports, which stand instead of those for every port. Needs a joint field of that
-    name, by that key.
+    """A list with settings for single ports, which replace the settings for every port. Needs a joint field with the
+    same name and key.
     """
     # The maps of scalars in the definition's schema (paths below `spec`), which the experimental text of GEP-713
     # replaces whole.
@@ -271,28 +278,30 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     # The fields that count in a variant, if not all do.
     counting_fields: Annotated[frozenset[str] | None, INTERNAL] = None
     variants: tuple[Variant, ...] = ()
-    """What holds instead where the kind takes effect on objects of some kinds. Without it: the same everywhere."""
+    """Other rules for effects on objects of certain kinds. Without it: the same rules everywhere."""
     summary: Annotated[Annotated[tuple[SummaryPart, ...], Meta(min_length=1)], Meta(extra={"topic": SUMMARY})] = ()
-    """What is said of a policy's settings in a line, what matters most first; a field that no part is about follows by
-    its name. Without it: the names of the fields, and values that are plain.
+    """The phrases that summarize the settings of a policy, most important first; fields without a phrase follow by
+    name. Without it: the names of the fields, and simple values.
     """
     status: Annotated[StatusProfile, Meta(extra={"topic": REPORTING})] = STANDARD_STATUS
-    """Where the controllers report, and in which words. Without it: that of the file."""
+    """The place and the conditions of reports on a policy. Without it: that of the file."""
     status_by: Mapping[str, StatusProfile] = NOTHING
-    """A map from the `controllerName`s of those that report otherwise to such a status."""
+    """A map from `controllerName`s to a different `status` for these controllers."""
     evidence: Annotated[Evidence, REQUIRED, Meta(extra={"topic": IDENTITY})] = ()
-    """Where this is written: repository, file, line or address. At least one entry, so that a later reader can check.
+    """The sources of the profile: repository, file and line, or URL. At least one entry is required, so that a later
+    reader can check.
     """
     notes: Name = ""
-    """What no other field can say, in words; `explain` shows it. Without it: nothing."""
+    """Properties of the kind that no other field expresses, as text; `explain` shows it. Without it: nothing."""
     approximate: bool = False
-    """Whether answers may be wrong where the `notes` say what the kind does besides; answers then show the notes."""
+    """Whether answers may be wrong because of behavior that is described only in `notes`; answers then show the notes.
+    """
     attachment: Annotated[Ways, Meta(extra={"topic": TARGETS})] = "references"
-    """`references`: a policy attaches by target references. `partly`: by these or, if it has none, in a way that is not
-    computed. `filters`: by filters of routes alone (`filterRoutes`); such an object is not a policy, but a filter.
-    `parameters`: where a Gateway (`spec.infrastructure.parametersRef`) or a GatewayClass (`spec.parametersRef`) names
-    it; nor is such an object a policy. `none`: in a way that is not computed, so that nothing is claimed about what it
-    affects.
+    """The way in which policies attach. `references`: by target references. `partly`: by target references or, without
+    any, in a way that is not computed. `filters`: only by filters of routes (`filterRoutes`); the object is then a
+    filter, not a policy. `parameters`: a Gateway (`spec.infrastructure.parametersRef`) or a GatewayClass
+    (`spec.parametersRef`) names the object; it is then not a policy. `none`: in a way that is not computed; answers
+    then claim nothing about affected objects.
     """
     # From the same file: the settings of controllers, delegation of routes and treatment of Gateways.
     settings: Annotated[Mapping[str, ControllerSetting], INTERNAL] = field(default_factory=lambda: NOTHING)

@@ -56,32 +56,32 @@ class ProfileFile(Struct, frozen=True, kw_only=True, rename="camel"):
     kinds: Annotated[Mapping[str, PolicyKindProfile], Meta(min_length=1)]
     """A map from the name of each kind to its profile."""
     controllers: Controllers = frozenset()
-    """The `controllerName`s of the GatewayClasses that the kinds are for: they have no effect on Gateways of other
-    classes. A kind's own `controllers` count instead. Without it: those of every controller.
+    """The `controllerName`s of GatewayClasses. Policies of the kinds have no effect on Gateways of other classes.
+    `controllers` of a kind takes precedence. Without it: those of every controller.
     """
     settings: Mapping[str, ControllerSetting] = NOTHING
-    """Settings of the controllers that no manifest states, each by a name that `--setting` takes; `{name}` in
-    `controllers` stands for its value.
+    """The settings of the controllers that no manifest contains, by their names in `--setting`; `{name}` in
+    `controllers` stands for the value.
     """
     status: StatusProfile | None = None
-    """How the controllers report; a kind's own `status` counts instead; see [status](#status). Without it: as GEP-713
-    proposes.
+    """The place and the conditions of reports on policies; `status` of a kind takes precedence; see [status](#status).
+    Without it: as GEP-713 proposes.
     """
     delegation: DelegationProfile | None = None
-    """How a rule of an HTTPRoute delegates to other HTTPRoutes on Gateways of the file's `controllers`; see [routes
-    that delegate](#routes-that-delegate). Without it: not at all.
+    """The delegation from rules of HTTPRoutes to other HTTPRoutes, on Gateways of the `controllers` of the file; see
+    [routes that delegate](#routes-that-delegate). Without it: no delegation.
     """
     gateways: GatewayProfile | None = None
-    """How the controllers treat Gateways, listeners and routes where that is not as Gateway API says; see [how Gateways
-    are treated](#how-gateways-are-treated). Without it: as Gateway API says.
+    """The treatment of Gateways, listeners and routes where controllers differ from Gateway API; see [how Gateways are
+    treated](#how-gateways-are-treated). Without it: according to Gateway API.
     """
     backends: Mapping[str, BackendProfile] = NOTHING
-    """A map from kinds of the group to which routes send requests, and that are no policies, to what is known of their
-    ports; see [backends of other kinds](#backends-of-other-kinds). Without it: nothing is known of their sections.
+    """A map from kinds of the group, other than policy kinds, to which routes forward requests, to the fields with
+    their ports; see [backends of other kinds](#backends-of-other-kinds). Without it: their sections are unknown.
     """
     routes: Mapping[str, RouteSettings] = NOTHING
-    """A map from kinds of routes of the group to what their rules say themselves, without any policy; see [routes with
-    settings of their own](#routes-with-settings-of-their-own). Without it: nothing that is known.
+    """A map from route kinds of the group to the settings in their rules, without any policy; see [routes with settings
+    of their own](#routes-with-settings-of-their-own). Without it: no known settings.
     """
 
 

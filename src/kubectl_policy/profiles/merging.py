@@ -94,7 +94,7 @@ class TargetLevel(Struct, frozen=True, rename="camel"):
 
     group_kind: Annotated[GroupKind, SPREAD]
     section: Annotated[bool, Meta(description="Whether the level consists of sections of such objects.")] = False
-    """Whether sections (listeners, rules, ports) are meant."""
+    """Whether the level consists of sections (listeners, rules, ports)."""
 
     @property
     def group(self) -> Annotated[str, Meta()]:
@@ -120,11 +120,11 @@ class JointField(Struct, frozen=True, kw_only=True, rename="camel"):
     """A field that does not come whole from one policy but is put together from several."""
 
     field: FieldName
-    """The field of the policies' settings."""
+    """The field in the settings of the policies."""
     within: Annotated[tuple[Within, ...], Meta(min_length=1)]
-    """Among which policies it is put together: those of one `level` (a route with its rules, or all that is above the
-    routes); those of `levels` one below the other, such as a route and the routes that it leads to (with `routeChoice`,
-    where a route says so); or all `scopes`. Elsewhere the field comes whole from one policy.
+    """The policies from which the field is combined: those of one `level` (a route with its rules, or everything above
+    the routes); those of nested `levels`, such as a route and the routes to which it delegates (with `routeChoice`,
+    only if a route chooses so); or those of all `scopes`. Otherwise the field comes as a whole from one policy.
     """
     by: Annotated[
         str,
@@ -134,15 +134,15 @@ class JointField(Struct, frozen=True, kw_only=True, rename="camel"):
             " their key ([port]), or entries known by a text or a reference at a path (extensionRef).",
         ),
     ] = ""
-    """Of what: each of its fields (`*`), the elements of a list by their key (`[port]`), field by field, or entries
-    known by a text or a reference in them (`extensionRef`), of which the first policy that has one keeps it; a value
-    without such a path is no entry and comes whole. Without it: of each policy's list, appended, or of its own value
-    beside the others'.
+    """The units in which the field is combined: each of its fields (`*`); the elements of a list, identified by their
+    key (`[port]`), field by field; or entries, identified by a string or reference in them (`extensionRef`), each of
+    which comes from the first policy that has it. A value without such a path is not an entry and comes as a whole.
+    Without it: the lists of all policies, appended, or the value of each policy beside the others.
     """
     unless: tuple[FieldName, ...] = ()
-    """Fields of it on which two policies of a level must not disagree, or the first one has the whole."""
+    """Fields in which two policies of a level must not differ; if they do, the first policy sets the whole field."""
     setting: Name = ""
-    """The setting of the controllers on which all of this depends. Without it: it always holds."""
+    """The controller setting on which the joint field depends. Without it: the field is always joint."""
     value: str = ""
     """The value that the setting must have. Without it: empty."""
 
@@ -155,9 +155,9 @@ class MergeScope(Struct, frozen=True, rename="camel"):
     """Levels whose policies are merged with each other; only the outcomes of scopes meet."""
 
     levels: _Levels
-    """The levels that belong to it."""
+    """The levels of the scope."""
     protocols: _Protocols = frozenset()
-    """Below listeners of which protocols alone it is one. Without it: of all."""
+    """The protocols of the listeners below which the scope exists. Without it: of all."""
 
     def includes(self, node: NodeRef, protocol: str) -> bool:
         """Whether a node is in it on a path by way of a listener of a protocol, in upper case."""
@@ -168,13 +168,13 @@ class IgnoredPart(Struct, frozen=True, kw_only=True, rename="camel"):
     """Policies on some levels, or some of their fields, that controllers ignore."""
 
     levels: _Levels
-    """The levels on which they ignore it."""
+    """The levels on which controllers ignore policies."""
     fields: Annotated[tuple[FieldName, ...], Meta(min_length=1)] = ()
-    """The fields that they ignore. Without it: all of the policy."""
+    """The ignored fields. Without it: all of the policy."""
     protocols: _Protocols = frozenset()
-    """Below listeners of which protocols alone they do. Without it: of all."""
+    """The protocols of the listeners below which controllers ignore them. Without it: of all."""
     values: Annotated[frozenset[str], Meta(min_length=1)] = frozenset()
-    """The values, as JSON writes them, with which alone they ignore the fields. Without it: any."""
+    """The values, in JSON, with which controllers ignore the fields. Without it: any."""
 
     def includes(self, node: NodeRef, protocol: str) -> bool:
         """Whether a node is on one of the levels, below a listener of a protocol, in upper case."""
@@ -192,9 +192,9 @@ class Inheritance(Struct, frozen=True, rename="camel"):
     """
 
     strategy: _InheritedStrategy
-    """The strategy."""
+    """The merge strategy."""
     joint: PatchStrategy | None = None
-    """How joint fields are put together. Without it: they come whole."""
+    """The strategy by which joint fields are combined. Without it: they come as a whole from one policy."""
     fields: Annotated[frozenset[tuple[str, ...]] | None, INTERNAL] = None
 
 
@@ -202,9 +202,9 @@ class ListedFields(Struct, frozen=True, rename="camel"):
     """The meaning of a value that is a list of fields, by their names in any case: a strategy for these fields."""
 
     below: FieldName
-    """Where the fields stand that a value lists."""
+    """The field that contains the listed fields."""
     strategy: PatchStrategy
-    """The strategy that holds of them alone."""
+    """The merge strategy of the listed fields."""
 
 
 class RouteChoice(Struct, frozen=True, rename="camel"):
@@ -215,11 +215,11 @@ class RouteChoice(Struct, frozen=True, rename="camel"):
     """
 
     annotation: Name
-    """The annotation of the route that leads to other routes."""
+    """The annotation of the delegating route."""
     values: Annotated[Mapping[str, Inheritance], Meta(min_length=1)]
-    """A map from its values to what they mean."""
+    """A map from the values of the annotation to their meanings."""
     listed: ListedFields | None = None
-    """What any other value means: a list of fields with commas, by their names in any case. Without it: nothing."""
+    """The meaning of any other value: a comma-separated list of field names in any case. Without it: nothing."""
 
     def means(self, value: str) -> Inheritance | None:
         """Return the meaning of a value of the annotation; None if it has none."""
@@ -234,11 +234,11 @@ class PortField(Struct, frozen=True, rename="camel"):
     """A list with settings for single ports: for the port that its `key` holds, an entry counts instead of a field."""
 
     field: FieldName
-    """A list with settings for single ports."""
+    """The list with settings for single ports."""
     key: FieldName
-    """The field of its entries with the port."""
+    """The field of an entry with the port."""
     instead_of: FieldName
-    """The field that an entry stands instead of on its port."""
+    """The field that an entry replaces on its port."""
 
 
 WholeField: TypeAlias = Annotated[
@@ -255,27 +255,29 @@ class ConditionalField(Struct, frozen=True, kw_only=True, rename="camel"):
     """A field of the target object that stands for a setting only where another one has a value, or has none."""
 
     field: FieldName
-    """The field of the policy's settings."""
+    """The field in the settings of the policy."""
     object_field: FieldName
     """The field of the target object."""
     given: FieldName = ""
-    """A field that must have a value. Without it: none."""
+    """A field that must be set. Without it: none."""
     absent: FieldName = ""
-    """A field that must have none. Without it: none."""
+    """A field that must not be set. Without it: none."""
 
 
 class Variant(Struct, frozen=True, kw_only=True, rename="camel"):
     """The choices of a kind that differ where it takes effect on objects of some kinds."""
 
     targets: Annotated[frozenset[GroupKind], Meta(min_length=1)]
-    """These kinds."""
+    """The kinds of objects."""
     strategy: MergeStrategy | None = None
-    """The strategy. Without it: the kind's."""
+    """The merge strategy. Without it: that of the kind."""
     chooser: Chooser | None = None
-    """Whose strategy decides. Without it: the kind's."""
+    """The policy whose merge strategy decides. Without it: that of the kind."""
     whole_fields: frozenset[WholeField] | None = None
-    """What a merge takes whole from one policy. Without it: the kind's."""
+    """The parts that a merge takes as a whole from one policy. Without it: those of the kind."""
     fields: Annotated[frozenset[FieldName], Meta(min_length=1)] | None = None
-    """The fields that count there, each with all that is below it; controllers ignore the others. Without it: all."""
+    """The fields that count, each including all fields below it; controllers ignore all other fields. Without it: all.
+    """
     ignored: Annotated[tuple[IgnoredPart, ...], Meta(min_length=1)] | None = field(default=None, name="unheeded")
-    """Policies on some levels, or fields of theirs, that controllers ignore there. Without it: the kind's."""
+    """Policies on certain levels, or fields of these policies, that controllers ignore. Without it: those of the kind.
+    """

@@ -26,55 +26,55 @@ class RequiredObject(Struct, frozen=True, kw_only=True, rename="camel"):
     """
 
     field: FieldPattern
-    """Where the reference stands; lists on the way are gone through, and `*` stands for every key of a map. Where a
-    policy has [stanzas](#how-two-policies-combine), it may stand in these as well: `spec.rules` is also
+    """The field with the reference; the path continues into each element of a list, and `*` stands for every key of a
+    map. If a policy has [stanzas](#how-two-policies-combine), the field can also be in a stanza: `spec.rules` is also
     `spec.defaults.rules`.
     """
     by: By = "reference"
-    """What stands there: a `reference`, which has a `name`; that `name` alone, as text; or `labels`
-    (`matchLabels`, `matchExpressions`), which select objects, or none.
+    """The form of the reference: a `reference`, a map with a `name`; a `name`, as a string; or `labels` (`matchLabels`,
+    `matchExpressions`), which select any number of objects.
     """
     group: str
-    """The API group of what it names."""
+    """The API group of the referenced object."""
     kinds: Annotated[tuple[Name, ...], Meta(min_length=1)]
-    """The kinds that it may name by its own `kind`; the first is the default."""
+    """The allowed values of `kind` in the reference; the first one is the default."""
     other_kinds: Annotated[tuple[GroupKind, ...], Meta(min_length=1)] = ()
-    """Kinds of other groups that it may name as well. Without it: none."""
+    """Allowed kinds of other groups. Without it: none."""
     any_kind: bool = False
-    """Whether it may name objects of further kinds, of which nothing is known."""
+    """Whether the reference can also name objects of other kinds, which are then unknown."""
     cluster_kinds: frozenset[Name] = frozenset()
-    """Which of the kinds have no namespace."""
+    """The cluster-scoped kinds among them."""
     namespace_of: GroupKind | None = None
-    """A kind in the namespace of whose one object it is looked for, whatever the policy's namespace is. Where that
-    object was not read, answers say that the policy seems to refer to what has such a name. Without it: the namespace
-    that the reference says, or that of the policy.
+    """A kind with a single object, whose namespace is that of the referenced object, whatever the namespace of the
+    policy. If that object was not read, the answer only says that the policy seems to refer to an object with this
+    name. Without it: the namespace in the reference, or that of the policy.
     """
     all_namespaces: FieldPattern = ""
-    """A field of the policy that, where it is true, has labels select in every namespace. In a list, that of the same
+    """A field of the policy; if it is true, labels select objects in all namespaces. In a list, the field of the same
     element counts. Without it: no such field.
     """
     optional: bool = False
-    """Whether a policy may do without the reference; what it refers to must exist even so."""
+    """Whether the reference is optional; if there is a reference, the object must exist all the same."""
     competes: bool = False
-    """Whether a policy that is invalid for this keeps others out all the same."""
+    """Whether a policy that is invalid for this reason still conflicts with other policies."""
     when_missing: WhenMissing = "invalid"
-    """Without what it names, the policy is `invalid`, or only this setting is `ignored` and the rest of it counts; or
-    that is not known: `unknown`.
+    """The consequence if the referenced object does not exist: the policy is `invalid`, only this setting is `ignored`,
+    or the consequence is `unknown`.
     """
     fail_open: FieldPattern = ""
-    """A field of the policy that, where it is true, has this setting alone ignored instead. In a list, that of the same
+    """A field of the policy; if it is true, only this setting is ignored instead. In a list, the field of the same
     element counts. Without it: no such field.
     """
     grant_required: bool = True
-    """Whether a reference to another namespace needs a ReferenceGrant there."""
+    """Whether a reference to another namespace needs a ReferenceGrant in that namespace."""
     grant_setting: Name = ""
-    """The setting that says whether a reference to another namespace needs a ReferenceGrant there. Without it: it
-    always does.
+    """The controller setting that decides whether a reference to another namespace needs a ReferenceGrant. Without it:
+    it always does.
     """
     grant_value: str = ""
-    """The value with which it does. Without it: empty."""
+    """The value of the setting with which a ReferenceGrant is needed. Without it: empty."""
     through: Annotated[tuple[RequiredObject, ...], Meta(min_length=1)] = ()
-    """What the object that is referred to needs itself, in the same way. Without it: nothing."""
+    """The needs of the referenced object itself, in the same format. Without it: nothing."""
 
     @property
     def settings(self) -> Iterator[str]:
@@ -114,6 +114,6 @@ class RequiredParameter(Struct, frozen=True, rename="camel"):
 
     group_kind: Annotated[GroupKind, SPREAD]
     field: FieldName
-    """The field, below `spec` of the parameters."""
+    """The field below `spec` of the parameters."""
     without: Literal["allowed", "refused"] = "refused"
-    """What holds of a policy on a Gateway that has no such parameters; one on a route is allowed there."""
+    """The treatment of a policy on a Gateway without such parameters; a policy on a route is allowed there."""

@@ -41,19 +41,18 @@ class SummaryPart(Struct, frozen=True, kw_only=True, rename="camel"):
     """A phrase for a field of a policy's settings."""
 
     field: _FieldOfSummary
-    """The field; `rules[]` is each item of a list, `limits.*` each entry of a map. Of several parts for one value, or
-    for what is in it, the first one counts that has a phrase.
+    """The field; `rules[]` stands for each element of a list, `limits.*` for each entry of a map. If several parts
+    match a value, or values in it, the first part with a phrase counts.
     """
     words: _Words
     """The phrase: `{}` stands for the value, `{limit.unit}` for a field in it, `{*}` for the name of the entry, `{#}`
-    for the number of items, or the value if that is a number, and `{# filter}` for it with a noun. Without something
-    for each of these there is no phrase. Empty words leave the field out.
+    for the number of items, or the value if it is a number, and `{# filter}` for that number with a noun. If a
+    placeholder has no value, there is no phrase. An empty phrase leaves the field out.
     """
     when: Mapping[str, Annotated[tuple[str, ...], Meta(min_length=1)]] = NOTHING
-    """A map from fields of the settings to the values, as text, with which the phrase is used. Without it: always."""
+    """A map from settings to the values, as text, for which the phrase is used. Without it: always."""
     terms: Mapping[str, str] = NOTHING
-    """A map from values to the words for them, such as from `Second` to `s`. Without it: values are words themselves.
-    """
+    """A map from values to the words for them, for example from `Second` to `s`. Without it: values as they are."""
 
     def phrases(self, spec: Json) -> Iterator[tuple[tuple[Step, ...], str]]:
         """Yield the phrase for every value of the field in settings, with its path; "" to leave the field out."""
