@@ -24,7 +24,7 @@ MESH: Final = build.node("Mesh", "default", namespace="newspaper", group="kuma.i
     ("world", "policy", "words"),
     [
         ("kong", "KongUpstreamPolicy library/same-shelf", "in the annotation konghq.com/upstream-policy"),
-        ("kuma", "MeshTimeout newspaper/house", "without one to the whole mesh"),
+        ("kuma", "MeshTimeout newspaper/house", "or without spec.targetRef to the whole mesh"),
     ],
 )
 def test_a_policy_says_in_words_how_it_attaches(world: str, policy: str, words: str) -> None:

@@ -55,7 +55,7 @@ def test_a_policy_on_a_route_authorizes_there_alone() -> None:
     assert f"AuthorizationPolicy {HOME}/visitors" not in affecting(analysis, server("telescope"))
     (group,) = describe(analysis, PICTURES).in_force
     assert group.profile.approximate
-    assert "Servers are not tied to their routes" in group.profile.notes
+    assert "Servers are not related to their routes" in group.profile.notes
 
 
 def test_a_policy_on_the_namespace_affects_every_server_and_no_other_namespaces() -> None:

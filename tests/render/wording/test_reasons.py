@@ -229,7 +229,7 @@ def test_a_document_says_where_a_field_is_passed_over() -> None:
         (
             "kgateway",
             f"ListenerPolicy.{KGATEWAY}",
-            "kgateway.globalPolicyNamespace = nothing (change with --setting)",
+            "kgateway.globalPolicyNamespace (default: nothing): KGW",
         ),
     ],
 )

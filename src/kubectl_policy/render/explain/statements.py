@@ -183,10 +183,10 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
         f"only Gateways of {controllers}" if controllers else "Gateways of any controller",
     )
     settings = (
-        f"{name} = {setting.default or 'nothing'} (change with --setting): {setting.description}"
+        f"{name} (default: {setting.default or 'nothing'}): {setting.description}"
         for name, setting in profile.settings.items()
     )
-    yield "settings", ("settings",), "; ".join(settings)
+    yield "--setting", ("settings",), "; ".join(settings)
 
 
 def reach_phrase(profile: PolicyKindProfile) -> str:
