@@ -73,7 +73,7 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
                 **LEVELLED,
             },
             "jointFields",
-            "one field cannot be put together in two ways",
+            "a field cannot be combined in two ways",
         ),
         *(({name: [], **LEVELLED, "strategy": "All apply"}, name, LEVELS) for name in BY_LEVELS),
         *(({name: [], **LEVELLED, "stanzas": "plural"}, name, LEVELS) for name in BY_LEVELS),
@@ -81,7 +81,7 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
         ({"scopes": [], **LEVELLED, "chooser": "challenger"}, "scopes", LEVELS),
         ({"scopes": [], **LEVELLED, "strategyField": "spec.mode"}, "scopes", LEVELS),
         ({"sameLevel": "all-apply"}, "sameLevel", LEVELS.replace("needs", "can be all-apply only with")),
-        ({"securityFields": ["acl", "*"]}, "securityFields", "* means every field, so that it stands alone"),
+        ({"securityFields": ["acl", "*"]}, "securityFields", "* means every field, so it must be the only entry"),
         ({"targetGroup": "v1beta1"}, "targetGroup", "'v1beta1' has a version; write the group alone, ''"),
     ],
 )
@@ -111,7 +111,7 @@ def test_what_policies_target_is_no_policy(group: str, kind: str) -> None:
     (problem,) = contradictions({"group": group, "kinds": {kind: {"class": "direct"}}})
     assert (problem.field.steps, problem.message) == (
         ("kinds", kind),
-        "is a kind that policies target: it cannot be one",
+        "is a kind that policies target; it cannot be a policy kind",
     )
 
 

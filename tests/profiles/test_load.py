@@ -110,13 +110,13 @@ WRONG: Final = [
     pytest.param(
         DIRECT + "    securityFields: ['*', jwt]\n",
         6,
-        f"{KIND}.securityFields: * means every field, so that it stands alone",
+        f"{KIND}.securityFields: * means every field, so it must be the only entry",
         id="every field and another",
     ),
     pytest.param(
         DIRECT + "    unnamedRules: rule\n",
         6,
-        f"{KIND}.unnamedRules: 'rule' does not fit. How a reference calls a rule without a name; {{n}} is its place",
+        f"{KIND}.unnamedRules: 'rule' does not fit. The name of a rule without a name; {{n}} is the",
         id="unnamed rules",
     ),
     pytest.param(

@@ -34,16 +34,16 @@ class RouteSelection(Struct, frozen=True, kw_only=True, rename="camel"):
     """The kind of the routes. Without it: routes of every kind."""
 
     namespace: Name = ""
-    """Their namespace, or a pattern for it, as `shop-*`. Without it: any."""
+    """The namespace of the routes, or a pattern: `shop-*`. Without it: any."""
 
     labels: Mapping[str, str] = NOTHING
-    """Labels that they have, with these values."""
+    """The labels of the routes, with their values."""
 
     gateway: Name = ""
-    """The Gateway, or the ListenerSet, as `infra/public` or `public`, through which requests come. Without it: any."""
+    """The Gateway or ListenerSet through which requests come: `public` or `infra/public`. Without it: any."""
 
     listener: Name = ""
-    """The listener by which they come. Without it: any."""
+    """The name of the listener through which requests come. Without it: any."""
 
     def has(self, route: Resource) -> bool:
         """Whether a route is among them."""
@@ -65,29 +65,30 @@ class Requirement(Struct, frozen=True, kw_only=True, rename="camel"):
     """A requirement on policies in force for some routes: their kinds, fields and bounds."""
 
     name: Name
-    """What it is called in findings."""
+    """The name of the requirement in findings."""
 
     policies: Annotated[tuple[Name, ...], Meta(min_length=1)]
-    """The kinds of policies of which one must be in force."""
+    """The policy kinds of which one must be in force."""
 
     routes: RouteSelection = RouteSelection()
-    """The routes that it is about. Without it: all of them."""
+    """The routes to which the requirement applies. Without it: all routes."""
 
     fields: Annotated[tuple[Name, ...], Meta(min_length=1)] = ()
-    """Fields that must all be in force, as `jwt` or `timeout.http.requestTimeout`."""
+    """The fields that must all be in force: `jwt`, `timeout.http.requestTimeout`."""
 
     check: Name = ""
-    """What must be true of the settings in force wherever there are any, in CEL: `policy` are the settings, `route`,
-    `gateway` and `listener` are what requests pass. What cannot be evaluated, as a field is not set, is not true."""
+    """A CEL expression that must be true wherever settings are in force. `policy` stands for the settings; `route`,
+    `gateway` and `listener` stand for the objects that requests pass. An expression that cannot be evaluated, because
+    a field is not set, is not true."""
 
     required: bool = False
     """Whether such a policy must be in force everywhere. Without it: only if there is no `check`."""
 
     message: Name = ""
-    """What is said where it does not hold. Without it: what is missing, or the check."""
+    """The message of findings. Without it: what is missing, or the check."""
 
     severity: Literal["error", "warning", "info"] = "error"
-    """How bad it is where it does not hold."""
+    """The severity of findings."""
 
 
 class LintSettings(Struct, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ def contradictions(document: dict[str, Any]) -> Iterator[Problem]:
         if not kind:
             yield Problem(message="a kind needs a name", field=path)
         if GroupKind(document["group"], kind) in TARGET_KINDS:
-            yield Problem(message="is a kind that policies target: it cannot be one", field=path)
+            yield Problem(message="is a kind that policies target; it cannot be a policy kind", field=path)
         for name, holds, message in _RULES:
             if name in fields and not holds(fields):
                 yield Problem(message=message, field=path / name)
@@ -111,7 +111,7 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ),
     # What a null removes, a level further up would bring back.
     *((name, lambda fields: fields.get("nulls") == "ignore", "needs nulls: ignore") for name in BY_LEVELS),
-    ("jointFields", _joined_in_one_way, "one field cannot be put together in two ways"),
+    ("jointFields", _joined_in_one_way, "a field cannot be combined in two ways"),
     ("portField", _port_field_is_joint, "needs a joint field of that name, by that key"),
     ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
     *(
@@ -129,7 +129,7 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     (
         "securityFields",
         lambda fields: "*" not in fields["securityFields"] or len(fields["securityFields"]) == 1,
-        "* means every field, so that it stands alone",
+        "* means every field, so it must be the only entry",
     ),
     *(
         ("filterRoutes", _without(attachment), f"means nothing with attachment: {attachment}")

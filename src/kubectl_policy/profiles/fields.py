@@ -109,7 +109,7 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     """Whether a target reference to another namespace needs a ReferenceGrant in that namespace."""
     unnamed_rules: Annotated[
         str,
-        text_like("\\{n\\}", "How a reference calls a rule without a name; {n} is its place, from 1."),
+        text_like("\\{n\\}", "The name of a rule without a name; {n} is the position of the rule, from 1."),
     ] = ""
     """The name by which a target reference names a rule of a route that has no name; `{n}` is the position of the rule,
     from 1: `rule-{n}`. Without it: such a rule cannot be named.

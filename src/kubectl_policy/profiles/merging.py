@@ -130,8 +130,8 @@ class JointField(Struct, frozen=True, kw_only=True, rename="camel"):
         str,
         text_like(
             r"^(\*|\[[A-Za-z0-9_-]+\]|[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|)$",
-            "Of what: each policy's list or value (empty), each field of it (*), elements of a list by"
-            " their key ([port]), or entries known by a text or a reference at a path (extensionRef).",
+            "The unit is the list or value of each policy (empty), each field (*), each element of a list,"
+            " by key ([port]), or each entry, by a string or reference at a path (extensionRef).",
         ),
     ] = ""
     """The units in which the field is combined: each of its fields (`*`); the elements of a list, identified by their

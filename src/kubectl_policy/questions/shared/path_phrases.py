@@ -26,7 +26,7 @@ PathNumber: TypeAlias = Annotated[int, Meta(ge=1)]
 class NumberedPath(Struct, frozen=True):
     """A path with its number; other members refer to paths by number."""
 
-    number: Annotated[int, Meta(ge=1)]
+    number: Annotated[int, Meta(description="The number of the path, from 1.", ge=1)]
     nodes: Annotated[Path, Meta(description="The nodes of the path, least specific first, including Namespaces.")]
 
 
