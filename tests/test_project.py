@@ -10,6 +10,7 @@ import pytest
 
 import kubectl_policy
 from kubectl_policy import __version__
+from tests.conftest import MEASURED
 
 ROOT = Path(__file__).parent.parent
 # A name, a version, perhaps a marker, and hashes: all else could tie the lock to one machine or mirror.
@@ -60,6 +61,12 @@ def test_every_public_name_is_there() -> None:
     assert {*kubectl_policy.__all__, "__version__"} == {*names}
     assert all(getattr(kubectl_policy, name) is not None for name in names)
     assert {"describe", "why_not", "blast_radius", "status", "diff", "in_force"} <= {*names}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_what_coverage_is_measured_by_is_there(name: str) -> None:
+    """A renamed module of tests would be measured no longer."""
+    assert (Path(__file__).parent / name).exists()
 
 
 def test_data_files_lie_where_the_wheel_takes_them() -> None:
