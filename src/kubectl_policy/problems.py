@@ -10,7 +10,7 @@ from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import FieldPath, value_at
-from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, ROUTES
+from kubectl_policy.model.kind_roles import ABOVE_ROUTES, ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.resolution import order_unknown
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 # The kinds of the hierarchy whose objects refer to others.
-_REFERRING: Final = frozenset({GATEWAY_CLASS, *LISTENER_HOLDERS, *ROUTES})
+_REFERRING: Final = frozenset({*ABOVE_ROUTES, *ROUTES})
 
 
 class Problems:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.fields import Every, mapping_at
 from kubectl_policy.model.kind_roles import (
-    GATEWAY_CLASS,
-    LISTENER_HOLDERS,
+    ABOVE_ROUTES,
     NAMESPACE,
     PORT_HOLDERS,
     REFERENCE_GRANT,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     _Path: TypeAlias = tuple[object, ...]
 
 # Kinds without settings: those of the hierarchy, and definitions. Of routes, only filters have settings.
-_WHOLE: Final = frozenset({CRD, NAMESPACE, REFERENCE_GRANT, GATEWAY_CLASS, *LISTENER_HOLDERS, *PORT_HOLDERS})
+_WHOLE: Final = frozenset({CRD, NAMESPACE, REFERENCE_GRANT, *ABOVE_ROUTES, *PORT_HOLDERS})
 _SETTINGS_OF_ROUTES: Final = "filters"
 _OF_METADATA: Final = frozenset(
     {

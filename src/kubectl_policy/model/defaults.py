@@ -13,7 +13,19 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.body import Body, strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
-from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
+from kubectl_policy.model.kind_roles import (
+    GATEWAY,
+    GATEWAY_API,
+    GATEWAY_API_EXPERIMENTAL,
+    GRPC_ROUTE,
+    HTTP_ROUTE,
+    LISTENER_SETS,
+    NAMESPACE,
+    SERVICE,
+    TCP_ROUTE,
+    TLS_ROUTE,
+    UDP_ROUTE,
+)
 from kubectl_policy.model.kinds import valid_definitions
 from kubectl_policy.model.refs import GroupKind
 
@@ -242,7 +254,7 @@ def _route(rules: Mapping[str, Json], filters: Mapping[str, Json]) -> dict[str, 
 
 _STREAM_ROUTE: Final = _route({}, {})
 BUILT_IN_DEFAULTS: Final[Mapping[GroupKind, Mapping[str, Json]]] = {
-    GroupKind(GATEWAY_API, "Gateway"): {
+    GATEWAY: {
         **_LISTENERS,
         "addresses[*].type": "IPAddress",
         "allowedListeners.namespaces": {"from": "None"},
@@ -251,9 +263,8 @@ BUILT_IN_DEFAULTS: Final[Mapping[GroupKind, Mapping[str, Json]]] = {
         "tls.frontend.default.validation.mode": "AllowValidOnly",
         "tls.frontend.perPort[*].tls.validation.mode": "AllowValidOnly",
     },
-    GroupKind(GATEWAY_API, "ListenerSet"): _LISTENER_SET,
-    GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"): _LISTENER_SET,
-    GroupKind(GATEWAY_API, "HTTPRoute"): {
+    **dict.fromkeys(LISTENER_SETS, _LISTENER_SET),
+    HTTP_ROUTE: {
         "rules": [{"matches": _EVERYTHING}],
         **_route(
             {
@@ -268,13 +279,13 @@ BUILT_IN_DEFAULTS: Final[Mapping[GroupKind, Mapping[str, Json]]] = {
             _HTTP_FILTERS,
         ),
     },
-    GroupKind(GATEWAY_API, "GRPCRoute"): _route(
+    GRPC_ROUTE: _route(
         {"matches[*].method.type": "Exact", "matches[*].headers[*].type": "Exact", **_SESSION_PERSISTENCE},
         _GRPC_FILTERS,
     ),
-    GroupKind(GATEWAY_API, "TLSRoute"): _STREAM_ROUTE,
-    GroupKind(GATEWAY_API, "TCPRoute"): _STREAM_ROUTE,
-    GroupKind(GATEWAY_API, "UDPRoute"): _STREAM_ROUTE,
+    TLS_ROUTE: _STREAM_ROUTE,
+    TCP_ROUTE: _STREAM_ROUTE,
+    UDP_ROUTE: _STREAM_ROUTE,
     GroupKind(GATEWAY_API, "BackendLBPolicy"): _SESSION_PERSISTENCE,
     GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"): {
         **_SESSION_PERSISTENCE,

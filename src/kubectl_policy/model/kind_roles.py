@@ -118,13 +118,15 @@ ROUTES: Final[Mapping[GroupKind, int]] = {
 }
 FILTERING_ROUTES: Final = tuple(row.group_kind for row in KIND_ROWS if row.filters)
 ROUTES_WITH_HOSTNAMES: Final = tuple(row.group_kind for row in KIND_ROWS if row.role == "route" and row.hostnames)
-# Kinds by which routes attach: nothing below them receives a request without a route.
+# Kinds that routes name as their parents.
+ROUTE_PARENTS: Final = frozenset({*LISTENER_HOLDERS, *PORT_HOLDERS})
+# Kinds by which routes attach to Gateways: nothing below them receives a request without a route.
 ABOVE_ROUTES: Final = frozenset({GATEWAY_CLASS, *LISTENER_HOLDERS})
 # Kinds above backends; objects of any other kind may be a backend.
 ABOVE_BACKENDS: Final = frozenset(row.group_kind for row in KIND_ROWS if row.role not in {"backend", "workload"})
 # The field of the reference to parameters, for the kinds that have one.
 PARAMETERS: Final[Mapping[GroupKind, str]] = {row.group_kind: row.parameters for row in KIND_ROWS if row.parameters}
-# Kinds of the API itself: none of them is a policy kind, whatever fields or labels it has.
+# Kinds of the API itself, also one that no policy targets: none is a policy kind, whatever fields or labels it has.
 TARGET_KINDS: Final = frozenset({*KINDS, REFERENCE_GRANT})
 
 _POSITIONS: Final = {kind: position for position, kind in enumerate(HIERARCHY)}

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import GroupKind, Origin
-from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles.controllers import (
     BackendProfile,
     Controllers,
@@ -39,7 +39,6 @@ MAX_SIZE: Final = 4 * 2**20
 # importlib.resources would read a zip file as well, but takes as long to import as reading a profile does.
 # No Path: to import that takes as long as to read all of these files.
 _DATA: Final = f"{os.path.dirname(__file__)}/data"  # noqa: PTH120
-_HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 
 _SUFFIX: Final = ".yaml"
 _SUFFIXES: Final = frozenset({_SUFFIX, ".yml", ".json"})
@@ -161,7 +160,7 @@ def built_in_delegations(kinds: Collection[GroupKind]) -> tuple[DelegationProfil
     That is a reference to HTTPRoutes, or to a group that a file with delegation mentions; otherwise no file is parsed.
     """
     texts = {group: text for group, text in _texts().items() if _DELEGATION in text}
-    if not any(kind == _HTTP_ROUTE or any(kind.group in text for text in texts.values()) for kind in kinds):
+    if not any(kind == HTTP_ROUTE or any(kind.group in text for text in texts.values()) for kind in kinds):
         return ()
     delegations = (profile.delegation for group in texts for profile in built_in_profiles(group).values())
     return tuple(dict.fromkeys(delegation for delegation in delegations if delegation))

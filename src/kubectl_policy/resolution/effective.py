@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.kind_roles import GATEWAY_API, HIERARCHY, NAMESPACE, layer_of
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, HIERARCHY, NAMESPACE, layer_of
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import (
     NOBODY,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path, Topology
 
 # An inherited policy that ends here has nothing below it to affect: these carry no traffic themselves.
-CARRY_NOTHING: Final = frozenset({NAMESPACE, GroupKind(GATEWAY_API, "GatewayClass")})
+CARRY_NOTHING: Final = frozenset({NAMESPACE, GATEWAY_CLASS})
 
 
 def paths_by_way_of(targets: Iterable[NodeRef], profile: PolicyKindProfile, topology: Topology) -> tuple[Path, ...]:

@@ -43,8 +43,8 @@ def _links_above(kind: GroupKind, carries: Carries) -> tuple[Link, ...]:
 
 @lru_cache(256)
 def _leads_on(backend: GroupKind) -> bool:
-    """Whether objects of a kind of backends lead to other objects than their own ports."""
-    return any(link.name != "port" for link in _links_below(backend, "traffic"))
+    """Whether objects of a kind of backends lead to other objects than their own sections."""
+    return any(link.reference != "inside" for link in _links_below(backend, "traffic"))
 
 
 def _children(relations: Relations, node: NodeRef, carries: Carries = "traffic") -> list[NodeRef]:

@@ -21,6 +21,7 @@ from kubectl_policy.model.kind_roles import (
     LISTENER_HOLDERS,
     NAMESPACE,
     PORT_HOLDERS,
+    ROUTE_PARENTS,
     ROUTES,
 )
 from kubectl_policy.model.unknown import (
@@ -122,7 +123,7 @@ class PossibleRelations:
         if not self.has_any:
             return
         yield from self._by_upper.get(obj, ())
-        if obj.group_kind in (*LISTENER_HOLDERS, *PORT_HOLDERS):
+        if obj.group_kind in ROUTE_PARENTS:
             for route in self._relations.routes_naming(obj):
                 yield from self._undecided(route, [obj])
         if obj.group_kind in ROUTES:

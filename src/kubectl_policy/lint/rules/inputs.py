@@ -11,7 +11,7 @@ from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, NodeRef, Origin
 from kubectl_policy.model.fields import each_text, mapping_at, mappings_at, text_at
-from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE, KINDS
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind
 from kubectl_policy.model.world import grouped
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _NOT_PARSED: Final = frozenset({"syntax-error", "not-text", "too-deep", "too-large", "alias-bomb", "unreadable"})
 _TEMPLATES: Final = frozenset({"unrendered-template", "template-leftover"})
 _BRACES: Final = "{{"
-_NAMES_IN_ROUTES: Final = ("spec.hostnames",)
-_NAMES_IN_GATEWAYS: Final = ("spec.gatewayClassName", "spec.listeners.hostname")
+_NAMES_IN_ROUTES: Final = (KINDS[HTTP_ROUTE].hostnames,)
+_NAMES_IN_GATEWAYS: Final = (KINDS[GATEWAY].parents, KINDS[GATEWAY].hostnames)
 _DUPLICATES: Final = frozenset({"duplicate-object"})
 # What of all that reading notes is found here.
 NOTED: Final = (_NOT_PARSED, _TEMPLATES, _DUPLICATES)

@@ -16,6 +16,7 @@ from kubectl_policy.model.kind_roles import (
     NAMESPACE,
     PORT_HOLDERS,
     REFERENCE_GRANT,
+    ROUTE_PARENTS,
     ROUTES,
 )
 from kubectl_policy.model.kinds import plural
@@ -220,7 +221,7 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
     for obj in objects:
         for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
             if binding.state == "unknown":
-                attaches = binding.parent.group_kind in (*LISTENER_HOLDERS, *PORT_HOLDERS)
+                attaches = binding.parent.group_kind in ROUTE_PARENTS
                 remedy = _ADD if attaches else f"look at status.parents of {obj}"
                 yield _unread(analysis, binding.parent, binding.message, remedy)
 

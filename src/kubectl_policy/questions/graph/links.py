@@ -10,12 +10,11 @@ from msgspec import Struct
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import (
-    GATEWAY_CLASS,
-    LISTENER_HOLDERS,
+    ABOVE_BACKENDS,
     LISTENER_SETS,
-    NAMESPACE,
     PORT_HOLDERS,
     ROUTES,
+    role_of,
 )
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.graph.picture import GraphLink
@@ -83,7 +82,7 @@ class Links:
             if is_front or row.name != FRONTEND:
                 for child in row.children(self._relations, node):
                     yield self._link(node, child, row.name)
-        if kind in (*LISTENER_HOLDERS, *ROUTES) or (is_front and kind not in {GATEWAY_CLASS, NAMESPACE}):
+        if role_of(kind) not in {"class", "namespace"} and (is_front or kind in ABOVE_BACKENDS):
             yield from self._refused_by(node.object).get(node, ())
         yield from self._idle_from(node)
 
@@ -99,7 +98,7 @@ class Links:
             # Few worlds have routes that delegate to others, and in all others none is looked at.
             may_be_backend = kind in self._relations.kinds_of_other_backends
         else:
-            may_be_backend = kind not in {GATEWAY_CLASS, NAMESPACE, *LISTENER_HOLDERS}
+            may_be_backend = kind not in ABOVE_BACKENDS
         for route in self._relations.referring.naming.to(node.object) if may_be_backend else ():
             backends = self._failing_backends(route)
             yield from (link for link in (*backends.idle.values(), *backends.broken.values()) if link.child == node)

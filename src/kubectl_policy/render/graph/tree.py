@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, ROUTES
+from kubectl_policy.model.kind_roles import ABOVE_ROUTES, LISTENER_HOLDERS, NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.render.graph.tree_branches import Branches, TreeLinks
@@ -307,5 +307,5 @@ class _Roots:
         if kind == NAMESPACE and not self._is_asked(node):
             return _NAMESPACES
         leads_on = any(link.child.object != node.object for link in links.children[node]) or links.refused_at[node]
-        is_parent = kind in {GATEWAY_CLASS, *LISTENER_HOLDERS} or node.object in links.fronts or leads_on
+        is_parent = kind in ABOVE_ROUTES or node.object in links.fronts or leads_on
         return "" if is_parent or self._is_asked(node) or not self._is_whole else _OTHERS

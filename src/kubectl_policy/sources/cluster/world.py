@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.model.kind_roles import GATEWAY_API, NAMESPACE
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, KINDS, NAMESPACE
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.world import Loaded, World, grouped
 
@@ -24,7 +24,6 @@ EVENT: Final = GroupKind("", "Event")
 # An Event is stored once, and served in both groups.
 EVENTS: Final = frozenset({EVENT, GroupKind("events.k8s.io", "Event")})
 WORKLOADS: Final = frozenset({GroupKind("", "Pod"), GroupKind("", "Node")})
-_GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")
 # These fields hold no references to objects that a question asks for: owners do not matter to any.
 _WITHOUT_REFERENCES: Final = frozenset({"metadata", "status"})
 # The characters of a segment of a path: names of most kinds have fewer, those of roles and the like also a colon.
@@ -178,7 +177,7 @@ class ClusterWorld(World):
     def _named_in(self, holder: Resource) -> Iterator[ObjectRef]:
         """Yield what an object names: its Namespace, its class, and whatever is named by kind and name."""
         yield ObjectRef(NAMESPACE, "", holder.ref.namespace)
-        yield ObjectRef(_GATEWAY_CLASS, "", text_at(holder.raw, "spec.gatewayClassName"))
+        yield ObjectRef(GATEWAY_CLASS, "", text_at(holder.raw, KINDS[GATEWAY].parents))
         unread: list[Json] = [inner for field, inner in holder.raw.items() if field not in _WITHOUT_REFERENCES]
         while unread:
             part = unread.pop()

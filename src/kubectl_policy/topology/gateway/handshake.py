@@ -11,10 +11,9 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kind_roles import (
-    GATEWAY,
-    LISTENER_SETS,
     NAMESPACE,
     PORT_HOLDERS,
+    ROUTE_PARENTS,
     ROUTES_WITH_HOSTNAMES,
     TCP_ROUTE,
 )
@@ -36,7 +35,6 @@ BindingState: TypeAlias = Literal["attached", "refused", "unknown"]
 # The reasons for which a route is not attached: its parent is not there, or the listener is not valid itself.
 NO_PARENT: Final = "NoMatchingParent"
 INVALID_LISTENER: Final = "InvalidListener"
-_PARENTS: Final = frozenset({GATEWAY, *LISTENER_SETS, *PORT_HOLDERS})
 _WITH_HOSTNAME: Final = ("HTTP", "HTTPS", "TLS")
 
 
@@ -93,7 +91,7 @@ class Handshakes:
         """Return the problem of a parent that is missing, unread or of an unknown kind; None if it is present."""
         index = self._gateways.index
         presence = index.presence(parent)
-        if parent.group_kind not in _PARENTS:
+        if parent.group_kind not in ROUTE_PARENTS:
             return unread_problem(f"it is not known how routes attach to {parent.group_kind}")
         if presence == "missing":
             return Problem(message=f"{parent} does not exist", reason=NO_PARENT)
