@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import pytest
 
 import kubectl_policy
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kind_roles import KINDS, TargetKind
 from kubectl_policy.topology import Topology
+from kubectl_policy.topology.references import section_words
 from tests import build
 
 if TYPE_CHECKING:
@@ -213,3 +214,7 @@ def test_sections_are_named_as_the_row_says(monkeypatch: pytest.MonkeyPatch) -> 
     versions: list[Json] = [{"name": "stable"}, {}, {"name": "stable"}]
     resource = build.resource("Function", "f", {"versions": versions}, group="serverless.example.com")
     assert Topology(build.index(resource)).sections(resource.ref) == ("stable", "version[1]", "version[2]")
+    assert [section_words(NodeRef(resource.ref, name)) for name in ("stable", "version[1]")] == [
+        "version stable",
+        "version[1]",
+    ]

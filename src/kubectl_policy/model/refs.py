@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model.fields import Json
 
-# No name that an API server takes has a bracket.
-_UNNAMED: Final = "rule["
 _SECTION: Final = (
     "A listener, a rule (rule[0] if unnamed) or a port; empty for the object as a whole. Where states are compared, "
     "unnamed rules have their positions in the later one; `former rule[0]` is gone, and another rule has its position."
@@ -96,18 +94,23 @@ class NodeRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False
         return f"{self.object}#{self.section}" if self.section else str(self.object)
 
 
-def rule_names(raw: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the sections of a route: the names of its rules, `rule[i]` where a rule has none or repeats one."""
+def section_names(raw: Mapping[str, Json], field: str, noun: str) -> tuple[str, ...]:
+    """Return the sections in a list of an object: names of its items, `noun[i]` for one without a name of its own."""
     names: list[str] = []
-    for position, rule in enumerate(items_at(raw, "spec.rules")):
-        name = text_at(rule, "name")
-        names.append(name if name and name not in names else f"{_UNNAMED}{position}]")
+    for position, section in enumerate(items_at(raw, field)):
+        name = text_at(section, "name")
+        names.append(name if name and name not in names else f"{noun}[{position}]")
     return tuple(names)
 
 
+def rule_names(raw: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return the sections of a route: the names of its rules, `rule[i]` where a rule has none or repeats one."""
+    return section_names(raw, "spec.rules", "rule")
+
+
 def is_unnamed(section: str) -> bool:
-    """Whether a section of a route is a rule without a name of its own."""
-    return _UNNAMED in section
+    """Whether a section has no name of its own, but its noun and position: `rule[0]`, `former rule[0]`."""
+    return section.endswith("]")
 
 
 def names_as_in(later: Mapping[str, Json], earlier: Mapping[str, Json]) -> tuple[str, ...]:

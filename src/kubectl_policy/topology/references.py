@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.model.index import Index
-    from kubectl_policy.model.kind_roles import TargetKind
 
 # The type of filters that name an object.
 EXTENSION_REF: Final = "ExtensionRef"
@@ -253,15 +252,6 @@ def port_names(raw: Mapping[str, Json]) -> dict[Port, str]:
         if number is not None:
             names.setdefault(number, text_at(port, "name") or str(number))
     return names
-
-
-def section_names(raw: Mapping[str, Json], row: TargetKind) -> tuple[str, ...]:
-    """Return the sections that the row of a kind says where to find: by name, `version[0]` where there is none."""
-    names: list[str] = []
-    for position, section in enumerate(items_at(raw, row.sections)):
-        name = text_at(section, "name")
-        names.append(name if name and name not in names else f"{row.section_noun}[{position}]")
-    return tuple(names)
 
 
 def ports_at(raw: Mapping[str, Json], paths: Iterable[str]) -> dict[Port, str]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import HIERARCHY, KINDS, LISTENER_HOLDERS, PORT_HOLDERS, ROUTES, SERVICE
 from kubectl_policy.model.kinds import BUILT_IN
-from kubectl_policy.topology.references import port_names, ports_at, section_names
+from kubectl_policy.model.refs import section_names
+from kubectl_policy.topology.references import port_names, ports_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,7 @@ class Sections:
             return tuple(listener.node.section for listener in self.gateways.listeners(obj))
         row = KINDS.get(obj.group_kind)
         if row and row.sections and obj.group_kind not in PORT_HOLDERS:
-            return section_names(self.index.raw(obj), row)
+            return section_names(self.index.raw(obj), row.sections, row.section_noun)
         return tuple(dict.fromkeys(self.ports(obj).values()))
 
     @cached_method

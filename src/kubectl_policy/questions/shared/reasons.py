@@ -140,7 +140,7 @@ def _reference_field(analysis: Analysis, reason: Reason) -> str:
 def node_phrase(node: NodeRef) -> str:
     """A node in words: `listener https of Gateway infra/edge`."""
     kind, section = node.object.group_kind, node.section
-    if not section or is_unnamed(section) or section.startswith("listener["):
+    if not section or is_unnamed(section):
         return f"{section} of {node.object}" if section else str(node.object)
     noun = section_noun(kind) if kind in KINDS else "port"
     return f"{noun} {section} of {node.object}"
