@@ -336,8 +336,8 @@ def _object_columns(type_: ListType, rows: Sequence[ObjectRow]) -> tuple[Column[
     )
 
 
-# So many kinds are named of what a list leaves out.
-_KINDS: Final = 4
+# Kinds that are named in the remark about objects that a list leaves out.
+_MAX_KINDS: Final = 4
 
 
 def list_tables(lists: Lists, view: View) -> list[Table[Any]]:
@@ -372,11 +372,8 @@ def ordered(listing: Listing[AnyRow], by: str) -> Listing[AnyRow]:
 def _left_out_phrases(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
     """Count the objects that a list of policies leaves out by kind, and say what shows them or why."""
     for is_policy in (True, False):
-        kinds = sorted(
-            (group for group in left_out if group.policies is is_policy),
-            key=lambda group: -group.number,
-        )
-        limit = _KINDS if len(kinds) <= _KINDS else _KINDS - 1
+        kinds = sorted((group for group in left_out if group.policies is is_policy), key=lambda group: -group.number)
+        limit = _MAX_KINDS if len(kinds) <= _MAX_KINDS else _MAX_KINDS - 1
         rest = len(kinds) - limit
         rest_phrase = [f"others of {count(rest, 'kind')}"] if rest > 0 else []
         names = listed([*(count(group.number, group.kind.kind) for group in kinds[:limit]), *rest_phrase])
