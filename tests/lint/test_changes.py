@@ -55,8 +55,8 @@ def test_a_nearer_policy_that_takes_a_token_away() -> None:
     ]
     assert (second.rule, str(second.subject)) == ("GWP9103", "SecurityPolicy shop/gateway-public")
     assert second.message == (
-        "had an effect before (Enforced) and has none any more (Overridden), "
-        "which SecurityPolicy shop/httproute-cart beats now"
+        "had an effect before (Enforced) and has none any more (Overridden): "
+        "SecurityPolicy shop/httproute-cart now overrides it"
     )
 
 

@@ -105,12 +105,12 @@ def policy_left_without_effect(world: LintWorld) -> Iterator[Finding]:
         if change.before and change.after and ENFORCEMENT[change.before].in_force:
             meaning = ENFORCEMENT[change.after]
             if not meaning.in_force:
-                by = f", which {some(change.by)} beats now" if change.by else ""
+                by = f": {some(change.by)} now overrides it" if change.by else ""
                 yield Finding(
                     subject=change.policy,
                     message=f"had an effect before ({change.before}) and has none any more ({change.after}){by}",
                     certain=meaning.known,
-                    related=tuple(world.related(policy, "beats it now") for policy in change.by),
+                    related=tuple(world.related(policy, "it overrides the policy") for policy in change.by),
                 )
 
 
