@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from bench.worlds import one_gateway
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.cli.call import CommandCall
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, Snapshot
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.model.world import world_of
 from kubectl_policy.questions.blast_radius import blast_radius
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, Snapshot
     from kubectl_policy.render.output.formats import Forms
 
     Question = Callable[[Analysis, Implementation], tuple[Forms[Any], object]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blast_radius import (
     KindCount,
@@ -27,7 +27,6 @@ from tests.render.shown import headline, shown
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.questions.blast_radius import BlastRadius
 
 KIND: Final = GroupKind("example.com", "ColorPolicy")

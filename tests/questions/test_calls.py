@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from kubectl_policy import PolicyKindProfile, analyze
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, PolicyKindProfile, analyze
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests.build import backend, gateway, grant, node, policy, ref, route, rule, service, snapshot, target
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, headline, shown
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, Resource
 
 AUTH: Final = GroupKind("example.com", "AuthPolicy")
 ASKS: Final = PolicyKindProfile(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from kubectl_policy import NodeRef, analyze
-from kubectl_policy.model import Origin
+from kubectl_policy import Analysis, NodeRef, analyze
+from kubectl_policy.model import Json, Origin, Resource
 from kubectl_policy.profiles.load import profiles_in
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.lists import list_type
@@ -14,8 +14,6 @@ from tests.build import backend, gateway, gateway_class, policy, ref, service, s
 from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
 
 if TYPE_CHECKING:
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.questions.object_rows import RouteRow
 
 ABOVE = "rule[0] of HTTPRoute default/top"

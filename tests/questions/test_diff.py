@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin, Snapshot
+from kubectl_policy.model import Diagnostic, FieldPath, Gap, GroupKind, Json, Origin, Resource, Snapshot
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.questions.blast_radius import blast_radius
@@ -22,7 +22,6 @@ from tests.fakes import RecordingWorld
 from tests.questions.build import COLOR, color_kind
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import FieldPath, Json, Resource
     from kubectl_policy.model.snapshot import Severity
     from kubectl_policy.profiles.fields import RefusedOn
 

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy import Analysis, PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model import Gap, GroupKind, Origin
+from kubectl_policy.model import Gap, GroupKind, Origin, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API, NAMESPACE
-from kubectl_policy.questions.explain import NamedLevel, explain
+from kubectl_policy.questions.explain import Explanation, NamedLevel, explain
 from tests import build
 from tests.profiles.everything import profile as everything
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Resource
-    from kubectl_policy.questions.explain import Explanation
 
 COLOR = GroupKind("example.com", "ColorPolicy")
 GATEWAY = GroupKind(GATEWAY_API, "Gateway")

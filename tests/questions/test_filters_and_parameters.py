@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, analyze, what_if
+from kubectl_policy import Analysis, PolicyKindProfile, analyze, what_if
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
@@ -41,8 +41,6 @@ from tests.render.shown import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
 
 ENVOY: Final = "gateway.envoyproxy.io"
 NGINX: Final = "gateway.nginx.org"

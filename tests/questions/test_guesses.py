@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from kubectl_policy import analyze
+from kubectl_policy import Analysis, analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -23,8 +23,6 @@ from tests import build
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, Resource
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ON_GATEWAY: Final = build.target("g")

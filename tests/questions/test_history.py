@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import TargetLevel, analyze
+from kubectl_policy import Analysis, TargetLevel, analyze
 from kubectl_policy.model.authorship import Commit
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.history import Change, History, Version, history
@@ -16,7 +16,6 @@ from tests.questions.build import COLOR, color_kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kubectl_policy import Analysis
     from kubectl_policy.model import FieldPath, GroupKind, Json, NodeRef, Origin, Resource
 
 KIND: Final = color_kind("inherited")

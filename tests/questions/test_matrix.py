@@ -8,20 +8,17 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model import Gap, GroupKind, Origin
+from kubectl_policy.model import FieldPath, Gap, GroupKind, Json, Origin
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.summary import SummaryPart
-from kubectl_policy.questions.matrix import Matrix, MatrixOptions, matrix, with_lines
-from kubectl_policy.questions.matrix_cells import MatrixColumn
+from kubectl_policy.questions.matrix import Matrix, MatrixOptions, RowSort, matrix, with_lines
+from kubectl_policy.questions.matrix_cells import CellPart, MatrixColumn
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
 from tests.render.worlds import INHERITED, defaults, overrides, world
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import FieldPath, Json
-    from kubectl_policy.questions.matrix import RowSort
-    from kubectl_policy.questions.matrix_cells import CellPart
 
 COLOR = GroupKind("example.com", "ColorPolicy")
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.merging import JointField, MergeScope
 from kubectl_policy.questions.predicted_conditions import least, merged_state
@@ -18,8 +18,6 @@ from tests.questions.build import color_kind
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.profiles.controllers import Event
 
 ROUTE_KIND: Final = GroupKind(GATEWAY_API, "HTTPRoute")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import PolicyKindProfile, analyze, what_if
+from kubectl_policy import Analysis, PolicyKindProfile, analyze, what_if
 from kubectl_policy.errors import NotFoundError
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, Resource
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.blast_radius import blast_radius
@@ -20,10 +20,6 @@ from kubectl_policy.questions.why_not.answer import why_not
 from tests.build import backend, gateway, listener, node, policy, ref, route, rule, service, snapshot, target
 from tests.questions.build import color_kind
 from tests.render.shown import document_of, headline, shown
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Resource
 
 ISSUER: Final = RequiredObject(
     field="spec.issuerRef",

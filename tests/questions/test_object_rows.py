@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from kubectl_policy import NodeRef, analyze
-from kubectl_policy.model import Gap
+from kubectl_policy.model import Gap, Json, ObjectRef
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.lists import list_names, list_type
 from kubectl_policy.questions.object_rows import GatewayRow
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.questions.object_rows import (
         BackendRow,
         GatewayClassRow,

@@ -8,11 +8,11 @@ import pytest
 
 from kubectl_policy import load_manifests
 from kubectl_policy.errors import NotFoundError
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import NodeRef, ObjectRef, Snapshot
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, SERVICE
 from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.questions.blast_radius import blast_radius
-from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.objects import ObjectDescription, describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.shared.selection import find
 from tests import build
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Snapshot
-    from kubectl_policy.questions.describe.objects import ObjectDescription
 
 
 def describing(type_name: str, name: str, namespace: str) -> Callable[[Analysis], ObjectDescription]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_policy import GroupKind, PolicyKindProfile, analyze
-from kubectl_policy.model import NodeRef
+from kubectl_policy import Analysis, GroupKind, PolicyKindProfile, analyze
+from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.profiles.merging import JointField, PortField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -31,8 +31,6 @@ from tests.build import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, ObjectRef, Resource
 
 PROFILE = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),

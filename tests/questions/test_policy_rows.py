@@ -8,18 +8,16 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError
-from kubectl_policy.model import Gap, GroupKind, Origin
+from kubectl_policy.model import Gap, GroupKind, Origin, Resource
 from kubectl_policy.model.selectors import parse_label_query
 from kubectl_policy.questions.lists import list_type
-from kubectl_policy.questions.policy_rows import KindRow, kind_rows
+from kubectl_policy.questions.policy_rows import KindRow, PolicyRow, kind_rows
 from kubectl_policy.questions.shared.selection import Listing, Selection
 from tests import build
 from tests.render.worlds import DIRECT, INHERITED, about_policy, colourful, world
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Resource
-    from kubectl_policy.questions.policy_rows import PolicyRow
 
 
 def listed(analysis: Analysis, word: str = "policies") -> Listing[PolicyRow]:

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.profiles.controllers import ConditionWords, GatewayProfile, StatusProfile
+from kubectl_policy.profiles.controllers import ConditionWords, Event, GatewayProfile, StatusProfile
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.predicted_conditions import (
     AncestorStatus,
@@ -26,8 +26,6 @@ from tests.questions.build import color_kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import Json, NodeRef, Resource
-    from kubectl_policy.profiles.controllers import Event
     from kubectl_policy.profiles.fields import SameLevel
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.retargeting import retargeted
 from tests.build import (
@@ -27,9 +27,6 @@ from tests.build import (
     snapshot,
     target,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, ObjectRef, Resource
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 KNOWN: Final = PolicyKindProfile(COLOR, "inherited", "profile")

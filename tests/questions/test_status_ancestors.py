@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, analyze
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy import Analysis, PolicyKindProfile, analyze
+from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
+from kubectl_policy.profiles.controllers import ConditionWords, Placement, StatusProfile
 from kubectl_policy.questions.status_ancestors import ancestors_of
 from tests import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles.controllers import Placement
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 CALLS: Final = GroupKind("example.com", "CallPolicy")

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
+from kubectl_policy.profiles.controllers import ConditionWords, NarrowedBy, StatusProfile
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.predicted_conditions import policy_status
 from kubectl_policy.questions.target_order import PolicyMerge, TargetOrder
@@ -20,8 +20,6 @@ from tests.questions.build import color_kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import Json, ObjectRef, Resource
-    from kubectl_policy.profiles.controllers import NarrowedBy
     from kubectl_policy.profiles.merging import Chooser
 
 OURS: Final = "example.com/gateway"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import Diagnostic, Gap, NodeRef, ObjectRef
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.questions.blind_spots.answers import (
     blind_spots_for,
@@ -32,8 +32,8 @@ from kubectl_policy.questions.differences.relations import (
 from kubectl_policy.questions.differences.traffic import NO_TRAFFIC, TrafficChanges, traffic_changes
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_routes, newly_failing
-from kubectl_policy.questions.shared.fields import with_line
-from kubectl_policy.questions.shared.not_looked_into import unexamined_references
+from kubectl_policy.questions.shared.fields import LocateLine, with_line
+from kubectl_policy.questions.shared.not_looked_into import ReferenceRole, unexamined_references
 from kubectl_policy.topology import nodes_on_path
 
 if TYPE_CHECKING:
@@ -41,10 +41,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
-    from kubectl_policy.model import Diagnostic, Gap
     from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
-    from kubectl_policy.questions.shared.fields import LocateLine
-    from kubectl_policy.questions.shared.not_looked_into import ReferenceRole
 
 
 # How something is named that is not looked into, by whom.

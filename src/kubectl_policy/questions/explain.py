@@ -9,11 +9,11 @@ from msgspec import Meta
 
 from kubectl_policy.attachment.references import target_references
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model.kinds import CRD
-from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
+from kubectl_policy.model.kinds import CRD, KindNames
+from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups, profile_file
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
-from kubectl_policy.questions.blind_spots.unknowns import Answer
+from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot
 from kubectl_policy.questions.shared.in_force import OfKnownKind
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, Origin
-    from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.profiles import MergeStrategy
-    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 # Where a choice is from: a profile, the label or the schema of the definition, the kind's shape; or from nowhere, as a
 # guess that answers speak of (`assumed`) or as what holds wherever nothing else is said (`default`).

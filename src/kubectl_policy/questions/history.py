@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.refs import names_as_in
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.shared.fields import with_line
-from kubectl_policy.questions.shared.in_force import effective_entries, group_entries
+from kubectl_policy.questions.shared.fields import LocateLine, with_line
+from kubectl_policy.questions.shared.in_force import Setting, effective_entries, group_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.authorship import Commit
-    from kubectl_policy.questions.shared.fields import LocateLine
-    from kubectl_policy.questions.shared.in_force import Setting
 
 Sort: TypeAlias = Literal["appeared", "changed", "deleted"]
 Traffic: TypeAlias = Literal["", "lost", "gained"]

@@ -12,7 +12,7 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.model.kind_roles import ROUTES_WITH_HOSTNAMES
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
-from kubectl_policy.questions.blind_spots.unknowns import unknown_labels
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, unknown_labels
 from kubectl_policy.questions.object_rows import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.policy_rows import KindRow, PolicyRow, kind_rows, policy_row
 from kubectl_policy.questions.shared.selection import (
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef, Resource
-    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.resolution.enforcement import EnforcementState
 
 

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, Origin
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
@@ -24,18 +24,14 @@ from kubectl_policy.questions.blind_spots.unknowns import (
 from kubectl_policy.questions.matrix_cells import Cells, MatrixCell, MatrixColumn, WrittenSetting
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.fields import LocateLine, with_line
-from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries
-from kubectl_policy.questions.shared.path_phrases import numbered, numbers
-from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kinds_meant, select
+from kubectl_policy.questions.shared.in_force import EffectiveEntry, effective_entries, own_settings_entries
+from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber, numbered, numbers
+from kubectl_policy.questions.shared.selection import EVERYTHING, ListType, Selection, kinds_meant, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, Origin
-    from kubectl_policy.questions.shared.in_force import EffectiveEntry
-    from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber
-    from kubectl_policy.questions.shared.selection import ListType
     from kubectl_policy.topology import Path
 
 RowSort: TypeAlias = Literal["routes", "gateways", "services"]

@@ -13,9 +13,9 @@ from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.questions.blind_spots.answers import blind_spots_in_needs
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps
 from kubectl_policy.questions.shared.fields import FieldLocations, named_leaves, origin_of
-from kubectl_policy.questions.shared.in_force import summary_of
-from kubectl_policy.questions.shared.path_phrases import numbers
-from kubectl_policy.resolution import plain
+from kubectl_policy.questions.shared.in_force import EffectiveEntry, summary_of
+from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
+from kubectl_policy.resolution import EffectivePolicy, Resolution, Source, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
-    from kubectl_policy.questions.shared.in_force import EffectiveEntry
-    from kubectl_policy.questions.shared.path_phrases import PathNumber
-    from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
 _CERTAIN: Final = "False if it is unknown how the policies combine here."
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import Json, NodeRef, ObjectRef
 from kubectl_policy.model.fields import integer_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import ROUTES, SERVICE
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
-from kubectl_policy.questions.blind_spots.unknowns import WithBlindSpots
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, WithBlindSpots
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
-from kubectl_policy.questions.shared.reported import has_report, reported_conditions
+from kubectl_policy.questions.shared.reported import ReportedCondition, has_report, reported_conditions
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.gateway.listeners import Listener  # noqa: TC001 (its members are in the document)
 
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.model.unknown import Port
-    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
-    from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import RowSort
     from kubectl_policy.topology import BindingState
 

@@ -6,32 +6,28 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.model import ObjectRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.fields import labels_of, text_at
-from kubectl_policy.model.kinds import CRD
+from kubectl_policy.model.kinds import CRD, KindNames
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
 from kubectl_policy.questions.blind_spots.unknowns import WithBlindSpots
 from kubectl_policy.questions.shared.effects import affected_nodes
 from kubectl_policy.questions.shared.in_force import OfKnownKind, assumed_of
-from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
+from kubectl_policy.questions.shared.reasons import Reason, failure_phrase, undecided_phrase
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
 from kubectl_policy.questions.shared.without_effect import why_without_effect
-from kubectl_policy.resolution.enforcement import ENFORCEMENT
+from kubectl_policy.resolution.enforcement import ENFORCEMENT, Enforcement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
-    from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
     from kubectl_policy.profiles.fields import Stanzas
-    from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.resolution.enforcement import Enforcement
 
 
 class Stanza(Struct, frozen=True):

@@ -6,24 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.attachment import MEANINGS
+from kubectl_policy.attachment import MEANINGS, Attachment
 from kubectl_policy.attachment.validity import gateways_of, why_not_enabled
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES
-from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.resolution import leaves, reached_part
+from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+from kubectl_policy.resolution import ScopeOutcome, leaves, reached_part
 from kubectl_policy.topology.controllers import is_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, ObjectRef
-    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
     from kubectl_policy.questions.target_order import TargetOrder
-    from kubectl_policy.resolution import ScopeOutcome
 
 # What a policy is in merges, from the least to the best.
 _MERGED_MESSAGES: Final[Mapping[Event, str]] = {

@@ -8,14 +8,13 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment.references import section_names, target_references
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, ROUTES
 from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.references import parent_refs
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Placement, StatusProfile

@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_SETS, ROUTES
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.topology.controllers import is_managed
-from kubectl_policy.topology.references import parent_refs
+from kubectl_policy.topology.references import ParentRef, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.topology.references import ParentRef
 
 
 class PolicyMerge(Struct, frozen=True, kw_only=True):

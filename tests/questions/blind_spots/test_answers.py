@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import GroupKind, PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, Resource
 from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy, possible_through
@@ -19,9 +19,6 @@ from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.questions.build import color_kind
 from tests.render.shown import headline
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Resource
 
 SETTINGS: Final = GroupKind("example.com", "Settings")
 SWITCHED: Final = color_kind("inherited", strategy=None, enabled_by=RequiredParameter(SETTINGS, "colours.enable"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
-from kubectl_policy.model import Gap, GroupKind, ObjectRef, Permission
+from kubectl_policy.model import Gap, GroupKind, Json, ObjectRef, Permission, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
 from kubectl_policy.questions.blind_spots.relevance import (
@@ -19,9 +19,6 @@ from kubectl_policy.questions.blind_spots.relevance import (
     relevant_gaps,
 )
 from tests import build
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, ObjectRef, Resource
 
 GATEWAY: Final = build.ref("Gateway", "edge", "infra")
 ROUTE: Final = build.ref("HTTPRoute", "echo", "media")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import analyze, describe
-from kubectl_policy.model import Gap, GroupKind, NodeRef, Permission
+from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, Permission, Resource
 from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.controllers import StatusProfile
 from kubectl_policy.questions.describe.description import Focus
-from kubectl_policy.questions.describe.objects import narrowed
+from kubectl_policy.questions.describe.objects import ObjectDescription, narrowed
 from kubectl_policy.render.describe.headline import object_headline
 from tests import build
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.describe.objects import ObjectDescription
 
 RETRY: Final = GroupKind("example.io", "RetryPolicy")
 HIDDEN: Final = Gap(

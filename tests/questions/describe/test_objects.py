@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model import Diagnostic, Gap, GroupKind
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, NodeRef, Resource
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.description import Descriptions, Focus, focus_on
-from kubectl_policy.questions.describe.objects import NotApplying, describe, narrowed, not_applying
+from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription, describe, narrowed, not_applying
 from tests import build
 from tests.questions.build import COLOR, color_kind
 from tests.render.shown import headline, shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, NodeRef, Resource
-    from kubectl_policy.questions.describe.objects import ObjectDescription
 
 
 def test_a_section_that_is_not_there_has_no_answer() -> None:

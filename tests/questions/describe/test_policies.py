@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from kubectl_policy import GroupKind, ObjectRef, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.errors import NotFoundError
-from kubectl_policy.model import Gap, Origin
+from kubectl_policy.model import Gap, Json, Origin
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
 from tests.render.worlds import about, about_policy, colourful, defaults, world
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 
 def test_what_is_no_policy_has_no_answer() -> None:

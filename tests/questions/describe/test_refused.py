@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import NodeRef, describe, load_manifests
+from kubectl_policy import Analysis, NodeRef, describe, load_manifests
 from kubectl_policy.errors import NotFoundError, PolicyError, UsageError
 from kubectl_policy.questions.shared.selection import find, kinds_meant
 from kubectl_policy.render.describe.headline import object_headline
@@ -17,7 +17,6 @@ from tests.refusing import Refusing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import Analysis
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.describe.objects import ObjectDescription
 

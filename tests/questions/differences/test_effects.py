@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue, FieldChange
+from kubectl_policy.questions.differences.effects import ChangeSort, EffectChange, EffectiveValue, FieldChange
 from tests import build, differences
 from tests.differences import between, color, concerned, enforcement, ref, told, without
 from tests.questions.build import COLOR, color_kind
@@ -20,8 +20,6 @@ from tests.resolution.build import source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.differences.effects import ChangeSort
 
 PROFILE: Final = color_kind("inherited", security_fields=frozenset({"jwt"}))
 G: Final = build.target("g")

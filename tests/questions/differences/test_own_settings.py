@@ -12,7 +12,7 @@ from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.describe.policies import policy_tree
 from kubectl_policy.render.output.text import View, to_text
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.diff import StateDiff
 
 PROFILE: Final = color_kind(
     "inherited",

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model import Gap
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.model import Gap, Resource
+from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.questions.differences.relations import EnforcementChange
 from tests import build
 from tests.differences import attachments, between, color, enforcement, parents
@@ -20,8 +20,6 @@ from tests.questions.build import color_kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.model import Resource
-    from kubectl_policy.questions.diff import StateDiff
 
 PROFILE: Final = color_kind("inherited")
 GATEWAY: Final = build.gateway()

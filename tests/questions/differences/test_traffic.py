@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model import Gap
-from kubectl_policy.questions.diff import diff
-from kubectl_policy.questions.differences.traffic import NO_TRAFFIC
+from kubectl_policy.model import Gap, Json, ObjectRef, Resource
+from kubectl_policy.questions.diff import StateDiff, diff
+from kubectl_policy.questions.differences.traffic import NO_TRAFFIC, RouteTraffic, TrafficChanges, TrafficOneWay
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.differences import between, color
@@ -16,9 +16,6 @@ from tests.differences import between, color
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kubectl_policy.model import Json, ObjectRef, Resource
-    from kubectl_policy.questions.diff import StateDiff
-    from kubectl_policy.questions.differences.traffic import RouteTraffic, TrafficChanges, TrafficOneWay
 
 HTTP = build.listener("http", hostname="*.example.com")
 TLS = {"certificateRefs": [{"name": "cert"}]}

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy import analyze
+from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.questions.graph.drawing import graph
-from kubectl_policy.questions.graph.picture import GraphOptions
+from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphOptions, GraphPolicy, Outcome, Picture
 from tests import build
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_policy import PolicyKindProfile
     from kubectl_policy.model import Gap, NodeRef, ObjectRef, Resource
-    from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphPolicy, Outcome, Picture
 
 
 def drawn(

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import NotFoundError
-from kubectl_policy.model import Gap, NodeRef, Origin
+from kubectl_policy.model import Gap, NodeRef, Origin, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.questions.graph.picture import GraphOptions
+from kubectl_policy.questions.graph.picture import GraphOptions, Picture
 from tests import build
 from tests.questions.graph.drawings import around, drawn, links, nodes, outcomes, policies, unseen
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Resource
-    from kubectl_policy.questions.graph.picture import Picture
 
 S: Final = build.target("s", "Service", group="")
 # Two routes of one Gateway, to one Service of each namespace; and a Gateway that has nothing to do with them.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import NotFoundError, analyze
+from kubectl_policy import Analysis, NotFoundError, analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS
 from kubectl_policy.questions.graph.comparison import graph_of_two
-from kubectl_policy.questions.graph.picture import GraphOptions
+from kubectl_policy.questions.graph.picture import GraphOptions, Picture
 from kubectl_policy.questions.shared.selection import find
 from tests import build
 from tests.questions.graph.drawings import (
@@ -29,9 +29,7 @@ from tests.questions.graph.drawings import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy import Analysis
     from kubectl_policy.model import Resource
-    from kubectl_policy.questions.graph.picture import Picture
 
 CLASS: Final = build.gateway_class()
 G: Final = build.gateway()

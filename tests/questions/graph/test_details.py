@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import analyze
-from kubectl_policy.model import Diagnostic, NodeRef, Origin
+from kubectl_policy import Analysis, analyze
+from kubectl_policy.model import Diagnostic, NodeRef, Origin, Resource
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.graph.details import deletions, details
 from kubectl_policy.questions.graph.drawing import graph
-from kubectl_policy.questions.graph.picture import GraphNode
+from kubectl_policy.questions.graph.picture import Details, GraphNode, Picture
 from tests import build
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Resource
-    from kubectl_policy.questions.graph.picture import Details, Picture
 
 ON_GATEWAY: Final = build.policy("p", build.target("g"), color="red")
 WORLD: Final[tuple[Resource, ...]] = (

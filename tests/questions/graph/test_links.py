@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import Json, NodeRef, Resource
 from kubectl_policy.questions.graph.links import Links
 from tests import build
 from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
@@ -16,7 +16,6 @@ from tests.questions.graph.drawings import around, drawn, failing, links, nodes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.questions.graph.picture import Picture
 
 ROUTE: Final = build.ref("HTTPRoute", "r")

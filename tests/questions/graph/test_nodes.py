@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kubectl_policy import analyze
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, SERVICE
 from kubectl_policy.questions.graph.nodes import node_of, section_value
-from kubectl_policy.questions.graph.picture import GraphOptions
+from kubectl_policy.questions.graph.picture import GraphNode, GraphOptions
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.questions.graph.drawings import around, drawn, failing, links, nodes
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Resource
-    from kubectl_policy.questions.graph.picture import GraphNode
 
 NAMED = {"path": {"type": "PathPrefix", "value": "/cart"}}
 

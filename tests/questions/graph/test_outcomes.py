@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, load_manifests
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API, ROUTES
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
@@ -15,9 +15,6 @@ from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphOptions
 from tests import build
 from tests.questions.graph.drawings import around, drawn, outcomes, wins
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 EFFECTIVE: Final = GraphOptions(effective=True)
 COLOR: Final = GroupKind("example.com", "ColorPolicy")

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import PolicyKindProfile, analyze, what_if
+from kubectl_policy import Analysis, PolicyKindProfile, analyze, what_if
 from kubectl_policy.attachment.attachments import AsIfValid
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Resource
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, SERVICE
 from kubectl_policy.profiles.merging import MergeStrategy, TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.diff import diff
-from kubectl_policy.questions.shared.failing_routes import failing_routes
+from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_routes
 from tests.build import (
     backend,
     gateway,
@@ -35,11 +35,6 @@ from tests.build import (
 )
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, headline, shown
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Resource
-    from kubectl_policy.questions.shared.failing_routes import FailingRoute
 
 KEY: Final = RequiredObject(
     field="spec.key", group="", kinds=("Secret",), optional=True, competes=True, fail_open="spec.open"

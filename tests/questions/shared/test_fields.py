@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, load_manifests
-from kubectl_policy.model import FieldPath, Origin
+from kubectl_policy import EffectivePolicy, Fate, MergeStrategy, PolicyKindProfile, analyze, leaves, load_manifests
+from kubectl_policy.model import FieldPath, Json, Origin, Resource
 from kubectl_policy.model.authorship import Authorship
 from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.profiles.merging import JointField
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.describe.policies import FieldOutcome, describe_policy
 from kubectl_policy.questions.shared.fields import FieldLocations, declared_fields, named_fates, named_leaves
-from kubectl_policy.questions.shared.in_force import with_lines
+from kubectl_policy.questions.shared.in_force import Setting, with_lines
 from kubectl_policy.resolution.traced import KeyedList, trace, with_keyed_lists
 from kubectl_policy.sources import Lines
 from tests import build
@@ -25,11 +25,7 @@ from tests.resolution.build import source
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kubectl_policy import EffectivePolicy, Fate
-    from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.describe.policies import FieldOutcome
     from kubectl_policy.questions.shared.fields import WrittenValue
-    from kubectl_policy.questions.shared.in_force import Setting
 
 PLAIN: Final = color_kind("inherited", strategy=None)
 MERGING: Final = color_kind(

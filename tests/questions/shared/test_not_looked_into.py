@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import PolicyKindProfile, analyze, what_if
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy import Analysis, PolicyKindProfile, analyze, what_if
+from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
@@ -15,10 +15,6 @@ from kubectl_policy.questions.diff import diff
 from tests.build import backend, gateway, gateway_class, names, node, resource, route, rule, service, snapshot
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, shown
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, Resource
 
 COLOR: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
 MAGIC: Final = resource("Magic", "m", {"answer": 503}, group="example.com")

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from kubectl_policy import NodeRef
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model import Gap, Origin
+from kubectl_policy.model import Gap, Json, Origin, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API_EXPERIMENTAL as XAPI
-from kubectl_policy.profiles.controllers import STANDARD_STATUS, ConditionWords
-from kubectl_policy.questions.status.comparison import Claim, Comparison, OtherController
+from kubectl_policy.profiles.controllers import STANDARD_STATUS, ConditionWords, Event, Placement
+from kubectl_policy.questions.status.comparison import Claim, Comparison, OtherController, Verdict
 from tests import build
 from tests.questions.status.reports import (
     ACCEPTED,
@@ -32,9 +32,6 @@ from tests.questions.status.reports import (
 )
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles.controllers import Event, Placement
-    from kubectl_policy.questions.status.comparison import Verdict
     from kubectl_policy.questions.status.report import StatusReport
 
 TAKEN = ("Seen", "False", "Taken")

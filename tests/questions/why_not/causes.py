@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kubectl_policy import analyze
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, GATEWAY_CLASS, HTTP_ROUTE, NAMESPACE, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.profiles.merging import TargetLevel
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json, ObjectRef, Resource
 
 KIND: Final = GroupKind("example.com", "ColorPolicy")
 POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.model import FieldPath, NodeRef
+from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, ROUTES
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.why_not import answer
-from kubectl_policy.questions.why_not.answer import why_not
+from kubectl_policy.questions.why_not.answer import Offered, why_not
 from kubectl_policy.questions.why_not.edits import Edit, FieldEdit, edited
 from tests import build
 from tests.questions.why_not.causes import (
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.questions.why_not.answer import Offered
     from tests.questions.why_not.causes import Cause
 
 EDITED = build.route(hostnames=["a.example", "b.example", "c.example"], labels={"a/b.c": "d"})

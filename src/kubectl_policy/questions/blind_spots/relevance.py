@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import Gap, GroupKind, ObjectRef
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kind_roles import (
     GATEWAY,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Gap, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
 
 _TARGETS: Final = frozenset(kind.kind for kind in TARGET_KINDS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.model import ObjectRef
+from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Origin, Permission, Resource
 from kubectl_policy.model.kind_roles import (
     GATEWAY,
     GATEWAY_CLASS,
@@ -21,7 +21,7 @@ from kubectl_policy.model.kind_roles import (
 )
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.unknown import is_unknown, may_equal
-from kubectl_policy.topology import MAX_NODES, is_truncated
+from kubectl_policy.topology import MAX_NODES, Path, is_truncated
 from kubectl_policy.topology.controllers import unread_parameters
 
 if TYPE_CHECKING:
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Gap, GroupKind, NodeRef, Origin, Permission, Resource
     from kubectl_policy.model.snapshot import SnapshotSource
     from kubectl_policy.resolution.enforcement import Enforcement
-    from kubectl_policy.topology import Path
 
 _BELOW_LISTENERS: Final = frozenset({*ROUTES, *PORT_HOLDERS})
 # What would show something, or several things, of which no manifest was read.

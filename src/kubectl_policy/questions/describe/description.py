@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
-from kubectl_policy.questions.blind_spots.unknowns import Answer
+from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot
 from kubectl_policy.questions.shared.path_phrases import NumberedPath, numbered
 from kubectl_policy.questions.shared.reported import (
     ReportedCondition,
@@ -17,7 +17,7 @@ from kubectl_policy.questions.shared.reported import (
     reported_events,
 )
 from kubectl_policy.questions.shared.selection import did_you_mean, kinds_meant
-from kubectl_policy.topology import attached_hostnames
+from kubectl_policy.topology import Path, attached_hostnames
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
-    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.resolution.outcome import DeclaredField
-    from kubectl_policy.topology import Path
 
 _Declared = TypeVar("_Declared", bound="DeclaredField")
 

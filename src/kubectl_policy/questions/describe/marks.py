@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from kubectl_policy.lazy import pattern
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kind_roles import GATEWAY_API, TARGET_KINDS
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.blind_spots.relevance import FIX, may_hold_policies_on
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
-from kubectl_policy.questions.shared.reported import parse_policy_names, status_entries
+from kubectl_policy.questions.shared.reported import ReportedCondition, parse_policy_names, status_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Gap, NodeRef, Resource
-    from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.topology import Path
 
 MarkSort: TypeAlias = Literal["condition", "annotation"]

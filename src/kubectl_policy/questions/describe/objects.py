@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.attachment import MEANINGS
-from kubectl_policy.model import NodeRef
+from kubectl_policy.attachment import MEANINGS, Call, SettingsReference
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.describe.description import (
@@ -21,27 +21,23 @@ from kubectl_policy.questions.describe.description import (
     requests_to,
 )
 from kubectl_policy.questions.describe.marks import Mark, blind_spots_of_marks, marks_of_unread
-from kubectl_policy.questions.predicted_conditions import target_conditions
+from kubectl_policy.questions.predicted_conditions import PolicyCondition, target_conditions
 from kubectl_policy.questions.shared.effects import covered_paths, relevant_diagnostics
 from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_through
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_settings_entries
 from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_looked_into
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
-from kubectl_policy.topology import why_too_wide
+from kubectl_policy.topology import Path, why_too_wide
 from kubectl_policy.topology.controllers import is_enabled, why_disabled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.attachment import Call, SettingsReference
-    from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.fields import Role
     from kubectl_policy.questions.describe.description import Focus
-    from kubectl_policy.questions.predicted_conditions import PolicyCondition
     from kubectl_policy.questions.shared.in_force import Setting
-    from kubectl_policy.topology import Path
 
 
 _EXPECTED: Final = "The conditions that controllers of policy kinds should report on the subject; empty for most kinds."

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin, Resource
 from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
 from kubectl_policy.questions.describe.description import Description, reports_on
 from kubectl_policy.questions.predicted_conditions import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.effects import affected_nodes, relevant_diagnostics
 from kubectl_policy.questions.shared.fields import Declared, declared_fields
-from kubectl_policy.questions.shared.in_force import OfPolicyKind, assumed_of
+from kubectl_policy.questions.shared.in_force import Assumption, OfPolicyKind, assumed_of
 from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution import Source
@@ -23,9 +23,7 @@ from kubectl_policy.resolution.outcome import DeclaredField
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, ObjectRef, Origin, Resource
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-    from kubectl_policy.questions.shared.in_force import Assumption
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.resolution.merging import Doubt

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubectl_policy.comparison import may_exist
+from kubectl_policy.comparison import Pair, StateComparison, may_exist
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import same_json
 from kubectl_policy.questions.differences.effects import (
@@ -22,20 +22,17 @@ from kubectl_policy.questions.differences.effects import (
     Where,
 )
 from kubectl_policy.questions.shared.effects import affected_on, covered_paths, from_the_root
-from kubectl_policy.questions.shared.fields import FieldLocations, named_leaves, origin_of
+from kubectl_policy.questions.shared.fields import FieldLocations, NamedLeaf, named_leaves, origin_of
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.topology import nodes_on_path
+from kubectl_policy.topology import Path, nodes_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import Json, NodeRef, ObjectRef
-    from kubectl_policy.questions.shared.fields import NamedLeaf
     from kubectl_policy.resolution import EffectivePolicy, Leaf, Source
     from kubectl_policy.resolution.traced import Field
-    from kubectl_policy.topology import Path
 
 _TEXT: Final = json.JSONEncoder(default=str).encode
 _WHERE: Final[tuple[Where, ...]] = ("kept", "gone", "new")

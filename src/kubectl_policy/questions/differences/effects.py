@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, same_json
-from kubectl_policy.questions.shared.path_phrases import numbered, numbers, path_phrases
+from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber, numbered, numbers, path_phrases
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber
     from kubectl_policy.resolution import Source
     from kubectl_policy.resolution.merging import Doubt
     from kubectl_policy.topology import Path

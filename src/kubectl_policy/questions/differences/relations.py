@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.comparison import may_exist
+from kubectl_policy.comparison import StateComparison, may_exist
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, ROUTES
-from kubectl_policy.resolution import reached_part
-from kubectl_policy.resolution.enforcement import overall_state
+from kubectl_policy.resolution import Resolution, reached_part
+from kubectl_policy.resolution.enforcement import EnforcementState, overall_state
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.attachment.attachment import State
-    from kubectl_policy.comparison import StateComparison
-    from kubectl_policy.model import ObjectRef
-    from kubectl_policy.resolution import Resolution
-    from kubectl_policy.resolution.enforcement import EnforcementState
     from kubectl_policy.topology import Binding, BindingState, Path
 
 # The state of a policy, and who beats it; None where there is no such policy.

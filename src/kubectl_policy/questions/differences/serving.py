@@ -10,22 +10,20 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import Json, NodeRef, ObjectRef
 from kubectl_policy.model.fields import integer_at, items_at, labels_of, mapping_at, text_at
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY, GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, ROUTES
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology import attached_hostnames
+from kubectl_policy.topology import Path, attached_hostnames
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.failing_routes import FailingRoute
-    from kubectl_policy.topology import Path
     from kubectl_policy.topology.backends import Backend
 
 # What a filter of a rule names, with what is known of it.

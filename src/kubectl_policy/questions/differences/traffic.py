@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 
 from kubectl_policy.lazy import pattern
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.body import text_of
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, PORT_HOLDERS, ROUTES
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped
-from kubectl_policy.questions.differences.serving import Serving, owner
+from kubectl_policy.questions.differences.serving import RuleAnswers, Serving, owner
 from kubectl_policy.topology.references import hostnames_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.comparison import StateComparison
-    from kubectl_policy.model import GroupKind
-    from kubectl_policy.questions.differences.serving import RuleAnswers
     from kubectl_policy.questions.shared.failing_routes import FailingRoute
 
 # What of these differs is looked up at the routes that name it; anything else may matter to every listener.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kind_roles import NAMESPACE
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.blast_radius import blast_radius
-from kubectl_policy.questions.graph.picture import Details, EffectsOn
+from kubectl_policy.questions.blast_radius import BlastRadius, blast_radius
+from kubectl_policy.questions.graph.picture import Details, EffectsOn, Picture
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, group_entries, own_settings_entries, with_lines
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef
-    from kubectl_policy.questions.blast_radius import BlastRadius
-    from kubectl_policy.questions.graph.picture import Picture
     from kubectl_policy.questions.shared.fields import LocateLine
     from kubectl_policy.questions.shared.in_force import InForce
 

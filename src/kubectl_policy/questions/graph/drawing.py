@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.errors import NotFoundError
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import (
     ABOVE_BACKENDS,
     HIERARCHY,
@@ -20,26 +20,22 @@ from kubectl_policy.model.kind_roles import (
 )
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
-from kubectl_policy.questions.blind_spots.unknowns import unknown_parents
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, unknown_parents
 from kubectl_policy.questions.graph.links import FRONTEND, INSIDE, Links
 from kubectl_policy.questions.graph.nodes import Outcomes, about_kinds, affected_part, is_there, node_of, with_kinds
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture, numbered_links
 from kubectl_policy.questions.shared.effects import affected_nodes, from_the_root
-from kubectl_policy.questions.shared.reported import contrary_report, has_report
+from kubectl_policy.questions.shared.reported import ReportedCondition, contrary_report, has_report
 from kubectl_policy.questions.shared.selection import is_about_hierarchy
 from kubectl_policy.resolution.enforcement import Enforcements
-from kubectl_policy.topology import Topology
+from kubectl_policy.topology import Path, Topology
 from kubectl_policy.topology.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Resource
-    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.graph.picture import Outcome
-    from kubectl_policy.questions.shared.reported import ReportedCondition
-    from kubectl_policy.topology import Path
 
 _EVERYTHING: Final = GraphOptions()
 # Kinds whose objects are drawn whatever leads to them; backends are drawn where something leads to them.

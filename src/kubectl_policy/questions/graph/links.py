@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import (
     ABOVE_BACKENDS,
     LISTENER_SETS,
@@ -17,19 +17,16 @@ from kubectl_policy.model.kind_roles import (
     role_of,
 )
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.graph.picture import GraphLink
+from kubectl_policy.questions.graph.picture import GraphLink, LinkState
 from kubectl_policy.topology.gateway.conditions import listener_set_conditions
-from kubectl_policy.topology.links import LINKS
+from kubectl_policy.topology.links import LINKS, Link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, ObjectRef
-    from kubectl_policy.questions.graph.picture import LinkState
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.backends import Backend
-    from kubectl_policy.topology.links import Link
 
 _LINKS: Final = tuple(link for link in LINKS if link.carries != "place")
 # From an object to its sections.

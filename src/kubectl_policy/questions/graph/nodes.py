@@ -6,23 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, Json, NodeRef
 from kubectl_policy.model.fields import items_at, mappings_at, strings_at
 from kubectl_policy.model.kind_roles import KINDS, NAMESPACE, PORT_HOLDERS, ROUTES
-from kubectl_policy.model.unknown import port_at
+from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.graph.picture import GraphNode, Outcome, Win
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries, summary_of
+from kubectl_policy.questions.shared.in_force import EffectiveEntry, effective_entries, own_settings_entries, summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, Json
-    from kubectl_policy.model.unknown import Port
     from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, LinkState
-    from kubectl_policy.questions.shared.in_force import EffectiveEntry
     from kubectl_policy.resolution import Resolution
 
 

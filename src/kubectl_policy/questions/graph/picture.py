@@ -13,26 +13,21 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
-from kubectl_policy.attachment import MEANINGS
-from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.questions.blind_spots.unknowns import Answer
-from kubectl_policy.questions.shared.in_force import OfKnownKind
-from kubectl_policy.questions.shared.path_phrases import numbered, numbers
+from kubectl_policy.attachment import MEANINGS, Attachment
+from kubectl_policy.model import Diagnostic, GroupKind, Json, NodeRef, ObjectRef, Origin
+from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot
+from kubectl_policy.questions.shared.in_force import InForce, OfKnownKind
+from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber, numbered, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kubectl_policy.attachment import Attachment
     from kubectl_policy.attachment.attachment import State
-    from kubectl_policy.model import Diagnostic, Json, Origin
     from kubectl_policy.model.index import Presence
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.fields import Role
     from kubectl_policy.questions.blast_radius import BlastRadius
-    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
-    from kubectl_policy.questions.shared.in_force import InForce
-    from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.resolution.enforcement import Enforcement, EnforcementState
     from kubectl_policy.topology import Path

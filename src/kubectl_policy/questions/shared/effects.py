@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ROUTES, depth_of
 from kubectl_policy.questions.shared.in_force import effective_entries
-from kubectl_policy.resolution import CARRY_NOTHING
+from kubectl_policy.resolution import CARRY_NOTHING, EffectivePolicy, Resolution
 from kubectl_policy.topology.problems import dangling_references
 from kubectl_policy.topology.references import backend_refs, parent_refs
 
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution import EffectivePolicy, Resolution
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 

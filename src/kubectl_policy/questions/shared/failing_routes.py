@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachments import AsIfValid
 from kubectl_policy.attachment.validity import FAILING_REQUESTS
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution import Resolver, paths_by_way_of
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.topology import Path
 
 # With these, the nearer one of two policies replaces the other one whole, so that nothing of that one is looked at.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
@@ -11,22 +11,18 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import FieldPath, Origin
-from kubectl_policy.model.fields import WHOLE, Json
+from kubectl_policy.model.fields import WHOLE, Json, Step
 from kubectl_policy.profiles.controllers import OF_RULE
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
 from kubectl_policy.resolution.contributions import stands_below_name
 from kubectl_policy.resolution.outcome import DeclaredField, Fate
-from kubectl_policy.resolution.traced import CollectedValues, KeyedList
+from kubectl_policy.resolution.traced import CollectedValues, Field, KeyedList
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model.authorship import Authorship
-    from kubectl_policy.model.fields import Step
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Contribution, EffectivePolicy, Resolution, Source, Traced
-    from kubectl_policy.resolution.traced import Field
 
 # FindAuthor wrote what an object says, given also where that is written, if the line could be told.
 FindAuthor: TypeAlias = "Callable[[WrittenValue, Origin | None], Authorship | None]"

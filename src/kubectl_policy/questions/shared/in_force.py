@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.questions.shared.fields import FieldLocations, named_fates, named_leaves, origin_of, with_line
-from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
+from kubectl_policy.questions.shared.path_phrases import PathNumber, PathPhrases, numbers
 from kubectl_policy.resolution import field_name, leaves, plain, reached_part, same_level_of, takes_effect_below
 from kubectl_policy.resolution.outcome import DeclaredField, Fate
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.profiles.fields import KnownBy, PolicyClass, SameLevel
     from kubectl_policy.questions.shared.fields import FindAuthor, LocateLine
-    from kubectl_policy.questions.shared.path_phrases import PathPhrases
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
     from kubectl_policy.resolution.merging import Doubt
     from kubectl_policy.resolution.traced import Field

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, ObjectRef, Origin
 from kubectl_policy.model.kind_roles import PARAMETERS, PORT_HOLDERS, ROUTES
 from kubectl_policy.topology.references import parameters_ref
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef, Origin
     from kubectl_policy.topology import Path
 
 ReferenceRole: TypeAlias = Literal["filter", "parameters", "backend"]

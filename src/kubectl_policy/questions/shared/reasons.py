@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.attachment import MEANINGS, unattached_phrase
+from kubectl_policy.attachment import MEANINGS, Attachment, unattached_phrase
 from kubectl_policy.attachment.validity import policy_failure
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, ObjectRef, Origin
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY_CLASS, KINDS, ROUTES, section_noun
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
-from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import ObjectRef, Origin
-    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Source
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.gateway.listeners import Listener

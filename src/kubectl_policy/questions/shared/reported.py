@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at, time_at
 from kubectl_policy.model.kind_roles import GATEWAY_API
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
 
 # What the conditions of a place are about: the object itself, one of its parents, ancestors or listeners.

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kind_roles import (
     HIERARCHY,
@@ -18,17 +18,15 @@ from kubectl_policy.model.kind_roles import (
     role_of,
 )
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.questions.blind_spots.unknowns import Answer
+from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles.fields import Role
     from kubectl_policy.profiles.profile import PolicyKindProfile
-    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 RowSort: TypeAlias = Literal[
     "policies",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import FieldPath, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, NAMESPACE, ROUTES, ROUTES_WITH_HOSTNAMES
 from kubectl_policy.model.kinds import plural
@@ -18,20 +18,17 @@ from kubectl_policy.questions.shared.reasons import (
     node_phrase,
     parent_reasons,
 )
-from kubectl_policy.resolution import paths_by_way_of
+from kubectl_policy.resolution import EffectivePolicy, Fate, Source, paths_by_way_of
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.resolution.traced import field_name
-from kubectl_policy.topology import why_too_wide
+from kubectl_policy.topology import Path, why_too_wide
 from kubectl_policy.topology.controllers import is_enabled, is_path_managed, why_disabled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution import EffectivePolicy, Fate, Source
-    from kubectl_policy.topology import Path
 
 
 def superseding_reasons(analysis: Analysis, policy: ObjectRef, effective: EffectivePolicy) -> Iterator[Reason]:

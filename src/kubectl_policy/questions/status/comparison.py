@@ -18,9 +18,9 @@ from kubectl_policy.model.kind_roles import (
     LISTENER_HOLDERS,
 )
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
-from kubectl_policy.profiles.controllers import STANDARD_STATUS
+from kubectl_policy.profiles.controllers import STANDARD_STATUS, Event, StatusProfile
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps
-from kubectl_policy.questions.shared.reported import has_report, status_entries
+from kubectl_policy.questions.shared.reported import ReportedCondition, StatusEntry, has_report, status_entries
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.controllers import Event, StatusProfile
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.predicted_conditions import PolicyCondition
     from kubectl_policy.questions.shared.in_force import Assumption
-    from kubectl_policy.questions.shared.reported import ReportedCondition, StatusEntry
     from kubectl_policy.topology.gateway.conditions import Condition
 
 # "Undecided" depends on something that was not read; of an "UnknownType" it is not known when it is to be reported.

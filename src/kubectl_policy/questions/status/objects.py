@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import integer_at, mapping_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES
 from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
-from kubectl_policy.questions.predicted_conditions import target_conditions
+from kubectl_policy.questions.predicted_conditions import PolicyCondition, target_conditions
 from kubectl_policy.questions.shared.reported import has_report, parse_policy_names, status_entries
 from kubectl_policy.questions.status.comparison import (
     ATTACHED_LISTENER_SETS,
@@ -40,9 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.predicted_conditions import PolicyCondition
     from kubectl_policy.questions.shared.reported import ReportedCondition, StatusEntry
     from kubectl_policy.questions.status.comparison import Explainer, Predicted
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import integer_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy, blind_spots_in_references
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, unknown_class
 from kubectl_policy.questions.predicted_conditions import PolicyCondition, PolicyStatuses
-from kubectl_policy.questions.shared.reported import has_report, status_entries
+from kubectl_policy.questions.shared.reported import StatusEntry, has_report, status_entries
 from kubectl_policy.questions.status.comparison import (
     ObjectStatus,
     OtherController,
@@ -31,10 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import StatusProfile
-    from kubectl_policy.questions.shared.reported import StatusEntry
     from kubectl_policy.questions.status.comparison import Comparison, Explainer, Predicted
 
 # Not every controller writes it while it says that all is well: BackendTLSPolicyConditionResolvedRefs is younger.

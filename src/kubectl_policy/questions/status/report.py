@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from kubectl_policy.errors import UsageError
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, relevant_gaps
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, select
-from kubectl_policy.questions.status.comparison import Explainer
+from kubectl_policy.questions.status.comparison import Comparison, Explainer, ObjectStatus
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.model.snapshot import SnapshotSource
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
-    from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
 
 
 class StatusReport(Struct, frozen=True, kw_only=True):

@@ -11,14 +11,14 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy, blind_spots_in_needs
-from kubectl_policy.questions.blind_spots.unknowns import Answer
+from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.questions.shared.path_phrases import numbered, numbers
-from kubectl_policy.questions.shared.reasons import node_phrase
+from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber, numbered, numbers
+from kubectl_policy.questions.shared.reasons import Reason, node_phrase
 from kubectl_policy.questions.why_not import edits_of_policies as policies
 from kubectl_policy.questions.why_not import edits_of_surroundings as surroundings
-from kubectl_policy.questions.why_not.edits import Edit, side_effects
-from kubectl_policy.questions.why_not.no_effect import Case, effect_on, reasons_of
+from kubectl_policy.questions.why_not.edits import Edit, SideEffects, side_effects
+from kubectl_policy.questions.why_not.no_effect import Case, EffectOn, effect_on, reasons_of
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.validation.pruning import prune
 
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Origin, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
-    from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber
-    from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.why_not.edits import SideEffects
-    from kubectl_policy.questions.why_not.no_effect import EffectOn
 
 _MOST_OFFERED: Final = 3
 # Each one takes an analysis of the world with it, and each one that works a comparison of all that is in force.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
 
@@ -17,8 +17,6 @@ from kubectl_policy.questions.differences.traffic import traffic_changes
 from kubectl_policy.questions.shared.effects import affected_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.questions.differences.effects import EffectChange, FieldChange

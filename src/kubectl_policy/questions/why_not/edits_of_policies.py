@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.references import section_names
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.fields import (
     FieldPath,
     integer_at,
@@ -22,9 +22,6 @@ from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.resolution.contributions import stanzas_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.no_effect import Case
 

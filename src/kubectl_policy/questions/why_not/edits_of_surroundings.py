@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import named_needs
-from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.fields import (
     FieldPath,
     labels_of,
@@ -25,7 +25,6 @@ from kubectl_policy.topology.references import parent_refs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.model import Json
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.no_effect import Case
 

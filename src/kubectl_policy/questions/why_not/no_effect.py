@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, NAMESPACE, ROUTES, layer_of
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.shared.in_force import effective_entries
+from kubectl_policy.questions.shared.in_force import EffectiveEntry, effective_entries
 from kubectl_policy.questions.shared.reasons import (
     Reason,
     attachment_reason,
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.shared.in_force import EffectiveEntry
     from kubectl_policy.topology import Path
 
 
