@@ -53,12 +53,7 @@ def guarded(server: Server) -> Server:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "guarded"}},
         {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"tls.key": HIDDEN}},
         {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": metadata, "spec": gateway},
-        {
-            "apiVersion": example,
-            "kind": "RetryPolicy",
-            "metadata": metadata,
-            "spec": {"targetRefs": refs},
-        },
+        {"apiVersion": example, "kind": "RetryPolicy", "metadata": metadata, "spec": {"targetRefs": refs}},
     ]
     listed = {"apiVersion": "v1", "kind": "List", "items": items}
     server.kubectl("apply", "--server-side", "-f", "-", data=listed)

@@ -97,11 +97,7 @@ def test_what_people_act_on_fails_where_something_is_hidden(
 @pytest.mark.parametrize(
     ("user", "asked", "said"),
     [
-        (
-            BAKER,
-            "httproute/foo -n baker",
-            'httproute "foo" not found in namespace baker hint: there are: baker/',
-        ),
+        (BAKER, "httproute/foo -n baker", 'httproute "foo" not found in namespace baker hint: there are: baker/'),
         (PASTRY, "httproute/baker -n baker", f"HTTPRoute baker/baker {MAY_NOT_GET} httproutes.{GATEWAY_API} in"),
         (BAKER, "retrypolicy/resilience -n baker", f"RetryPolicy baker/resilience {MAY_NOT_GET} retrypolicies."),
     ],

@@ -91,10 +91,7 @@ def test_the_audit_log_has_every_request(server: Server) -> None:
 def test_a_server_ends_with_whoever_started_it(tmp_path: Path) -> None:
     """However that one ends."""
     with subprocess.Popen(  # noqa: S603 (our own code)
-        [sys.executable, "-c", STARTER],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        [sys.executable, "-c", STARTER], stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
     ) as starter:
         assert starter.stdout
         folder = starter.stdout.readline().strip()

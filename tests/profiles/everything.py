@@ -143,12 +143,7 @@ FIELDS: Final[Mapping[str, Any]] = {
         },
     ],
     "summary": [
-        {
-            "field": "retries",
-            "words": "{attempts} attempts",
-            "when": {"mode": ["on", "auto"]},
-            "terms": {"1": "one"},
-        },
+        {"field": "retries", "words": "{attempts} attempts", "when": {"mode": ["on", "auto"]}, "terms": {"1": "one"}}
     ],
     "status": {
         "placement": "policy",

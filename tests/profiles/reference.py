@@ -121,11 +121,7 @@ def tables() -> dict[str, list[str]]:
     own = {field.name: list(_parts(field, described)) for field in apart if field.name != "status"}
     events = [f"| `{camel_case(event)}` | {meaning} |" for event, meaning in EVENTS.items()]
     return {
-        "of a file": [
-            *HEADER,
-            *_rows(of_file, described),
-            *(_row(field, field.name) for field in apart),
-        ],
+        "of a file": [*HEADER, *_rows(of_file, described), *(_row(field, field.name) for field in apart)],
         **{topic: [*HEADER, *rows] for topic, rows in topics.items()},
         **{name: [*HEADER, *rows] for name, rows in own.items()},
         "events": ["| event | reported if |", "|---|---|", *events],

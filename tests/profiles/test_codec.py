@@ -11,13 +11,7 @@ from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.profiles.fields import TARGET_FIELDS
-from kubectl_policy.profiles.load import (
-    ProfileFile,
-    built_in_groups,
-    built_in_profiles,
-    profile_file,
-    profiles_in,
-)
+from kubectl_policy.profiles.load import ProfileFile, built_in_groups, built_in_profiles, profile_file, profiles_in
 from kubectl_policy.profiles.reading import file_fields, problems, write
 from tests.profiles.everything import DOCUMENT, FIELDS, KIND, ROUTE, profile
 

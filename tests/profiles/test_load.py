@@ -33,10 +33,7 @@ WRONG: Final = [
         id="class",
     ),
     pytest.param(
-        DIRECT + "    fields: yes\n",
-        6,
-        f"{KIND}.fields: there is no such field; known fields: a",
-        id="unknown field",
+        DIRECT + "    fields: yes\n", 6, f"{KIND}.fields: there is no such field; known fields: a", id="unknown field"
     ),
     pytest.param(DIRECT + "    targetfield: []\n", 6, "did you mean targetFields?", id="a slip"),
     pytest.param(HEAD + "    class: direct\n", 3, f"{KIND}: the field evidence is missing", id="no evidence"),

@@ -153,10 +153,7 @@ class TestNginx:
             on(ROUTE, kind, NGINX, 2, body={"maxSize": "2m", "timeout": None}, keepAlive={"timeout": {"server": "3s"}}),
         )
         assert settings(analysis, AT_ROUTE, kind, NGINX) == [
-            {
-                "body": {"maxSize": "2m", "timeout": "5s"},
-                "keepAlive": {"requests": 10, "timeout": {"server": "3s"}},
-            }
+            {"body": {"maxSize": "2m", "timeout": "5s"}, "keepAlive": {"requests": 10, "timeout": {"server": "3s"}}}
         ]
 
     @pytest.mark.parametrize(
@@ -247,11 +244,7 @@ class TestKgateway:
             on(RULE, kind, KGATEWAY, 3, csrf={"percentage": 3}),
         )
         assert settings(analysis, FIRST, kind, KGATEWAY) == [
-            {
-                "cors": {"maxAge": 2},
-                "rateLimit": {"global": {"x": 1}, "local": {"y": 2}},
-                "csrf": {"percentage": 3},
-            }
+            {"cors": {"maxAge": 2}, "rateLimit": {"global": {"x": 1}, "local": {"y": 2}}, "csrf": {"percentage": 3}}
         ]
 
     def test_the_older_of_two_keeps_its_field(self) -> None:

@@ -57,11 +57,7 @@ def verdict(value: Any) -> list[Problem]:  # noqa: ANN401 (anything that a file 
         ({}, Annotated[Mapping[str, str], Meta(min_length=1)], "must not be empty"),
         (True, Literal["True", "False"], 'true is not allowed; use one of True, False, in quotes: "True"'),
         ("both", Literal["direct", "inherited"], "'both' is not allowed; use one of direct, inherited"),
-        (
-            "b",
-            Annotated[str, text_like("^a$", "It begins with a.")],
-            "'b' does not fit. It begins with a.",
-        ),
+        ("b", Annotated[str, text_like("^a$", "It begins with a.")], "'b' does not fit. It begins with a."),
         ({"a": 1}, Having, "there is no such field; known fields: b"),
         ({"a": ""}, Mapping[Literal["b"], str], "there is no such field; known fields: b"),
         ({}, Needing, "the field b is missing"),
@@ -88,13 +84,7 @@ def test_a_problem_has_its_place() -> None:
 def test_a_value_is_quoted_in_one_line() -> None:
     """Whatever it is."""
     values: list[Any] = [None, False, 3, "a\nb", {"a": [1]}]
-    assert [shown(value) for value in values] == [
-        "empty",
-        "false",
-        "3",
-        "'a\\nb'",
-        "{'a': [1]}",
-    ]
+    assert [shown(value) for value in values] == ["empty", "false", "3", "'a\\nb'", "{'a': [1]}"]
 
 
 def test_a_whole_number_has_a_minimum() -> None:

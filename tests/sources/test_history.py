@@ -132,12 +132,7 @@ def test_what_a_commit_says(empty_repository: Repository) -> None:
 
 @pytest.mark.parametrize(
     ("date", "when"),
-    [
-        ("0 -0130", "1969-12-31T22:30:00-01:30"),
-        ("99999999999999999999 +0000", ""),
-        ("1 +9999", ""),
-        ("nonsense", ""),
-    ],
+    [("0 -0130", "1969-12-31T22:30:00-01:30"), ("99999999999999999999 +0000", ""), ("1 +9999", ""), ("nonsense", "")],
 )
 def test_when_a_commit_was_made(date: str, when: str) -> None:
     """As it is stored; no time is made up."""

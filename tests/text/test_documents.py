@@ -55,11 +55,7 @@ def test_a_large_yaml_document_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     """JSON of the same size is not."""
     monkeypatch.setattr(documents, "MAX_YAML_SIZE", 20)
     large = json.dumps({"a": "x" * 30})
-    assert _read(f"a: {'x' * 30}\n---\nb: 1\n---\n{large}") == [
-        ("too-large", 1),
-        ({"b": 1}, 3),
-        ({"a": "x" * 30}, 5),
-    ]
+    assert _read(f"a: {'x' * 30}\n---\nb: 1\n---\n{large}") == [("too-large", 1), ({"b": 1}, 3), ({"a": "x" * 30}, 5)]
 
 
 _DOCUMENTS: Final[list[tuple[str, list[tuple[object, int]]]]] = [

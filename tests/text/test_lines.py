@@ -318,8 +318,7 @@ def test_where_it_stands(text: str, expected: list[tuple[int, str, range]]) -> N
 
 
 @pytest.mark.parametrize(
-    "text",
-    [f"{COMMENT}x\n" * 20_000 + "a: 1\n", f"a: x{f' {COMMENT}x' * 20_000}", f"a: 'x{f' {COMMENT}x' * 20_000}'"],
+    "text", [f"{COMMENT}x\n" * 20_000 + "a: 1\n", f"a: x{f' {COMMENT}x' * 20_000}", f"a: 'x{f' {COMMENT}x' * 20_000}'"]
 )
 def test_a_great_many(text: str) -> None:
     """Are found in no time; it took minutes to count the lines above each."""

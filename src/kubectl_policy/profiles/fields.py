@@ -108,8 +108,7 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     grant_required: bool = True
     """Whether a target reference to another namespace needs a ReferenceGrant in that namespace."""
     unnamed_rules: Annotated[
-        str,
-        text_like("\\{n\\}", "The name of a rule without a name; {n} is the position of the rule, from 1."),
+        str, text_like("\\{n\\}", "The name of a rule without a name; {n} is the position of the rule, from 1.")
     ] = ""
     """The name by which a target reference names a rule of a route that has no name; `{n}` is the position of the rule,
     from 1: `rule-{n}`. Without it: such a rule cannot be named.

@@ -48,11 +48,7 @@ class MergeStrategy(StrEnum):
     @property
     def defaults(self) -> bool:
         """Whether the established spec gives way to its challengers."""
-        return self in {
-            MergeStrategy.ATOMIC_DEFAULTS,
-            MergeStrategy.PATCH_DEFAULTS,
-            MergeStrategy.STRATEGIC_MERGE,
-        }
+        return self in {MergeStrategy.ATOMIC_DEFAULTS, MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE}
 
     @property
     def patches_above(self) -> bool:

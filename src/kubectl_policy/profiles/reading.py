@@ -24,13 +24,7 @@ Type = TypeVar("Type")
 
 _MAX_QUOTED: Final = 60
 # Types of plain values, as messages call them.
-_CALLED: Final = {
-    bool: "true or false",
-    int: "a whole number",
-    str: "text",
-    list: "a list",
-    dict: "a mapping",
-}
+_CALLED: Final = {bool: "true or false", int: "a whole number", str: "text", list: "a list", dict: "a mapping"}
 # The default of a field that maps names to values.
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 

@@ -9,13 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.model import Diagnostic, ObjectRef, Origin, Resource, Snapshot
-from kubectl_policy.model.kinds import (
-    CRD,
-    known_kinds,
-    names_in_crd,
-    problem_of_definition,
-    valid_definitions,
-)
+from kubectl_policy.model.kinds import CRD, known_kinds, names_in_crd, problem_of_definition, valid_definitions
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.options import AS_IT_IS, InputOptions
@@ -148,9 +142,7 @@ def _read_only_snapshot(data: bytes, file: InputFile, files: InputFiles, options
         raise SourceError(message, "diff --offline SNAPSHOT -f FILE applies manifests to it")
     snapshot = read_snapshot(data, file.path)
     return replace(
-        snapshot,
-        complete=snapshot.complete or options.complete,
-        assumed=(*snapshot.assumed, *options.assumed),
+        snapshot, complete=snapshot.complete or options.complete, assumed=(*snapshot.assumed, *options.assumed)
     )
 
 
@@ -165,11 +157,7 @@ def _cluster_scoped(definitions: Sequence[Resource]) -> frozenset[GroupKind]:
 
 
 def _resources(
-    reading: Reading,
-    definitions: Sequence[Resource],
-    default: str,
-    tree: TreeInput | None,
-    files: InputFiles,
+    reading: Reading, definitions: Sequence[Resource], default: str, tree: TreeInput | None, files: InputFiles
 ) -> Sequence[Resource]:
     """Return one object for each name, in the namespace where it lives."""
     cluster_scoped = _cluster_scoped(definitions)

@@ -177,13 +177,7 @@ def test_redirects_are_not_followed(server: FaultyServer, connection: Connection
 
 @pytest.mark.parametrize(
     "fault",
-    [
-        faults.silence,
-        faults.dripping_headers(),
-        faults.dripping_body(),
-        faults.dripping_chunks(),
-        faults.slow(5),
-    ],
+    [faults.silence, faults.dripping_headers(), faults.dripping_body(), faults.dripping_chunks(), faults.slow(5)],
 )
 def test_all_ends_within_the_time_given(server: FaultyServer, fault: Fault) -> None:
     """Also where a server always sends something, and nothing that is an answer."""

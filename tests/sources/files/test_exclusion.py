@@ -188,12 +188,7 @@ def test_links(repository: Repository, tmp_path: Path) -> None:
     (repository.folder / "apps" / "itself.yaml").symlink_to("itself.yaml")
     (tmp_path / "elsewhere").symlink_to(repository.folder / "apps")
     found = [os.path.relpath(path, tmp_path) for path in _found(str(tmp_path / "elsewhere"))]
-    assert found == [
-        "elsewhere/a.yaml",
-        "elsewhere/itself.yaml",
-        "elsewhere/prod/a.yaml",
-        "elsewhere/prod/values.yaml",
-    ]
+    assert found == ["elsewhere/a.yaml", "elsewhere/itself.yaml", "elsewhere/prod/a.yaml", "elsewhere/prod/values.yaml"]
     assert "link.yaml" not in _found(".")
 
 

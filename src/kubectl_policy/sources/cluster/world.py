@@ -76,11 +76,7 @@ class ClusterWorld(World):
     """
 
     def __init__(
-        self,
-        interests: Interests,
-        served: Mapping[GroupKind, Served],
-        policies: Collection[GroupKind],
-        namespace: str,
+        self, interests: Interests, served: Mapping[GroupKind, Served], policies: Collection[GroupKind], namespace: str
     ) -> None:
         """Read nothing yet of the kinds that are served, among them those of policies; ask about a `namespace`."""
         self._interests, self._served = interests, served
