@@ -61,7 +61,6 @@ class AuditLog:
 
 
 def verbs_and_resources(requests: list[Request]) -> set[tuple[str, str]]:
-    """What was done to what."""
     return {(request.verb, request.resource) for request in requests}
 
 

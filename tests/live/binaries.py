@@ -98,7 +98,6 @@ def _definitions() -> Path | None:
 
 
 def _required(module: str) -> str:
-    """The version of a module, as go.mod has it."""
     found = re.search(
         rf"^\s*(?:require )?{re.escape(module)} (v\S+)", (MODULE / "go.mod").read_text("utf-8"), re.MULTILINE
     )

@@ -39,7 +39,6 @@ class Exchange:
 
     @property
     def plain(self) -> bytes:
-        """The body, no more compressed."""
         return gzip.decompress(self.body) if self.encoding == "gzip" else bytes(self.body)
 
     @property
@@ -105,7 +104,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection_to_server.close()
 
     def pass_on(self) -> None:
-        """Send the request on, and its answer back."""
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.connection_to_server.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
         for name, value in self.headers.items():

@@ -65,7 +65,6 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where it is."""
         return f"https://127.0.0.1:{self.port}"
 
     @property
@@ -80,7 +79,6 @@ class Server:
 
     @property
     def trust(self) -> ssl.SSLContext:
-        """TLS that trusts it."""
         return ssl.create_default_context(cafile=self.certificate)
 
     @property

@@ -35,9 +35,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 class Shell(Protocol):
     """Runs a program as a user, with kubectl and the plugin on the PATH."""
 
-    def __call__(self, *command: str, user: str = ADMIN) -> list[str]:
-        """The lines that it prints."""
-        ...
+    def __call__(self, *command: str, user: str = ADMIN) -> list[str]: ...
 
 
 @pytest.fixture
@@ -69,7 +67,6 @@ def offered(shell: Shell, *words: str, user: str = ADMIN) -> list[str]:
 
 
 def test_who_may_not_list_gets_no_names(shell: Shell) -> None:
-    """And no error."""
     assert offered(shell, "describe", "retrypolicy/", user=BAKER) == [":4"]
     assert offered(shell, "describe", "httproute/", user=PASTRY) == [":4"]
     assert offered(shell, "describe", "-n", "", user=PASTRY) == [":4"]
@@ -77,7 +74,6 @@ def test_who_may_not_list_gets_no_names(shell: Shell) -> None:
 
 
 def test_names_are_those_of_the_namespace_of_the_context(shell: Shell) -> None:
-    """Unless another one is typed."""
     routes = ["httproute/baker", "httproute/events", "httproute/menu", "httproute/old", "httproute/till"]
     assert offered(shell, "describe", "httproute/", user=BAKER) == [*routes, ":4"]
     assert offered(shell, "describe", "gateway/infra/") == ["gateway/infra/edge", "gateway/infra/internal", ":4"]
@@ -86,7 +82,6 @@ def test_names_are_those_of_the_namespace_of_the_context(shell: Shell) -> None:
 
 
 def test_types_are_those_that_the_server_serves(shell: Shell) -> None:
-    """Its own policy kinds among them."""
     types = offered(shell, "describe", "")
     assert {"gateway", "httproute", "service", "retrypolicy", "timeoutpolicy", "backendtlspolicy"} <= {*types}
     assert "validatingadmissionpolicy" not in types

@@ -26,7 +26,6 @@ MAPS: Final = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 
 
 def connected(server: Server, user: str = ADMIN) -> Connection:
-    """A connection as a user."""
     return Connection(access_to(ClusterOptions(kubeconfig=str(server.kubeconfig(user)))))
 
 
@@ -67,7 +66,6 @@ def test_secrets_come_without_what_is_in_them(server: Server, namespace: str) ->
 
 
 def test_pages_are_one_list(server: Server, namespace: str) -> None:
-    """With a state of the cluster that can be watched from."""
     assert namespace
     whole, pages = connected(server).list(MAPS), connected(server).list(MAPS, {"resourceVersion": "0"}, chunk_size=2)
     assert [text_at(item, "metadata.name") for item in pages.items] == [f"m{number}" for number in range(5)]
@@ -76,7 +74,6 @@ def test_pages_are_one_list(server: Server, namespace: str) -> None:
 
 @pytest.mark.usefixtures("namespace")
 def test_refusals_are_those_that_it_gives(server: Server) -> None:
-    """With its own message."""
     with pytest.raises(RequestRefused, match="not found") as missing:
         connected(server).get(f"{MAPS}/missing")
     assert missing.value.message == 'configmaps "missing" not found'
@@ -90,7 +87,6 @@ def test_refusals_are_those_that_it_gives(server: Server) -> None:
 
 
 def test_changes_are_told(server: Server, namespace: str) -> None:
-    """From the state of a list on."""
     connection = connected(server)
     watch = connection.watch(MAPS, {"resourceVersion": connection.list(MAPS).resource_version})
     server.kubectl("create", "configmap", "later", "-n", namespace)

@@ -67,7 +67,6 @@ def _ref(raw: dict[str, Any]) -> ObjectRef:
 def test_what_is_built_in_is_what_definitions_say(
     definitions: dict[GroupKind, dict[str, Any]], kind: GroupKind
 ) -> None:
-    """Not a default more or less, in any place of any version."""
     versions = definitions[kind]["spec"]["versions"]
     assert versions
     for version in versions:

@@ -56,7 +56,6 @@ def test_metadata_alone_can_be_told_from_whole_objects(server: Server) -> None:
 
 
 def test_a_watch_goes_through_as_it_comes(server: Server) -> None:
-    """Each event reaches the client although the answer goes on."""
     with recording(server) as proxy:
         command = [
             str(server.programs.kubectl),

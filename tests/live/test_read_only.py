@@ -61,13 +61,11 @@ def guarded(server: Server) -> Server:
 
 
 def test_every_command_is_called() -> None:
-    """Also one that is new."""
     assert {*CALLS} == {*COMMANDS}
 
 
 @pytest.mark.parametrize("user", [ADMIN, BAKER, PASTRY])
 def test_commands_only_read(guarded: Server, user: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """By what the server wrote down, and by what went over the wire."""
     with recording(guarded) as proxy, guarded.audit.recorded("kubectl-policy/") as requests:
         monkeypatch.setenv("KUBECONFIG", str(guarded.kubeconfig(user, url=proxy.url)))
         monkeypatch.setenv("KUBECACHEDIR", str(tmp_path / "cache"))

@@ -36,13 +36,11 @@ def thing(version: str, kind: str, name: str, **spec: object) -> dict[str, objec
 
 
 def route(number: int) -> dict[str, object]:
-    """A route to the Gateway."""
     rule = {"backendRefs": [{"name": "backend", "port": 80}]}
     return thing(f"{GROUP}/v1", "HTTPRoute", f"r{number}", parentRefs=[{"name": "gateway"}], rules=[rule])
 
 
 def policy(number: int) -> dict[str, object]:
-    """A RetryPolicy on a route of that number."""
     target = {"group": GROUP, "kind": "HTTPRoute", "name": f"r{number}"}
     return thing(
         "example.io/v1alpha1", "RetryPolicy", f"p{number}", targetRefs=[target], defaults={"attempts": number + 1}
@@ -63,14 +61,12 @@ def crowded(server: Server) -> Iterator[Server]:
 
 
 def apply(server: Server, *objects: dict[str, object]) -> None:
-    """Create objects."""
     server.kubectl("create", "-f", "-", data={"apiVersion": "v1", "kind": "List", "items": list(objects)})
 
 
 def test_describing_a_route_asks_for_no_other_routes(
     crowded: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nor for more bytes when there are more of them."""
     with recording(crowded) as proxy:
         options = ("--kubeconfig", str(crowded.kubeconfig(ADMIN, url=proxy.url)), "--cache-dir", str(tmp_path))
 

@@ -26,10 +26,7 @@ MAY_NOT: Final = (
 
 
 class Person:
-    """Somebody who asks the server."""
-
     def __init__(self, server: Server, user: str, capsys: pytest.CaptureFixture[str]) -> None:
-        """By a kubeconfig of their own."""
         self._options, self._capsys = ("--kubeconfig", str(server.kubeconfig(user))), capsys
 
     def ask(self, question: str) -> tuple[int, str]:
@@ -50,14 +47,12 @@ def test_the_developer_is_told_what_is_hidden(server: Server, capsys: pytest.Cap
 
 
 def test_the_operator_sees_everything(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is hedged."""
     code, said = Person(server, ADMIN, capsys).ask(STORY)
     assert (code, "could" in said) == (0, False)
     assert said.startswith("HTTPRoute baker/baker is affected by 4 policies. ")
 
 
 def test_documents_name_each_permission(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    """For each namespace."""
     code, said = Person(server, BAKER, capsys).ask(f"{STORY} -o json")
     document = json.loads(said)
     assert (code, document["complete"]) == (0, False)
@@ -70,7 +65,6 @@ def test_documents_name_each_permission(server: Server, capsys: pytest.CaptureFi
 def test_answers_about_ones_namespace_are_given(
     server: Server, user: str, namespace: str, question: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also to who sees nothing else."""
     code, said = Person(server, user, capsys).ask(f"{question} -n {namespace}")
     assert code == 0
     assert "Traceback" not in said
@@ -87,7 +81,6 @@ def test_answers_about_ones_namespace_are_given(
 def test_what_people_act_on_fails_where_something_is_hidden(
     server: Server, user: str, subject: str, missing: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And names what is missing; unless that is allowed."""
     person = Person(server, user, capsys)
     code, said = person.ask(f"blast-radius {subject}")
     assert (code, missing in said) == (4, True)
@@ -105,14 +98,12 @@ def test_what_people_act_on_fails_where_something_is_hidden(
 def test_what_is_not_there_and_what_is_hidden_are_told_apart(
     server: Server, user: str, asked: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """There is no answer to either."""
     code, error = Person(server, user, capsys).ask(f"describe {asked}")
     assert code == 3
     assert error.startswith(f"error: {said}")
 
 
 def test_a_type_that_is_not_served_is_a_mistake(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    """With what may be meant."""
     code, error = Person(server, PASTRY, capsys).ask("describe httprout/baker -n baker")
     assert (code, error.split("hint")[0]) == (2, 'error: there is no resource type "httprout" in the cluster ')
     assert "did you mean httproute" in error

@@ -45,7 +45,6 @@ with running(programs()) as server:
     ],
 )
 def test_what_users_may_not_do(server: Server, user: str, verb: str, resource: str, where: str) -> None:
-    """The server itself says no."""
     place = where if where.startswith("-") else f"--namespace={where}"
     server.kubectl("auth", "can-i", "--quiet", verb, resource, place, user=user, fails=True)
 
@@ -63,7 +62,6 @@ def test_what_users_see(server: Server) -> None:
 
 
 def test_a_kubeconfig_has_a_context_for_each_user(server: Server) -> None:
-    """Whoever comes first is who asks unless a context is chosen."""
     config = str(server.kubeconfig(BAKER, ADMIN, namespace="infra"))
     assert "baker" in server.kubectl("auth", "whoami", "--kubeconfig", config)
     assert "admin" in server.kubectl("auth", "whoami", "--kubeconfig", config, "--context", ADMIN)
@@ -89,7 +87,6 @@ def test_the_audit_log_has_every_request(server: Server) -> None:
 
 
 def test_a_server_ends_with_whoever_started_it(tmp_path: Path) -> None:
-    """However that one ends."""
     with subprocess.Popen(  # noqa: S603 (our own code)
         [sys.executable, "-c", STARTER], stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
     ) as starter:
@@ -125,13 +122,11 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_without_go_there_is_nothing(path: Path) -> None:
-    """Nothing is run then, and nothing fails."""
     assert [each.name for each in path.iterdir()] == ["nice"]
     assert programs() is None
 
 
 def test_where_go_fails_everything_fails(path: Path) -> None:
-    """What Go says stands on the terminal."""
     (path / "go").write_text("#!/bin/sh\nexit 1\n")
     (path / "go").chmod(0o755)
     with pytest.raises(BuildError, match="failed: go"):

@@ -46,7 +46,6 @@ class Installed:
 
     @property
     def programs(self) -> Path:
-        """Where the programs of the wheel are."""
         return self.folder / "environment" / "bin"
 
     def variables(self, *users: str) -> dict[str, str]:
@@ -118,12 +117,10 @@ source <(kubectl completion bash)
 
 @pytest.fixture(scope="module")
 def plugin(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel, installed."""
     return installed(tmp_path_factory.mktemp("story"), server)
 
 
 def test_it_is_the_wheel_that_runs(plugin: Installed) -> None:
-    """And nothing of the checkout."""
     code, out, _ = plugin.run("python", "-c", "import kubectl_policy; print(kubectl_policy.__file__)")
     assert code == 0
     assert out.startswith(str(plugin.folder / "environment"))
@@ -131,14 +128,12 @@ def test_it_is_the_wheel_that_runs(plugin: Installed) -> None:
 
 
 def test_kubectl_lists_the_plugin(plugin: Installed) -> None:
-    """Without a warning that it is hidden, or hides something."""
     code, out, err = plugin.run("kubectl", "plugin", "list")
     assert (code, err) == (0, "")
     assert out.endswith(str(plugin.programs / "kubectl-policy"))
 
 
 def test_an_operator_sees_all_that_affects_the_route(plugin: Installed) -> None:
-    """By the second of two files, whose context is named."""
     code, out, err = plugin.run(*DESCRIBE, "--context", ADMIN)
     assert (code, err) == (0, "")
     assert out.startswith(
@@ -152,7 +147,6 @@ def test_an_operator_sees_all_that_affects_the_route(plugin: Installed) -> None:
 
 
 def test_a_developer_sees_what_they_may_and_what_is_hidden(plugin: Installed) -> None:
-    """By the context that is current, of the first file."""
     code, out, err = plugin.run(*DESCRIBE)
     assert (code, err) == (0, "")
     assert out.startswith(
@@ -164,14 +158,12 @@ def test_a_developer_sees_what_they_may_and_what_is_hidden(plugin: Installed) ->
 
 
 def test_the_order_of_files_says_which_context_is_current(plugin: Installed) -> None:
-    """And the other one can be named."""
     files = (ADMIN, BAKER)
     assert "is affected by 4 policies." in plugin.run(*DESCRIBE, users=files).out
     assert "is affected by 2 policies," in plugin.run(*DESCRIBE, "--context", BAKER, users=files).out
 
 
 def test_what_a_deletion_would_change(plugin: Installed) -> None:
-    """The operator's question."""
     code, out, _ = plugin.run(
         *("kubectl", "policy", "blast-radius", "retrypolicy/resilience", "-n", "baker", "--context", ADMIN)
     )
@@ -224,7 +216,6 @@ def _prompt(plugin: Installed, folder: Path) -> Generator[int]:
 
 
 def _until(terminal: int, text: str) -> None:
-    """Wait until the terminal shows a text."""
     shown, end = "", time.monotonic() + 30
     while text not in shown:
         is_there, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))

@@ -19,7 +19,6 @@ NAMESPACE = "watched"
 
 
 def policy(attempts: int) -> dict[str, object]:
-    """A RetryPolicy on a Gateway."""
     refs = [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "watched"}]
     return {
         "apiVersion": "example.io/v1alpha1",

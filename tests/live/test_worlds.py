@@ -82,7 +82,6 @@ QUESTIONS: Final = (
 
 @pytest.fixture(scope="module")
 def dump(server: Server, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Everything that kubectl gets."""
     return str(dumped(server, tmp_path_factory.mktemp("dump")))
 
 
@@ -154,7 +153,6 @@ def _placed(world: World, name: str, folder: Path) -> Placed:
 
 
 def listed(objects: Sequence[Json]) -> Json:
-    """Objects as kubectl takes several."""
     return {"apiVersion": "v1", "kind": "List", "items": objects}
 
 

@@ -180,7 +180,6 @@ def policy_by_policy() -> dict[str, Any]:
 
 
 def profile(origin: Origin) -> PolicyKindProfile:
-    """What the document means."""
     return PolicyKindProfile(
         KIND,
         "inherited",

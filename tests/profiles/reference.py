@@ -38,7 +38,6 @@ HEADER: Final = ("| field | description | default |", "|---|---|---|")
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a profile file."""
     definitions: dict[str, Any] = {}
     root = _record(ProfileFile, definitions)
     return {
@@ -102,7 +101,6 @@ def _texts(cls: type) -> dict[str, str]:
 
 
 def plain(markdown: str) -> str:
-    """A text without its links."""
     return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", markdown)
 
 
@@ -155,7 +153,6 @@ def _parts(whole: FileField, described: set[type], name: str = "") -> Iterator[s
 
 
 def documentation(text: str) -> str:
-    """The page with every table as it should be."""
     found = tables()
     return BLOCK.sub(lambda block: f"{block[1]}{block[2]}" + "\n".join(found[block[1]]), text)
 

@@ -32,7 +32,6 @@ TESTED_ELSEWHERE: Final = {"gateway.envoyproxy.io", "kuadrant.io", "extensions.k
 
 
 def document(file: str) -> Any:  # noqa: ANN401 - a profile file, which the schema is there to check
-    """A built-in file as it is written."""
     return fast_yaml.load((resources.files("kubectl_policy.profiles") / "data" / file).read_text("utf-8"))
 
 
@@ -59,7 +58,6 @@ def test_every_profile_has_a_test_of_its_behaviour() -> None:
 
 
 def test_every_kind_is_claimed_once() -> None:
-    """And has a profile."""
     kinds = [claim.kind for claim in CLAIMS]
     assert len(set(kinds)) == len(kinds)
     assert [kind for kind in kinds if kind not in built_in_profiles(kind.group)] == []
@@ -226,7 +224,6 @@ def page_with(rows: str) -> str:
 
 
 def test_the_page_lists_every_kind() -> None:
-    """As the profiles are now."""
     assert page_with(table()) == PAGE.read_text("utf-8")
 
 

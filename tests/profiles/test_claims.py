@@ -54,7 +54,6 @@ ANYTHING: Final = (SERVICE, GroupKind("example.com", "Backend"))
 
 
 def profile_of(claim: Claim) -> PolicyKindProfile:
-    """The built-in profile of a kind."""
     return built_in_profiles(claim.kind.group)[claim.kind]
 
 
@@ -81,7 +80,6 @@ def reference(field: str, target: GroupKind, name: str = "x", **more: Json) -> J
 
 
 def policy_to(claim: Claim, field: str, target: GroupKind, **more: Json) -> Resource:
-    """A policy of a kind with one reference."""
     spec: dict[str, Json] = {field: reference(field, target, _name(target), **more)}
     return resource(claim.kind.kind, "p", spec, group=claim.kind.group)
 
@@ -150,7 +148,6 @@ def attachments_of(policy: Resource, *objects: Resource) -> tuple[Attachment, ..
 
 @pytest.mark.parametrize(("claim", "field", "target"), cases(BY_REFERENCE))
 def test_a_kind_attaches_by_its_own_spelling(claim: Claim, field: str, target: GroupKind) -> None:
-    """To an object of each kind that it may name, as a whole."""
     (attachment,) = attachments_of(policy_to(claim, field, target), *world(claim, target))
     assert (attachment.state, attachment.target) == (
         "attached",
@@ -247,10 +244,7 @@ def by_filter(claim: Claim, kind: GroupKind, *, backend: bool = False) -> tuple[
 
 @pytest.mark.parametrize("claim", [claim for claim in CLAIMS if claim.filters], ids=lambda claim: str(claim.kind))
 class TestByFilters:
-    """Kinds that filters of routes name."""
-
     def test_of_rules(self, claim: Claim) -> None:
-        """Of the kinds of routes that are claimed, and of no other."""
         for kind in (HTTP_ROUTE, GRPC_ROUTE):
             state = "attached" if kind in claim.filters else "filter unsupported"
             assert by_filter(claim, kind) == (state, NodeRef(ref(kind.kind, "x"), "rule[0]"))

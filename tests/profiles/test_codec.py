@@ -26,7 +26,6 @@ BUILT_IN = [found for group in sorted(built_in_groups()) for found in built_in_p
 
 
 def decoded(kind: Mapping[str, Any], **shared: Any) -> PolicyKindProfile:  # noqa: ANN401 (what a file may hold)
-    """The profile of one kind with these fields."""
     (found,) = profiles_in({"group": KIND.group, "kinds": {KIND.kind: kind}, **shared}, ORIGIN)
     return found
 
@@ -74,12 +73,10 @@ def test_a_kind_whose_attaching_is_not_computed() -> None:
 
 @pytest.mark.parametrize("chosen", [{"strategy": "None"}, {"strategyField": "spec.mode"}, {"stanzas": "plural"}])
 def test_a_strategy_that_is_chosen_is_not_assumed(chosen: dict[str, str]) -> None:
-    """By the kind or by each policy."""
     assert decoded({**LEAST, **chosen}).assumed == ()
 
 
 def test_what_holds_for_all_kinds_of_a_file() -> None:
-    """A kind's own field replaces it."""
     status = {"placement": "targets"}
     found = decoded(LEAST, controllers=["a", "b"], status=status)
     assert (found.controllers, found.status.placement) == (frozenset({"a", "b"}), "targets")
@@ -108,7 +105,6 @@ def test_a_variant_changes_what_it_names() -> None:
 
 
 def test_what_is_not_said_is_not_written() -> None:
-    """A profile that says nothing is its class."""
     assert write(PolicyKindProfile(KIND, "direct", "shape")) == {"class": "direct"}
     assert write(PolicyKindProfile(KIND, "direct", "label", attachment="none")) == {
         "class": "direct",
@@ -127,7 +123,6 @@ def test_everything_is_written_as_a_file_writes_it() -> None:
 
 
 def test_what_is_written_is_read_as_the_same() -> None:
-    """Of every profile that there is."""
     for found in (profile(ORIGIN), *BUILT_IN):
         document = profile_file(found)
         assert list(problems(cast("Json", document), ProfileFile)) == []

@@ -86,7 +86,6 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
     ],
 )
 def test_fields_that_contradict_each_other(fields: dict[str, Any], place: str, message: str) -> None:
-    """Each with the field that means nothing as it stands."""
     assert found(**fields) == [(place, message)]
 
 
@@ -135,7 +134,6 @@ def test_what_policies_target_is_no_policy(group: str, kind: str) -> None:
     ],
 )
 def test_fields_that_belong_together(fields: dict[str, Any]) -> None:
-    """Each is allowed with what gives it a meaning."""
     assert found(**fields) == []
 
 

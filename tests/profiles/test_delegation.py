@@ -40,7 +40,6 @@ def decoded(delegation: Mapping[str, Any], **fields: Any) -> PolicyKindProfile: 
 
 
 def test_everything_that_a_file_can_say() -> None:
-    """Each field, with the controllers of the file."""
     label = ByLabel(GroupKind("label.example.com", "label"), "example.com/label", "all")
     assert decoded(FULL, controllers=["example.com/c"]).delegation == DelegationProfile(
         group="example.com",
@@ -74,7 +73,6 @@ def test_the_least_that_a_file_says() -> None:
 
 
 def test_settings_are_filled_in() -> None:
-    """As in the controllers of kinds."""
     found = decoded(FULL, controllers=["example.com/{name}"], settings={"name": {"default": "c", "description": "d"}})
     for values, name in (({}, "c"), ({"name": "other"}, "other")):
         (first, *_) = Registry(index(), [found], values).delegations([ROUTE])

@@ -38,7 +38,6 @@ def loaded(folder: Path, gateways: str, *, name: str = "f.yaml", text: str = FIL
 
 
 def test_what_a_file_says(tmp_path: Path) -> None:
-    """All of its kinds know it."""
     profiles = loaded(
         tmp_path,
         "  unsupportedFeatures: [TLSRouteModeMixed]\n"
@@ -80,7 +79,6 @@ def test_what_a_file_leaves_out(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_file_may_not_say(tmp_path: Path, lines: str, words: str) -> None:
-    """The error names the file and the field."""
     with pytest.raises(ProfileError) as error:
         loaded(tmp_path, lines)
     assert words in str(error.value)
@@ -104,10 +102,7 @@ PASSING: Final = "  addressTypes: [IPAddress]\n  invalidParents: passedOver\n" +
 
 
 class TestWhomItIsFor:
-    """The controllers of the file's kinds."""
-
     def test_its_controllers(self, tmp_path: Path) -> None:
-        """Those of the file, and those that a kind has for itself."""
         profiles = loaded(tmp_path, PASSING)
         assert not served(analysed(*profiles))
         assert not served(analysed(*profiles, controller="example.com/hues"))
@@ -118,7 +113,6 @@ class TestWhomItIsFor:
         assert served(analysed())
 
     def test_a_controller_that_goes_by_another_name(self, tmp_path: Path) -> None:
-        """As a setting says, instead of its default."""
         profiles = loaded(tmp_path, PASSING)
         renamed = {"controllerName": "example.com/mine"}
         assert not served(analysed(*profiles, controller="example.com/mine", **renamed))
@@ -126,14 +120,12 @@ class TestWhomItIsFor:
         assert served(analysed(*profiles, controller="example.com/mine"))
 
     def test_a_later_file_of_the_same_group(self, tmp_path: Path) -> None:
-        """Takes the place of the earlier one."""
         passing = loaded(tmp_path, PASSING)
         serving = loaded(tmp_path, EVIDENCE, name="g.yaml")
         assert served(analysed(*passing, *serving))
         assert not served(analysed(*serving, *passing))
 
     def test_a_file_that_says_nothing_of_gateways(self, tmp_path: Path) -> None:
-        """Leaves it to the others."""
         other = tmp_path / "other.yaml"
         other.write_text(FILE.replace("group: example.com", "group: example.org"), "utf-8")
         assert not served(analysed(*loaded(tmp_path, PASSING), *load_profiles(other)))

@@ -175,7 +175,6 @@ WRONG: Final = [
 
 
 def written(folder: Path, text: str, name: str = "profiles.yaml") -> Path:
-    """A profile file with that text."""
     path = folder / name
     path.write_text(text, "utf-8")
     return path
@@ -196,12 +195,10 @@ class TestRefused:
         assert refused.value.exit_code == 2
 
     def test_not_there(self, tmp_path: Path) -> None:
-        """A missing file."""
         with pytest.raises(ProfileError, match=r"absent\.yaml: cannot be read: No such file"):
             load_profiles(tmp_path / "absent.yaml")
 
     def test_not_to_be_listed(self, tmp_path: Path) -> None:
-        """A path that the system refuses to look at."""
         with pytest.raises(ProfileError, match="cannot be read: File name too long"):
             load_profiles(tmp_path / ("x" * 300))
 
@@ -228,7 +225,6 @@ class TestRefused:
             load_profiles(tmp_path)
 
     def test_one_bad_file_of_a_folder(self, tmp_path: Path) -> None:
-        """Is named."""
         written(tmp_path, DIRECT, "a.yaml")
         written(tmp_path, "[]", "b.yml")
         with pytest.raises(ProfileError, match=r"b\.yml:1: the file: must be a mapping"):
@@ -278,7 +274,6 @@ def test_yaml_words_are_not_taken_for_something_else(tmp_path: Path) -> None:
 
 
 def test_built_in_files_are_read_as_those_of_users(tmp_path: Path) -> None:
-    """What they say of a kind, and the line where."""
     for group in sorted(built_in_groups()):
         file = tmp_path / f"{group}.yaml"
         file.write_text((resources.files("kubectl_policy.profiles") / "data" / file.name).read_text("utf-8"), "utf-8")

@@ -44,17 +44,13 @@ def test_the_older_of_two_on_one_target_applies(claim: Claim) -> None:
     "claim", [claim for claim in CLAIMS if claim.merges == "All apply"], ids=lambda claim: str(claim.kind)
 )
 def test_two_on_one_target_apply_together(claim: Claim) -> None:
-    """None beats another, where all apply."""
     analysis = one_target(claim)
     found = [ref for ref in analysis.attachments if ref.group_kind == claim.kind]
     assert {analysis.enforcement(ref).state for ref in found} == {"Enforced"}
 
 
 class TestGloo:
-    """Gloo Gateway: by the fields of `options`."""
-
     def test_a_virtual_host_option_of_a_listener_goes_first(self) -> None:
-        """The Gateway's fills what it leaves."""
         kind = "VirtualHostOption"
         analysis = asked(
             GLOO,
@@ -79,7 +75,6 @@ class TestGloo:
 
     @pytest.mark.parametrize("kind", ["ListenerOption", "HttpListenerOption"])
     def test_a_listener_has_one_listener_option(self, kind: str) -> None:
-        """Its own, else the Gateway's."""
         wide, narrow = on(GATEWAY, kind, GLOO, 1, options={"a": 1}), on(LISTENER, kind, GLOO, 2, options={"b": 2})
         web = node("Gateway", "g", "web")
         assert settings(asked(GLOO, wide), web, kind, GLOO) == [{"options": {"a": 1}}]
@@ -87,8 +82,6 @@ class TestGloo:
 
 
 class TestGke:
-    """GKE: nothing is merged."""
-
     def test_the_narrowest_client_policy_counts(self) -> None:
         """A port's before its Service's before the Namespace's; of two on one Service the older one."""
         kind = "GCPClientTLSPolicy"
@@ -110,7 +103,6 @@ class TestGke:
         assert analysis.enforcement(newer.ref).state == "Conflicted"
 
     def test_the_settings_stand_in_default(self) -> None:
-        """Which is no stanza of defaults."""
         kind, where = "GCPBackendPolicy", target("s", "Service", group="")
         older, newer = (on(where, kind, GKE, age, default={"a": age}) for age in (1, 2))
         found = settings(asked(GKE, newer, older), node("Service", "s", group=""), kind, GKE)
@@ -198,7 +190,6 @@ class TestNginx:
         ]
 
     def test_a_route_s_processor_replaces_the_gateway_s(self) -> None:
-        """As a whole."""
         kind = "PayloadProcessor"
         analysis = asked(NGINX, on(GATEWAY, kind, NGINX, 1, a=1, b=1), on(ROUTE, kind, NGINX, 2, a=2))
         assert settings(analysis, AT_ROUTE, kind, NGINX) == [{"a": 2}]
@@ -226,7 +217,6 @@ class TestNginx:
         ]
 
     def test_a_snippet_reaches_the_routes_of_its_gateway(self) -> None:
-        """Whatever its label says."""
         analysis = asked(NGINX, on(GATEWAY, "SnippetsPolicy", NGINX, 1, snippets=[]))
         assert [found.name for found in analysis.affected_by(AT_ROUTE)] == ["p1"]
 
@@ -297,7 +287,6 @@ class TestKgateway:
         assert settings(asked(KGATEWAY, *policies), web, kind, KGATEWAY) == [{"default": wide}]
 
     def test_a_backend_s_settings_come_whole_from_one_policy(self) -> None:
-        """By top-level field, the older policy first."""
         kind, where = "BackendConfigPolicy", target("s", "Service", group="")
         older = on(where, kind, KGATEWAY, 1, tls={"sni": "a"})
         newer = on(where, kind, KGATEWAY, 2, tls={"sni": "b", "alpn": ["h2"]}, connectTimeout="1s")

@@ -85,7 +85,6 @@ def test_the_strategy_of_a_policy_that_chooses_none() -> None:
 
 
 def test_the_profile_that_holds_at_a_target() -> None:
-    """That of the variant for targets of its kind, and itself elsewhere."""
     here, other = frozenset({HTTP_ROUTE}), MergeStrategy.PATCH_DEFAULTS
     varied = replace(PLAIN, assumed=("merge strategy",), variants=(Variant(targets=here, strategy=other),))
     assert varied.at(GATEWAY) is varied
@@ -114,7 +113,6 @@ class TestSettings:
             assert self.named.under(values).controllers == {"example.com/gateway", "example.com/fixed"}
 
     def test_with_a_value(self) -> None:
-        """Also in the variants; the profile itself is not changed."""
         varied = replace(
             self.named, variants=(Variant(targets=frozenset({HTTP_ROUTE}), strategy=MergeStrategy.ALL_APPLY),)
         )
@@ -135,7 +133,6 @@ class TestSettings:
     ],
 )
 def test_which_kinds_keep_policies_apart(profile: PolicyKindProfile, *, apart: bool) -> None:
-    """Those of which several are in force beside each other."""
     assert profile.all_apply == apart
 
 
@@ -194,7 +191,6 @@ def test_fields_that_are_about_security(fields: str, field: str) -> None:
     ],
 )
 def test_which_kinds_may_depend_on_the_listener(profile: PolicyKindProfile, *, by_listener: bool) -> None:
-    """Those that know protocols or ports."""
     assert profile.by_listener == by_listener
 
 
@@ -214,7 +210,6 @@ def test_shared_fields_under_settings() -> None:
 
 
 def test_what_is_needed_depends_on_settings_all_the_way() -> None:
-    """Its own, and those of what that needs in turn."""
     last = RequiredObject(field="spec.key", group="", kinds=("Secret",), grant_setting="inner")
     through = RequiredObject(field="spec.ref", group="", kinds=("ConfigMap",), through=(last,))
     assert [*replace(through, grant_setting="outer").settings] == ["outer", "inner"]
@@ -247,7 +242,6 @@ LISTENERS = TargetLevel(GATEWAY, section=True)
 
 
 def test_a_level_is_of_objects_or_of_their_sections() -> None:
-    """Not of both."""
     whole, section = node("Gateway", "g"), node("Gateway", "g", "http")
     assert (TargetLevel(GATEWAY).includes(whole), TargetLevel(GATEWAY).includes(section)) == (True, False)
     assert (LISTENERS.includes(whole), LISTENERS.includes(section)) == (False, True)
@@ -265,7 +259,6 @@ def test_a_level_is_of_objects_or_of_their_sections() -> None:
     ],
 )
 def test_a_scope_may_be_one_below_some_listeners(protocols: tuple[str, ...], protocol: str, *, included: bool) -> None:
-    """And so may what is passed over."""
     levels = (TargetLevel(HTTP_ROUTE), LISTENERS)
     for part in (
         MergeScope(levels, frozenset(protocols)),
@@ -276,7 +269,6 @@ def test_a_scope_may_be_one_below_some_listeners(protocols: tuple[str, ...], pro
 
 
 def test_a_joint_field_may_depend_on_a_setting() -> None:
-    """Without a setting it is always one."""
     deep = JointField(field="acl", within=("level",), by="*", unless=(), setting="merge", value="deep")
     assert [deep.holds(values) for values in ({"merge": "deep"}, {"merge": "shallow"}, {}, {"other": "deep"})] == [
         True,
@@ -288,8 +280,6 @@ def test_a_joint_field_may_depend_on_a_setting() -> None:
 
 
 class TestRouteChoice:
-    """What a value of an annotation means."""
-
     parent = Inheritance(MergeStrategy.PATCH_OVERRIDES)
     plain = RouteChoice("a", MappingProxyType({"parent": parent}))
     listing = RouteChoice(
@@ -298,7 +288,6 @@ class TestRouteChoice:
 
     @pytest.mark.parametrize(("value", "means"), [("parent", parent), ("Parent", None), ("", None), ("*", None)])
     def test_of_values(self, value: str, means: Inheritance | None) -> None:
-        """Others mean nothing."""
         assert self.plain.means(value) == means
 
     @pytest.mark.parametrize(

@@ -28,19 +28,14 @@ LIBRARY: Any = Draft202012Validator(SCHEMA)
 
 
 class Having(Struct):
-    """A file that may have a field."""
-
     b: str = ""
 
 
 class Needing(Struct):
-    """A file that has a field."""
-
     b: str
 
 
 def verdict(value: Any) -> list[Problem]:  # noqa: ANN401 (anything that a file can hold)
-    """What is wrong with a document."""
     return list(problems(value, ProfileFile))
 
 
@@ -64,7 +59,6 @@ def verdict(value: Any) -> list[Problem]:  # noqa: ANN401 (anything that a file 
     ],
 )
 def test_what_is_not_allowed_is_said_in_words(value: Any, wanted: Any, message: str) -> None:  # noqa: ANN401
-    """With what is allowed instead."""
     assert next(problems(value, wanted)).message == message
 
 
@@ -82,7 +76,6 @@ def test_a_problem_has_its_place() -> None:
 
 
 def test_a_value_is_quoted_in_one_line() -> None:
-    """Whatever it is."""
     values: list[Any] = [None, False, 3, "a\nb", {"a": [1]}]
     assert [shown(value) for value in values] == ["empty", "false", "3", "'a\\nb'", "{'a': [1]}"]
 
@@ -171,6 +164,5 @@ def test_the_verdict_is_that_of_a_library(changes: list[tuple[tuple[Any, ...], s
 
 
 def test_a_number_without_a_minimum_may_be_any() -> None:
-    """Only other types are refused."""
     assert [[problem.message for problem in problems(value, int)] for value in (-5, 0)] == [[], []]
     assert [problem.message for problem in problems("1", int)] == ["must be a whole number, not '1'"]

@@ -42,7 +42,6 @@ OTHER_CLASS: Final = {
 
 @cache
 def recorded() -> list[dict[str, Any]]:
-    """Every kind in the record, each once."""
     if not FACTS.is_file():
         pytest.skip("the record of other projects' policy kinds is not next to this project")
     document = fast_yaml.load(FACTS.read_text("utf-8"))
@@ -50,17 +49,14 @@ def recorded() -> list[dict[str, Any]]:
 
 
 def kind_of(kind: dict[str, Any]) -> GroupKind:
-    """The kind's name."""
     return GroupKind(kind["group"], kind["kind"])
 
 
 def policies() -> list[dict[str, Any]]:
-    """The kinds that are policies."""
     return [kind for kind in recorded() if kind["category"] in {"policy", "policy_like"}]
 
 
 def test_every_policy_kind_is_known() -> None:
-    """Whatever way it attaches."""
     found = [str(kind_of(kind)) for kind in policies() if kind_of(kind) not in built_in_profiles(kind["group"])]
     assert found == []
 
@@ -73,7 +69,6 @@ def test_nothing_else_is_known_as_a_policy() -> None:
 
 
 def test_classes_agree() -> None:
-    """Direct or inherited."""
     for kind in policies():
         wanted = OTHER_CLASS.get(str(kind_of(kind)), kind["policy_class"])
         assert built_in_profiles(kind["group"])[kind_of(kind)].policy_class == wanted, kind_of(kind)
@@ -115,7 +110,6 @@ def test_other_namespaces_agree() -> None:
 
 
 def test_short_names_agree() -> None:
-    """Those by which kubectl knows a kind."""
     for kind in policies():
         profile = built_in_profiles(kind["group"])[kind_of(kind)]
         assert sorted(profile.short_names) == sorted(kind["short_names"] or []), kind_of(kind)

@@ -124,12 +124,10 @@ class TestKuadrant:
 
     @staticmethod
     def secret(namespace: str) -> Resource:
-        """A Secret with that name and those labels."""
         return resource("Secret", "it", group="", namespace=namespace, labels=LABELS)
 
     @staticmethod
     def policy(**spec: Json) -> Resource:
-        """An AuthPolicy of home."""
         return resource("AuthPolicy", "mine", spec, group="kuadrant.io", namespace=HOME)
 
     @pytest.mark.parametrize(
@@ -152,7 +150,6 @@ class TestKuadrant:
             assert [each.guessed for each in referring(*world, to=self.secret(home).ref)] == [True]
 
     def test_keys_of_all_namespaces(self) -> None:
-        """If the policy says so."""
         keys: Json = {"selector": {"matchLabels": LABELS}, "allNamespaces": True}
         policy = self.policy(rules={"authentication": {"keys": {"apiKey": keys}}})
         (found,) = referring(policy, self.kuadrant, self.secret("other"), to=self.secret("other").ref)

@@ -249,7 +249,6 @@ class TestStrategyField:
             )
 
     def test_by_the_schema(self) -> None:
-        """Which values may occur is then known, and that there are none."""
         for field, known in (
             ({"enum": ["atomic", "merge"]}, True),
             ({"enum": ["atomic", "least"]}, False),
@@ -264,8 +263,6 @@ class TestStrategyField:
 
 
 class TestByProfile:
-    """Profiles beat everything else."""
-
     def test_the_user_s_profile_beats_the_built_in_one(self) -> None:
         """Who writes a profile knows better."""
         kind = GroupKind(GATEWAY_API, "BackendTLSPolicy")
@@ -346,7 +343,6 @@ class TestGateways:
         assert Registry(index(), [treated("A", controllers=())]).gateways_of("example.com/g") is STANDARD_GATEWAYS
 
     def test_the_users_file(self) -> None:
-        """For the controllers that it names."""
         known = Registry(index(), [treated("A", controllers=("example.com/g", "example.com/h"))])
         for controller in ("example.com/g", "example.com/h"):
             assert known.gateways_of(controller).unsupported_features == {"A"}
@@ -358,7 +354,6 @@ class TestGateways:
             assert Registry(index(), files).gateways_of("example.com/g").unsupported_features == {expected}
 
     def test_the_built_in_file(self) -> None:
-        """Found by the name of the controller, whatever objects there are."""
         assert Registry(index()).gateways_of(self.BUILT_IN).ignores_invalid
 
     def test_a_controller_of_another_name(self) -> None:
@@ -368,12 +363,10 @@ class TestGateways:
         assert known.gateways_of(self.BUILT_IN) is STANDARD_GATEWAYS
 
     def test_a_setting_of_another_implementation(self) -> None:
-        """Changes nothing, whatever value it has."""
         known = Registry(index(), settings={"envoyGateway.controllerName": self.BUILT_IN})
         assert known.gateways_of(self.BUILT_IN).ignores_invalid
 
     def test_the_users_file_comes_before_the_built_in_one(self) -> None:
-        """For the same controller, whichever group it is of."""
         for group in ("example.com", self.GROUP):
             known = Registry(index(), [treated("A", group=group, controllers=(self.BUILT_IN,))])
             assert known.gateways_of(self.BUILT_IN) == GatewayProfile(unsupported_features=frozenset({"A"}))
@@ -388,7 +381,6 @@ class TestGateways:
     def test_files_of_other_implementations_are_not_read(
         self, monkeypatch: pytest.MonkeyPatch, controller: str
     ) -> None:
-        """Nor any where the controller is not known, as without its class."""
         asked: list[str] = []
 
         def reading(group: str) -> Mapping[GroupKind, PolicyKindProfile]:

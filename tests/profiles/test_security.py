@@ -144,7 +144,6 @@ def test_the_profiles_say_what_is_claimed() -> None:
 
 
 def test_it_is_said_where_that_is_known_from() -> None:
-    """In a source of its own, which says so."""
     for kind in CLAIMED:
         assert any("securityFields" in source for source in built_in_profiles(kind.group)[kind].evidence), kind
 
@@ -167,7 +166,6 @@ def test_fields_are_found_where_they_stand(world: str, kind: str, security: str,
 
 
 def test_settings_for_single_ports_protect_as_those_for_all_do() -> None:
-    """Below the port, whatever that is."""
     http: Json = {"useRemoteAddress": False, "idleTimeout": "9s"}
     entry: Json = {"port": 80, "listener": {"proxyProtocol": {}, "httpSettings": http}}
     world = edited(manifests("kgateway"), "ListenerPolicy platform/house", perPort=[entry])

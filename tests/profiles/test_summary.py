@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 
 
 def phrases(spec: Mapping[str, Any], *parts: SummaryPart) -> tuple[str, ...]:
-    """The phrases for settings."""
     return summarize(parts, spec)
 
 
 def part(field: str, words: str, **more: Any) -> SummaryPart:  # noqa: ANN401 (as the value has them)
-    """A part of a summary."""
     return SummaryPart(field=field, words=words, **more)
 
 
@@ -48,7 +46,6 @@ def test_items_and_entries_have_a_phrase_each() -> None:
 
 
 def test_numbers_have_nouns() -> None:
-    """Of items, of entries, or as the value says."""
     assert phrases({"filters": [{}]}, part("filters", "{# filter}")) == ("1 filter",)
     assert phrases({"limits": {"a": 1, "b": 2}}, part("limits", "{#} of them")) == ("2 of them",)
     assert phrases({"retries": 3}, part("retries", "{# retry}")) == ("3 retries",)
@@ -66,14 +63,12 @@ def test_many_values_in_one_phrase_are_cut() -> None:
 
 
 def test_a_part_may_depend_on_other_fields_and_say_nothing() -> None:
-    """What is said empty is not named, either."""
     parts = (part("local.n", "{} here", when={"type": ("Local",)}), part("local", ""), part("type", ""))
     assert phrases({"type": "Local", "local": {"n": 1}}, *parts) == ("1 here",)
     assert phrases({"type": "Global", "local": {"n": 1}}, *parts) == ()
 
 
 def test_what_is_said_once_is_not_said_of_what_is_in_it_or_around_it() -> None:
-    """The first part with a phrase counts."""
     assert phrases({"oidc": {"issuer": "x"}}, part("oidc.issuer", "OIDC by {}"), part("oidc", "OIDC")) == ("OIDC by x",)
     assert phrases({"oidc": {"id": "x"}}, part("oidc.issuer", "OIDC by {}"), part("oidc", "OIDC")) == ("OIDC",)
     options = {"options": {"cors": {"a": 1}, "csrf": {}}}
@@ -132,7 +127,6 @@ def test_what_is_said_once_is_not_said_of_what_is_in_it_or_around_it() -> None:
     ],
 )  # fmt: skip
 def test_built_in_words(group: str, kind: str, spec: Mapping[str, Any], expected: tuple[str, ...]) -> None:
-    """What the profiles that come along say."""
     profile = built_in_profiles(group)[GroupKind(group, kind)]
     assert profile.summary_of(spec) == expected
 

@@ -77,8 +77,6 @@ def scrubbed(value: Json) -> Json:
 
 
 class Format:
-    """How vcrpy reads cassettes."""
-
     @staticmethod
     def deserialize(text: str) -> dict[str, Any]:
         """What vcrpy takes a cassette for: there, a body is text."""

@@ -28,8 +28,6 @@ CONFIG: Final = {
 
 
 class Result(NamedTuple):
-    """What came out of a command."""
-
     code: int
     out: str
     err: str
@@ -38,9 +36,7 @@ class Result(NamedTuple):
 class Played(Protocol):
     """Runs a command line in this process, on what the server answered to the user of the cassette."""
 
-    def __call__(self, words: str) -> Result:
-        """The exit code and what was printed."""
-        ...
+    def __call__(self, words: str) -> Result: ...
 
 
 def pytest_recording_configure(vcr: Any) -> None:  # noqa: ANN401 (see above)
@@ -82,8 +78,6 @@ def kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def played(capsys: pytest.CaptureFixture[str]) -> Played:
-    """`played("get policies -A")`."""
-
     def call(words: str) -> Result:
         try:
             code = cli.run(words.split())

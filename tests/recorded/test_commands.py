@@ -24,7 +24,6 @@ OF_THE_SERVER = '"created": '
 
 
 def document(result: Result) -> Any:  # noqa: ANN401 (any JSON)
-    """The answer of a command that has one."""
     assert result.code == 0, result.err
     return json.loads(result.out)
 
@@ -88,7 +87,6 @@ def test_people_read_what_is_hidden(played: Played) -> None:
 
 @as_baker
 def test_lists_have_all_but_what_is_hidden(played: Played) -> None:
-    """And say so."""
     found = document(played("get policies -A -o json"))
     kinds = {item["policy"]["kind"] for item in found["items"]}
     assert kinds == {"TimeoutPolicy", "CircuitBreakerPolicy", "SecurityPolicy", "BackendTLSPolicy"}
@@ -98,7 +96,6 @@ def test_lists_have_all_but_what_is_hidden(played: Played) -> None:
 
 @as_baker
 def test_a_kind_is_known_by_its_definition(played: Played) -> None:
-    """Although none of its policies may be read."""
     found = document(played("explain retrypolicy -o json"))
     assert (found["class"], found["knownBy"], found["policies"]) == ("inherited", "label", 0)
     assert not found["complete"]
@@ -109,7 +106,6 @@ def test_a_kind_is_known_by_its_definition(played: Played) -> None:
     "words", ["blast-radius retrypolicy/resilience -n baker", "describe retrypolicy/resilience -n baker"]
 )
 def test_a_hidden_object_has_no_answer(played: Played, words: str) -> None:
-    """Nor anything on standard output."""
     code, out, err = played(words)
     assert (code, out) == (3, "")
     assert "retrypolicy" in err.lower()
@@ -120,13 +116,11 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 @pytest.fixture(params=USERS)
 def interactions(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
-    """What is in a cassette."""
     cassette: dict[str, Any] = json.loads((FOLDER / f"{request.param}.json").read_text("utf-8"))
     return list(cassette["interactions"])
 
 
 def test_there_is_one_for_each_user() -> None:
-    """And no other, which nothing would play."""
     assert sorted(file.stem for file in FOLDER.iterdir()) == sorted(USERS)
 
 
@@ -151,7 +145,6 @@ def test_nothing_is_kept_that_changes_for_nothing(interactions: list[dict[str, A
 
 
 def test_what_is_made_up_anew_is_scrubbed() -> None:
-    """In any depth; what an answer may depend on is kept."""
     metadata: dict[str, Any] = {
         "name": "a",
         "uid": "b7",
@@ -179,7 +172,6 @@ def test_what_is_made_up_anew_is_scrubbed() -> None:
 
 
 def test_secrets_are_names_alone(interactions: list[dict[str, Any]]) -> None:
-    """Whoever may read them."""
     for interaction in interactions:
         if "/secrets" in interaction["request"]["uri"]:
             assert not {"data", "stringData"} & interaction["response"]["body"].keys()
@@ -190,7 +182,6 @@ def test_secrets_are_names_alone(interactions: list[dict[str, Any]]) -> None:
 @pytest.mark.block_network
 @pytest.mark.default_cassette("admin")
 def test_what_is_not_recorded_fails(played: Played) -> None:
-    """It is no answer, and nobody else is asked."""
     with pytest.raises(pytest.fail.Exception, match=r"not recorded: .*/namespaces/nowhere/.*make record"):
         played("describe httproute/missing -n nowhere")
 

@@ -47,7 +47,6 @@ def test_the_commits_that_changed_manifests(empty_repository: Repository) -> Non
 
 
 def test_what_differs_in_no_manifest_is_read_once(empty_repository: Repository) -> None:
-    """The same value stands for both states."""
     empty_repository.write("in/a.yaml", CM % "a")
     empty_repository.commit()
     empty_repository.write("in/README.md", "about it")
@@ -85,14 +84,12 @@ def test_a_merge_counts_when_it_was_merged(empty_repository: Repository) -> None
 
 
 def test_no_commit_yet(empty_repository: Repository) -> None:
-    """All there is is on disk."""
     empty_repository.write("a.yaml", CM % "a")
     (only,) = states(["a.yaml"])
     assert (only.commit, only.is_first) == (None, True)
 
 
 def test_a_shallow_clone(tmp_path: Path, empty_repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was before its first commit is not known."""
     for name in ("a", "b"):
         empty_repository.write("a.yaml", CM % name)
         empty_repository.commit()
@@ -117,7 +114,6 @@ def test_what_has_no_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_a_commit_says(empty_repository: Repository) -> None:
-    """Whatever anybody wrote there."""
     empty_repository.write("a.yaml", CM % "a")
     empty_repository.git("add", ".")
     message = b"Do it \xff \x1b[2J\n\nat length"
@@ -135,7 +131,6 @@ def test_what_a_commit_says(empty_repository: Repository) -> None:
     [("0 -0130", "1969-12-31T22:30:00-01:30"), ("99999999999999999999 +0000", ""), ("1 +9999", ""), ("nonsense", "")],
 )
 def test_when_a_commit_was_made(date: str, when: str) -> None:
-    """As it is stored; no time is made up."""
     assert time_of(date) == when
 
 
@@ -154,7 +149,6 @@ def authored(empty_repository: Repository) -> Repository:
 
 
 def ids(authored: Repository) -> tuple[str, str]:
-    """The commits, the first one first."""
     first, second = reversed(authored.git("rev-list", "HEAD").split())
     return first, second
 
@@ -184,7 +178,6 @@ def test_a_line_that_is_not_committed(authored: Repository) -> None:
 
 
 def test_a_repository_without_commits(tmp_path: Path, authored: Repository) -> None:
-    """Nothing is committed there."""
     other = Repository(tmp_path / "other")
     other.write("a.yaml", TEXT)
     assert Authors().of(Origin(str(other.folder / "a.yaml"), 1)) == NOT_COMMITTED
@@ -192,7 +185,6 @@ def test_a_repository_without_commits(tmp_path: Path, authored: Repository) -> N
 
 
 def test_a_revision(authored: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it was then, and as it is in the index."""
     first, second = ids(authored)
     monkeypatch.chdir(authored.folder / "in")
     authors = Authors()
@@ -216,7 +208,6 @@ def test_no_repository(tmp_path: Path, authored: Repository) -> None:
 
 
 def test_authors_in_a_shallow_clone(tmp_path: Path, authored: Repository) -> None:
-    """What is older than its first commit cannot be told apart."""
     Repository(tmp_path / "host").git("clone", "--quiet", "--depth=1", f"file://{authored.folder}", "clone")
     authors = Authors()
     found = authors.of(Origin(str(tmp_path / "host/clone/in/a.yaml"), 1))

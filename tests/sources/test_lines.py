@@ -87,7 +87,6 @@ def test_a_file_that_has_changed(tmp_path: Path, data: bytes | None) -> None:
 
 
 def test_what_reading_told(tmp_path: Path) -> None:
-    """Whoever reads with them asks for no file again."""
     lines = Lines()
     (tmp_path / "a.yaml").write_text(TEXT)
     snapshot = load_manifests(tmp_path, lines=lines)
@@ -111,13 +110,11 @@ def test_behind_what_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_standard_input_is_gone() -> None:
-    """It cannot be read again."""
     assert locate(Origin("<stdin>", 1), "kind") is None
 
 
 @pytest.mark.parametrize("indent", [None, 2])
 def test_json(tmp_path: Path, indent: int | None) -> None:
-    """Every item of a List, whatever the layout."""
     items = [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}} for name in "ab"]
     (tmp_path / "a.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=indent))
     lines = [locate(resource.origin, "metadata.name") for resource in load_manifests([tmp_path]).resources]
@@ -128,7 +125,6 @@ COMMENTED = "a: 1\nb: 2 # kubectl-policy: ignore GWP1001\n"
 
 
 def test_comments_in_a_file(tmp_path: Path) -> None:
-    """Which is read once."""
     file = tmp_path / "a.yaml"
     file.write_text(COMMENTED)
     lines = Lines()
@@ -138,21 +134,18 @@ def test_comments_in_a_file(tmp_path: Path) -> None:
 
 
 def test_comments_in_what_is_no_file(tmp_path: Path) -> None:
-    """There is none, whatever is the matter with it."""
     (tmp_path / "b.yaml").write_bytes(b"\xff\xfe\xfa # kubectl-policy: ignore")
     for source in (str(tmp_path), f"{tmp_path}/no.yaml", f"{tmp_path}/b.yaml", "<stdin>", "kind:dev", "a\0b", ""):
         assert Lines().comments(source) == ()
 
 
 def test_comments_in_what_cannot_be_read_again() -> None:
-    """Whoever has the text may tell it."""
     lines = Lines()
     lines.keep("<stdin>", COMMENTED)
     assert [comment.line for comment in lines.comments("<stdin>")] == [2]
 
 
 def test_comments_in_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are found as well."""
     repository = alone(tmp_path, monkeypatch)
     repository.write("a.yaml", COMMENTED)
     repository.commit()
@@ -240,7 +233,6 @@ def test_lines(text: str, kind: str, name: str, line: int) -> None:
 
 
 def test_objects_in_json() -> None:
-    """As YAML."""
     items = [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}} for name in "ab"]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=1)
     assert WrittenObjects(text).line("Service", "b") == 12
@@ -267,6 +259,5 @@ def test_a_template_as_yaml(text: str, plain: str) -> None:
     "text", ["{{" * 300_000, "kind: A\nmetadata: {name: " + "{" * 500_000, "{{ x }}\nname: " * 50_000]
 )
 def test_what_is_made_to_take_long(text: str) -> None:
-    """Takes no longer than other texts."""
     assert WrittenObjects(text).line("A", "a" * 253) in {0, 1}
     assert without_actions(text).count("\n") == text.count("\n")

@@ -151,7 +151,6 @@ def test_what_cannot_be_read_is_a_gap(text: str, rule: str, severity: str) -> No
 
 
 def test_files_that_cannot_be_read_are_gaps(tmp_path: Path) -> None:
-    """Binary files and links to nothing."""
     (tmp_path / "a.yaml").write_text(CM % "a")
     (tmp_path / "b.yaml").write_bytes(b"\0\1")
     (tmp_path / "c.yaml").symlink_to("nowhere")
@@ -353,7 +352,6 @@ def test_a_file_without_any_object_is_no_manifest(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_with_what_may_be_an_object_is_a_manifest(tmp_path: Path, text: str) -> None:
-    """What cannot be read of it may have mattered."""
     (tmp_path / "a.yaml").write_text(CM % "a")
     (tmp_path / "b.yaml").write_text(text)
     snapshot = load_manifests([tmp_path])
@@ -414,7 +412,6 @@ def test_what_is_known_of_a_broken_object() -> None:
 
 
 def test_what_is_known_of_an_object_without_a_name() -> None:
-    """It refers to nothing that is not in it."""
     text = ROUTE.replace("name: a", "generateName: r-, namespace: apps") + "spec: {parentRefs: [{name: edge}]}\n"
     (gap,) = _load(f"{CM % 'a'}---\n{text}").gaps
     assert (gap.kind, gap.namespace, gap.name) == ("HTTPRoute", "apps", "")
@@ -501,7 +498,6 @@ def test_namespaces_are_resolved() -> None:
 
 
 def test_the_order_of_documents_changes_nothing() -> None:
-    """But the order of the objects."""
     documents = [CM % "a", "apiVersion: v1\nkind: Node\nmetadata: {name: one}\n", "a: [", "x: 1"]
     answers = {
         (frozenset(_names(found)), tuple(gap.reason for gap in found.gaps), found.ignored)
@@ -550,7 +546,6 @@ items: {}
 
 
 def test_lists_in_lists_in_lists() -> None:
-    """As deep as anything may be nested."""
     inner: object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     for _ in range(90):
         inner = {"apiVersion": "v1", "kind": "List", "items": [inner]}
@@ -588,7 +583,6 @@ def test_odd_content_is_data() -> None:
 
 
 def test_the_world_is_open_unless_the_caller_says_so(tmp_path: Path) -> None:
-    """And a file is known by the name that it was given."""
     path = tmp_path / "a.yaml"
     path.write_bytes(b"\xef\xbb\xbf# x\r\n" + (CM % "a").replace("\n", "\r\n").encode())
     assert not load_manifests([path]).complete

@@ -55,27 +55,21 @@ def _helm(path: str, *names: str) -> str:
 
 
 def _annotated(name: str, value: str, service: str = "web") -> str:
-    """A Service with an annotation."""
     said = f"{name}: {json.dumps(value)}"
     return f"apiVersion: v1\nkind: Service\nmetadata:\n  name: {service}\n  annotations:\n    {said}\n"
 
 
 def _read(text: str, *path_map: tuple[str, str], asked: bool = True, lines: Lines | None = None) -> Snapshot:
-    """What is read from standard input."""
     options = InputOptions(map_origins=asked, path_map=path_map)
     return load_manifests("-", stdin=io.StringIO(text), options=options, lines=lines)
 
 
 def _origins(snapshot: Snapshot) -> dict[str, str]:
-    """Where the objects are, by their names."""
     return {resource.ref.name: str(resource.origin) for resource in snapshot.resources}
 
 
 class TestNothingSaid:
-    """Everything is where it was read."""
-
     def test_where_nobody_asks(self, tmp_path: Path) -> None:
-        """Other commands show what was read."""
         write(tmp_path, CHART)
         text = (
             _helm("shop/templates/web.yaml", "a-web") + "---\n" + _annotated("policy.kubectl.dev/source", "x.yaml", "b")
@@ -109,8 +103,6 @@ class TestNothingSaid:
 
 
 class TestStrangers:
-    """Paths that lead where nobody may read."""
-
     @pytest.mark.parametrize(
         ("path", "shown"),
         [
@@ -140,13 +132,11 @@ class TestStrangers:
             assert lines.locate(resource.origin, FieldPath.parse("metadata.name")) is None
 
     def test_absolute_ones(self, tmp_path: Path) -> None:
-        """Are shown as if they started here."""
         (tmp_path / "web.yaml").write_text(SERVICE % "web")
         (resource,) = _read(_annotated("policy.kubectl.dev/source", f"{tmp_path}/web.yaml")).resources
         assert str(resource.origin) == f"{str(tmp_path)[1:]}/web.yaml:1"
 
     def test_what_cannot_be_read(self, tmp_path: Path) -> None:
-        """Is where it is said to be, on its first line."""
         (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\xff")
         (tmp_path / "b.yaml").write_text("a: [\n")
         for name in "ab":
@@ -174,14 +164,12 @@ class TestHelm:
         assert _origins(_read(_helm("shop/templates/web.yaml", "a"))) == {"a": "shop/templates/web.yaml:1"}
 
     def test_two_charts_of_one_name(self, tmp_path: Path) -> None:
-        """Nobody knows which one it is, unless only one has the template."""
         write(tmp_path / "one", {**CHART, "templates/more.yaml": TEMPLATE})
         write(tmp_path / "two", CHART)
         text = _helm("shop/templates/web.yaml", "a-web") + _helm("shop/templates/more.yaml", "b-web")
         assert _origins(_read(text)) == {"a-web": "shop/templates/web.yaml:1", "b-web": "one/templates/more.yaml:2"}
 
     def test_charts_in_charts(self, tmp_path: Path) -> None:
-        """Are in a folder of the outer one, and called by that."""
         write(tmp_path, {**CHART, "charts/db/Chart.yaml": "name: db\n", "charts/db/templates/a.yaml": TEMPLATE})
         origin_of = _origins(_read(_helm("shop/charts/db/templates/a.yaml", "r-web")))
         assert origin_of == {"r-web": "charts/db/templates/a.yaml:2"}
@@ -193,7 +181,6 @@ class TestHelm:
         assert _origins(_read(text.replace("\n", "\r\n"))) == {"r-web": "templates/web.yaml:2", "plain": "<stdin>:10"}
 
     def test_many(self, tmp_path: Path) -> None:
-        """Also where documents are alike and not read one by one."""
         write(tmp_path, CHART)
         text = _helm("shop/templates/web.yaml", *(f"n{number}-web" for number in range(400)))
         origin_of = _origins(_read(text))
@@ -229,7 +216,6 @@ class TestKustomize:
         assert _origins(_read(text)) == {"own": "own.yaml:2"}
 
     def test_of_too_many(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """In a large tree, notes are taken at their word."""
         monkeypatch.setattr(origins, "_MAX_FOLDERS", 0)
         monkeypatch.setattr(origins, "_MAX_ENTRIES", 9)
         write(tmp_path, self.FILES)
@@ -240,22 +226,18 @@ class TestKustomize:
         }
 
     def test_what_is_generated(self, tmp_path: Path) -> None:
-        """Is where that is said."""
         write(tmp_path, {"only/kustomization.yaml": "configMapGenerator: [{name: a}]"})
         text = _annotated(ORIGIN, "configuredIn: kustomization.yaml\nconfiguredBy:\n  kind: ConfigMapGenerator\n", "a")
         assert _origins(_read(text)) == {"a": "only/kustomization.yaml:1"}
 
     @kubectl
     def test_as_kustomize_says_it(self, tmp_path: Path) -> None:
-        """The real program."""
         write(tmp_path, self.FILES)
         built = subprocess.run(["kubectl", "kustomize", "dev"], capture_output=True, check=True, text=True)  # noqa: S607 (whichever there is)
         assert _origins(_read(built.stdout)) == {"p-other": "base/web.yaml:2", "p-web": "base/web.yaml:9"}
 
 
 class TestOthers:
-    """kpt, and what people annotate themselves."""
-
     def test_paths(self, tmp_path: Path) -> None:
         """Are from here; with a line, that is it. What people say themselves counts before all else."""
         write(tmp_path, {"a/web.yaml": SERVICE % "x" + "---\n" + SERVICE % "web"})
@@ -267,7 +249,6 @@ class TestOthers:
         assert _origins(_read(text)) == {"web": "mine.py:1"}
 
     def test_a_list(self) -> None:
-        """Its items, each of which says it for itself, also on one line."""
         said = {"a": {"policy.kubectl.dev/source": "a.py"}, "b": {"policy.kubectl.dev/source": "b.py"}, "c": {}}
         items = [
             {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "annotations": annotations}}
@@ -278,8 +259,6 @@ class TestOthers:
 
 
 class TestProblems:
-    """What is said of what was read is said of where it comes from."""
-
     def test_in_what_helm_made(self, tmp_path: Path) -> None:
         """A document that cannot be read, a key that is given twice, an object that is there twice."""
         write(tmp_path, CHART)
@@ -304,8 +283,6 @@ class TestProblems:
 
 
 class TestPathMap:
-    """`--path-map`, where nothing else helps."""
-
     def test_what_is_said(self, tmp_path: Path) -> None:
         """Gets another beginning before anything is looked up; the first one that fits counts."""
         write(tmp_path / "deploy", CHART)
@@ -329,7 +306,6 @@ class TestPathMap:
         assert lines.locate(Origin("src/b.yaml", 1), FieldPath.parse("spec.clusterIP")) is None
 
     def test_what_leads_out(self, tmp_path: Path) -> None:
-        """Is not looked up even then."""
         (tmp_path.parent / "web.yaml").write_text(SERVICE % "web")
         origin_of = _origins(_read(_helm("shop/templates/web.yaml", "web"), ("shop/templates/", "../")))
         assert origin_of == {"web": "web.yaml:1"}
@@ -358,10 +334,7 @@ class TestLines:
 
 
 class TestFolders:
-    """Files that were rendered and committed."""
-
     def test_on_disk(self, tmp_path: Path) -> None:
-        """Each file says it for itself; what says nothing is where it is."""
         files = {"out/a.yaml": _helm("shop/templates/web.yaml", "r-web"), "out/b.yaml": SERVICE % "b"}
         write(tmp_path, {**files, **{f"charts/shop/{name}": text for name, text in CHART.items()}})
         (world,) = load_worlds("out", options=InputOptions(map_origins=True)).values()

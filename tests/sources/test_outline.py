@@ -78,7 +78,6 @@ def test_whether_a_text_has_the_keys_of_an_object(text: str, *, expected: bool) 
     ],
 )
 def test_the_name_of_a_broken_object(metadata: str, namespace: str, name: str) -> None:
-    """Where nothing else in its metadata could be meant."""
     assert _named(ROUTE + metadata) == ("HTTPRoute", namespace, name)
 
 
@@ -106,7 +105,6 @@ def test_what_nothing_can_be_told_of(text: str) -> None:
 
 
 def test_the_words_in_a_broken_object() -> None:
-    """Of what refers to others by name, nothing else is named in it."""
     text = ROUTE + "spec:\n  hostnames: ['*.example.com']\n  backendRefs: [{name: echo-1, port: 80}, {name: apps/api\n"
     found = outline(text).mentions
     assert found
@@ -140,7 +138,6 @@ def test_a_broken_object_that_may_be_about_anything(text: str) -> None:
 
 
 def test_a_broken_policy_with_targets() -> None:
-    """It is about these."""
     found = outline(POLICY + "spec:\n  targetRef: {kind: Gateway, name: edge}\n  retries: [\n").mentions
     assert found
     assert "edge" in found
@@ -155,7 +152,6 @@ def test_a_broken_object_of_kubernetes_itself(kind: str) -> None:
 
 
 def test_the_words_in_a_value() -> None:
-    """Keys and values, as in a text."""
     route = GroupKind("gateway.networking.k8s.io", "HTTPRoute")
     words = mentions_of(route, {"a": [{"b": "c d"}, 5, None, True]})
     assert words == frozenset({"a", "b", "c", "d", "5", "None", "True"})
@@ -166,7 +162,6 @@ def test_the_words_in_a_value() -> None:
 
 
 def test_large_texts_take_no_time() -> None:
-    """However they are made."""
     started = time.perf_counter()
     for part in (
         " ",

@@ -41,18 +41,15 @@ GAP: Final = Gap(
 
 
 def resource(name: str, kind: str = "ConfigMap", namespace: str = "app", **more: Json) -> Resource:
-    """An object of the core API."""
     raw: dict[str, Json] = {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": namespace}}
     return Resource(ref=ObjectRef(GroupKind("", kind), namespace, name), origin=Origin("live"), raw={**raw, **more})
 
 
 def file_of(taken: Snapshot, header: Header = HEADER) -> bytes:
-    """The file of a snapshot."""
     return b"".join(pack(taken, header))
 
 
 def lines_of(data: bytes) -> list[Any]:
-    """The lines in a file."""
     return [json.loads(line) for line in gzip.decompress(data).splitlines()]
 
 
@@ -112,7 +109,6 @@ def test_a_file_is_the_same_for_the_same_in_any_order() -> None:
 
 
 def test_the_header_says_where_it_comes_from() -> None:
-    """In words that other tools can read."""
     said = lines_of(file_of(Snapshot((resource("a"),), complete=True, gaps=(GAP,))))[0]
     assert list(said.items())[:8] == [
         ("apiVersion", API_VERSION),
@@ -166,7 +162,6 @@ def test_with_a_complete_snapshot_what_is_in_no_gap_is_missing(tmp_path: Path) -
 
 
 def test_options_add_to_what_a_snapshot_says(tmp_path: Path) -> None:
-    """They close the world, and say what exists in it all the same."""
     write(str(tmp_path / "s.gz"), pack(Snapshot((resource("a"),)), HEADER))
     assumed = AssumedObjects("secret")
     read = load_manifests(tmp_path / "s.gz", options=InputOptions(complete=True, assumed=(assumed,)))
@@ -177,13 +172,11 @@ def test_options_add_to_what_a_snapshot_says(tmp_path: Path) -> None:
 
 
 def test_an_object_is_on_a_line_of_the_text() -> None:
-    """The header is on the first."""
     (read,) = read_snapshot(file_of(Snapshot((resource("a"),))), "s.gz").resources
     assert str(read.origin) == "s.gz:2"
 
 
 def test_fields_are_on_no_line_of_their_own(tmp_path: Path) -> None:
-    """An object is one line."""
     write(str(tmp_path / "s.gz"), pack(Snapshot((resource("a"),)), HEADER))
     lines = Lines()
     (read,) = load_manifests(tmp_path / "s.gz", lines=lines).resources
@@ -200,7 +193,6 @@ def test_a_snapshot_is_read_alone(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_in_a_folder_is_not_meant(tmp_path: Path) -> None:
-    """Whatever its name; a problem says how to read it."""
     (tmp_path / "a.yaml").write_text(OBJECT, "utf-8")
     write(str(tmp_path / "s.json"), pack(Snapshot((resource("b"),)), HEADER))
     read = load_manifests(tmp_path)
@@ -222,13 +214,11 @@ def test_other_compressed_files_are_no_snapshots(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_can_come_through_a_pipe() -> None:
-    """As standard input."""
     read = load_manifests("-", stdin=io.BytesIO(file_of(Snapshot((resource("a"),)))))
     assert [str(resource.origin) for resource in read.resources] == ["<stdin>:2"]
 
 
 def test_a_snapshot_can_be_in_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one of two states."""
     monkeypatch.chdir(tmp_path)
     write("s.gz", pack(Snapshot((resource("a"),)), HEADER))
     settings = ("-c", "user.name=n", "-c", "user.email=e@example.com")
@@ -239,7 +229,6 @@ def test_a_snapshot_can_be_in_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("version", ["v2", "v1alpha1", ""])
 def test_another_version_is_refused(version: str) -> None:
-    """With the name of what wrote it."""
     data = made_of(apiVersion=f"snapshot.policy.kubectl/{version}", version="kubectl-policy 9.9")
     with pytest.raises(SourceError, match="of another version") as caught:
         read_snapshot(data, "s.gz")
@@ -267,7 +256,6 @@ def test_a_malformed_header_is_refused(header: dict[str, Json]) -> None:
 
 @pytest.mark.parametrize("line", [b"", b"nothing\n", b"[]\n", b"\xff\n", b'{"apiVersion":"snapshot.policy.kubectl/\n'])
 def test_what_has_no_header_is_refused(line: bytes) -> None:
-    """As a file that is cut off in it."""
     with pytest.raises(SourceError, match=r"^s\.gz: "):
         read_snapshot(gzip.compress(line), "s.gz")
 
@@ -288,7 +276,6 @@ def test_what_has_no_header_is_refused(line: bytes) -> None:
     ids=range(9),
 )
 def test_a_line_that_is_none_is_a_gap(line: str | bytes, message: str) -> None:
-    """And costs no other one."""
     read = read_snapshot(made_of(OBJECT, line, OBJECT.replace('"a"', '"b"')), "s.gz")
     assert [resource.ref.name for resource in read.resources] == ["a", "b"]
     assert [(str(diagnostic.origin), diagnostic.message) for diagnostic in read.diagnostics] == [("s.gz:3", message)]
@@ -296,7 +283,6 @@ def test_a_line_that_is_none_is_a_gap(line: str | bytes, message: str) -> None:
 
 
 def test_an_object_that_nothing_can_refer_to_is_a_problem() -> None:
-    """As in a manifest."""
     read = read_snapshot(made_of('{"apiVersion":"v1","kind":"Pod","metadata":{}}', '{"metadata":{"name":"a"}}'), "s")
     assert [diagnostic.rule for diagnostic in read.diagnostics] == ["no-name"]
     assert (read.resources, read.ignored) == ((), 1)
@@ -309,7 +295,6 @@ def test_half_a_character_is_none() -> None:
 
 
 def test_of_two_objects_of_one_name_the_last_one_counts() -> None:
-    """And a problem says so."""
     other = OBJECT.replace("}}", '},"data":{}}')
     read = read_snapshot(made_of(OBJECT, other), "s")
     assert [resource.origin.line for resource in read.resources] == [3]
@@ -328,7 +313,6 @@ def every_part(data: bytes) -> Iterator[bytes]:
 
 
 def test_a_file_that_is_cut_off_is_a_gap_wherever_that_is() -> None:
-    """What can be read counts, and nothing is missing for certain."""
     taken = Snapshot(tuple(resource(f"o{number}", data={"a": str(number**9)}) for number in range(50)), complete=True)
     data = file_of(taken)
     numbers: set[int] = set()
@@ -344,7 +328,6 @@ def test_a_file_that_is_cut_off_is_a_gap_wherever_that_is() -> None:
 
 
 def test_a_file_that_is_damaged_is_refused_or_a_gap() -> None:
-    """Its checksum tells."""
     data = file_of(Snapshot(tuple(resource(f"o{number}", data={"a": str(number**9)}) for number in range(50))))
     for place in range(2, len(data), 7):
         broken = bytes([*data[:place], data[place] ^ 0x55, *data[place + 1 :]])
@@ -376,7 +359,6 @@ def test_far_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
-    """Also where another one was; and nothing else is left behind."""
     file = tmp_path / "s.gz"
     file.write_bytes(b"old")
     file.chmod(0o644)
@@ -388,7 +370,6 @@ def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "no/such/s.gz", "a\0b", "folder", "x" * 300])
 def test_where_no_file_can_be_nothing_is_written(name: str, tmp_path: Path) -> None:
-    """In one line that says why."""
     (tmp_path / "folder").mkdir()
     with pytest.raises(SourceError, match=r"cannot be written|something else than a file"):
         write(f"{tmp_path}/{name}", [b"new"])
@@ -403,7 +384,6 @@ def test_a_device_is_not_replaced() -> None:
 
 
 def test_a_file_is_as_it_was_until_it_is_whole(tmp_path: Path) -> None:
-    """Whatever happens on the way."""
     (tmp_path / "s.gz").write_bytes(b"old")
 
     def parts() -> Iterator[bytes]:

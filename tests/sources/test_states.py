@@ -23,7 +23,6 @@ def test_a_live_cluster(repository: Repository) -> None:
 @pytest.mark.parametrize("operand", ["main", "HEAD", "@", "HEAD^{tree}", "HEAD^{/x}"])
 @pytest.mark.usefixtures("repository")
 def test_a_revision_without_a_path(operand: str) -> None:
-    """The hint shows how to write one."""
     with pytest.raises(SourceError) as caught:
         load_state(operand)
     assert caught.value.message == f"{operand}: there is no such file or folder"
@@ -33,7 +32,6 @@ def test_a_revision_without_a_path(operand: str) -> None:
 @pytest.mark.parametrize("operand", ["gone", "gone/a.yaml", "--help", "", "gone*.yaml", "nul\0", "x" * 300, "\ud800"])
 @pytest.mark.usefixtures("repository")
 def test_neither_a_file_nor_a_revision(operand: str) -> None:
-    """It is told in the words of files."""
     with pytest.raises(SourceError) as caught:
         load_state(operand)
     assert "revision" not in caught.value.message + caught.value.hint
@@ -42,14 +40,12 @@ def test_neither_a_file_nor_a_revision(operand: str) -> None:
 @pytest.mark.parametrize("operand", ["C:/gone", "C:\\gone"])
 @pytest.mark.usefixtures("repository")
 def test_a_drive_is_no_revision(operand: str) -> None:
-    """It is told in the words of files."""
     with pytest.raises(SourceError, match="there is no such file or folder") as caught:
         load_state(operand)
     assert "revision" not in caught.value.hint
 
 
 def test_a_file_counts_before_a_revision(repository: Repository) -> None:
-    """Whoever has such files knows."""
     repository.write("main:a.yaml", CM % "file")
     assert load_state("main:a.yaml").resources[0].ref.name == "file"
     repository.write("main", CM % "main")

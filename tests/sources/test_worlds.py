@@ -45,13 +45,11 @@ class TestOne:
     """Input for one world alone, which needs no name."""
 
     def test_nothing_at_all(self, tmp_path: Path) -> None:
-        """Is no answer, as for every command."""
         write(tmp_path, {"a.yaml": "a: 1"})
         with pytest.raises(SourceError, match="no Kubernetes object in 1 file"):
             load_worlds(tmp_path)
 
     def test_a_snapshot(self, tmp_path: Path) -> None:
-        """Is all of a world, whatever it was taken of."""
         write(tmp_path / "tree", OVERLAYS)
         header = Header(taken="2026-01-01T00:00:00Z", version="1")
         save(str(tmp_path / "s.gz"), pack(load_manifests(tmp_path / "tree"), header))
@@ -86,14 +84,11 @@ class TestOne:
         }
 
     def test_standard_input(self) -> None:
-        """Is a world as any other."""
         ((name, snapshot),) = load_worlds("-", stdin=io.StringIO(service("a"))).items()
         assert (name, refs(snapshot)) == ("", ["default/a"])
 
 
 class TestClusters:
-    """What is delivered, to one cluster or to several."""
-
     def test_each_as_it_is_alone(self, tmp_path: Path) -> None:
         """As `--cluster` reads it, with its own values."""
         worlds = worlds_in(tmp_path, FLEET)
@@ -105,7 +100,6 @@ class TestClusters:
 
     @kubectl
     def test_each_rendered_as_it_is_alone(self, tmp_path: Path) -> None:
-        """Although what they have in common is rendered once."""
         worlds = worlds_in(tmp_path, FLEET, render="auto")
         assert refs_in(worlds) == {"east": ["net/a", "net/p"], "west": ["net/a", "net/more", "net/p"]}
         for name, found in worlds.items():
@@ -144,8 +138,6 @@ class TestClusters:
 
 
 class TestRendering:
-    """What is rendered, where that is neither asked for nor forbidden."""
-
     @kubectl
     def test_overlays(self, tmp_path: Path) -> None:
         """Patches are applied, and nothing is in doubt."""
@@ -184,7 +176,6 @@ class TestRendering:
             worlds_in(tmp_path / "tree", {}, render=True)
 
     def test_without_one_of_the_programs(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What the others make is rendered; of the rest it is said why not."""
         (tmp_path / "bin").mkdir()
         program(tmp_path / "bin", "kustomize", f"cat <<'E'\n{service('made', 'net')}E")
         monkeypatch.setenv("PATH", f"{tmp_path}/bin")
@@ -212,7 +203,6 @@ class TestRendering:
         assert [diagnostic.rule for diagnostic in snapshot.diagnostics] == ["not-rendered"]
 
     def test_a_chart(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Without Helm its templates are left out, and that is said."""
         monkeypatch.setenv("PATH", str(tmp_path))
         files = {
             "chart/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
@@ -248,10 +238,7 @@ class TestRendering:
 
 
 class TestRevisions:
-    """The same of what git has."""
-
     def test_overlays(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """As they were; nothing on disk matters."""
         repository = alone(tmp_path, monkeypatch)
         for path, text in OVERLAYS.items():
             repository.write(path, text)
@@ -270,7 +257,6 @@ class TestRevisions:
 
     @kubectl
     def test_rendered(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """By the same programs, of what was committed."""
         repository = alone(tmp_path, monkeypatch)
         for path, text in OVERLAYS.items():
             repository.write(path, text)
@@ -282,6 +268,5 @@ class TestRevisions:
         assert (a.raw["spec"], str(a.origin)) == ({"ports": [{"port": 80}], "x": "dev"}, "HEAD:base/a.yaml:1")
 
     def test_what_is_none(self) -> None:
-        """Is said as for every command."""
         with pytest.raises(SourceError, match="there is no such file or folder"):
             load_worlds("none.yaml", may_be_revision=True)

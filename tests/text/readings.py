@@ -26,7 +26,6 @@ MODES: Final[tuple[Mode, ...]] = ("usual", "exact", "deferred")
 
 @contextmanager
 def reading(mode: Mode) -> Iterator[None]:
-    """Read in a mode for a while."""
     with pytest.MonkeyPatch.context() as patched:
         if mode == "exact":
             patched.setattr(fast_yaml, "fast_parser", lambda: None)
@@ -36,7 +35,6 @@ def reading(mode: Mode) -> Iterator[None]:
 
 
 def read(text: str, mode: Mode = "usual") -> list[Document | Unread]:
-    """Read the documents of a text in a mode."""
     with reading(mode):
         return list(DocumentReader().read(text))
 
@@ -101,8 +99,6 @@ def same_in_all_modes(text: str) -> list[Document | Unread]:
 
 
 class Printed(NamedTuple):
-    """What came out of a command."""
-
     code: int
     out: str
     err: str

@@ -91,7 +91,6 @@ _POSITIONS: Final = (
 
 @pytest.mark.parametrize("position", _POSITIONS)
 def test_no_scalar_is_taken_for_another_one(position: str) -> None:
-    """In whatever position."""
     for scalar in _SCALARS:
         same_in_all_modes(position.format(scalar))
 
@@ -101,13 +100,11 @@ def test_no_scalar_is_taken_for_another_one(position: str) -> None:
     st.lists(st.sampled_from([*_SCALARS, *" \n\t:-#,{}[]'\"|>&*!%@?~._/=\\", "\n  ", ": ", ", ", "\r\n"]), max_size=9)
 )
 def test_no_text_is_taken_for_another_one(parts: list[str]) -> None:
-    """Of whatever parts it is made."""
     same_in_all_modes("".join(parts))
 
 
 @pytest.mark.parametrize("path", _FILES, ids=lambda path: str(path.relative_to(FIXTURES)))
 def test_fixtures_are_the_same(path: Path) -> None:
-    """To both readers, and however much is kept of them."""
     same_in_all_modes(path.read_text(encoding="utf-8"))
 
 
@@ -129,7 +126,6 @@ _EDITS: Final = st.tuples(
 @settings(max_examples=examples(100))
 @given(document=st.sampled_from(_DOCUMENTS), edits=st.lists(_EDITS, min_size=1, max_size=3))
 def test_no_edit_goes_unnoticed(document: str, edits: list[tuple[int, int, str]]) -> None:
-    """Of a few characters of a fixture."""
     for at, removed, added in edits:
         start = at % (len(document) + 1)
         document = document[:start] + added + document[start + removed :]
@@ -208,7 +204,6 @@ def test_fixtures_are_read_fast() -> None:
 
 
 def test_without_the_fast_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything is read as well."""
     text = yaml.safe_dump_all([_OBJECT, {"a": 1}])
     usual = read(text)
     monkeypatch.setitem(sys.modules, "ryaml", None)
@@ -231,7 +226,6 @@ def test_odd_lines_cost_their_documents_alone() -> None:
 
 
 def test_the_gate_remembers_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what it has looked at, however it was cut."""
     monkeypatch.setattr("kubectl_policy.text.fast_yaml._CHUNK", 5)
     gate = Gate()
     text = "a: 1\nb: 010\nc: yes # x\nd: 'no'\n"
@@ -249,5 +243,4 @@ def test_brackets_are_counted_first(text: str) -> None:
 
 
 def test_many_brackets_that_are_not_deep() -> None:
-    """Are nothing special."""
     assert read_exactly("a: [" + "[], " * 2_000 + "{}]\n") == []

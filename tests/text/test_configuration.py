@@ -13,7 +13,6 @@ from kubectl_policy.text.configuration import read_configuration
 
 
 def value(text: str) -> Any:  # noqa: ANN401 (anything that a file can hold)
-    """The value of a text."""
     return read_configuration(text, "f.yaml", "").value
 
 
@@ -42,7 +41,6 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 
     ids=lambda given: given[:20] if isinstance(given, str) else None,
 )
 def test_what_is_no_plain_document(text: str, line: int, words: str) -> None:
-    """Is refused with its line."""
     with pytest.raises(ProfileError) as refused:
         read_configuration(text, "f.yaml", "a hint")
     assert refused.value.message.startswith(f"f.yaml:{line}: ")
@@ -66,7 +64,6 @@ def test_what_is_no_plain_document(text: str, line: int, words: str) -> None:
     ],
 )
 def test_plain_values(text: str, expected: Any) -> None:  # noqa: ANN401
-    """They are read as manifests are."""
     assert value(text) == expected
 
 
@@ -88,6 +85,5 @@ def test_the_lines_of_what_an_alias_repeats() -> None:
 
 @pytest.mark.parametrize(("steps", "words"), [((), "the file"), (("a",), "a"), (("a", 1, "b.c"), 'a[1]["b.c"]')])
 def test_what_is_refused_is_named(steps: tuple[str | int, ...], words: str) -> None:
-    """As messages write paths."""
     with pytest.raises(ProfileError, match=f"^f.yaml:1: {re.escape(words)}: is wrong$"):
         read_configuration("a: 1", "f.yaml", "").refuse(steps, "is wrong", "")

@@ -28,7 +28,6 @@ def test_a_broken_document_costs_itself_alone(marker: str) -> None:
 
 
 def test_the_text_of_what_cannot_be_read() -> None:
-    """From marker to marker, also of what went well before it."""
     found = list(DocumentReader().read("a: 1\n--- # here\nb: 2\n...\nc: [\n---\nd: 1\n"))
     assert [item.text for item in found if isinstance(item, Unread)] == ["--- # here\nb: 2\n...\nc: [\n"]
 

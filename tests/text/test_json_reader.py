@@ -64,20 +64,17 @@ def test_what_is_not_json(text: str) -> None:
     ],
 )
 def test_too_deep(text: str) -> None:
-    """However deep, the process survives."""
     with pytest.raises((DocumentError, ValueError)):
         _read(text)
 
 
 def test_the_line_of_what_is_too_deep() -> None:
-    """The document's."""
     with pytest.raises(DocumentError) as caught:
         _read("{}\n\n" + '{"a":' * 300 + "1" + "}" * 300)
     assert (caught.value.problem.reason, caught.value.problem.line) == ("too-deep", 3)
 
 
 def test_as_deep_as_allowed() -> None:
-    """As in YAML."""
     assert len(_read("[" * MAX_DEPTH + "]" * MAX_DEPTH)) == 1
     assert len(_read('{"items": [' + "[" * (MAX_DEPTH - 2) + "]" * (MAX_DEPTH - 2) + "]}")) == 1
     assert len(_read("[" + "[]," * MAX_DEPTH + "[]]")) == 1
@@ -102,7 +99,6 @@ def test_what_a_value_means(text: str, value: Json) -> None:
 
 
 def test_values_that_follow_each_other() -> None:
-    """With the line of each."""
     documents = _documents('---\n\n{"a":\n1}\n{"b": 2} []\n', 4, 2)
     assert [(document.value, document.line) for document in documents] == [({"a": 1}, 3), ({"b": 2}, 5), ([], 5)]
 
@@ -146,7 +142,6 @@ def test_the_items_of_a_list(text: str, items: list[tuple[int, Json]]) -> None:
     ],
 )
 def test_what_is_left_whole(text: str) -> None:
-    """What is no List, or a List that repeats a key, which is reported."""
     (document,) = _documents(text)
     assert document.value == json.loads(text)
     assert not document.is_item
@@ -190,5 +185,4 @@ def test_what_comes_out_otherwise_than_it_was_written_repeats_no_key() -> None:
     st.booleans(),
 )
 def test_what_is_dumped_is_read(value: Json, indented: bool) -> None:  # noqa: FBT001 - hypothesis passes it
-    """Whatever its layout."""
     assert _read(json.dumps(value, indent=2 if indented else None)) == [value]

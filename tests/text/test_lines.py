@@ -48,7 +48,6 @@ items:
 
 
 def line(text: str, object_line: int, path: str, value: Json = ANY) -> int | None:
-    """The line of a field."""
     return TextLines(text).line(object_line, tuple(map(_step, FieldPath.parse(path).steps)), value)
 
 
@@ -122,7 +121,6 @@ def test_the_value_that_is_written(written: str, value: Json, *, found: bool) ->
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_line_ends(end: str) -> None:
-    """Of whatever system."""
     assert line(end.join(["# first", "kind: A", "spec:", "  x: 1", ""]), 2, "spec.x", 1) == 4
 
 
@@ -160,7 +158,6 @@ def test_what_is_repeated_over_and_over_takes_no_time() -> None:
 
 
 def test_depth() -> None:
-    """As deep as anything that is read."""
     deep: Json = 1
     for _ in range(MAX_DEPTH - 2):
         deep = [deep]
@@ -201,7 +198,6 @@ FLOW: Final = """\
 
 @pytest.mark.parametrize("text", [BLOCK, FLOW])
 def test_every_value_has_a_line(text: str) -> None:
-    """Of every object, whether it was noted where documents are or not."""
     documents = [document for document in DocumentReader().read(text) if isinstance(document, Document)]
     noted, unnoted = TextLines(text), TextLines(text)
     for document in documents:
@@ -222,12 +218,10 @@ def test_every_value_has_a_line(text: str) -> None:
 
 @pytest.mark.parametrize("object_line", [-1, 0, 2, 99])
 def test_no_object_starts_there(object_line: int) -> None:
-    """In the middle of one, or outside of the text."""
     assert line("kind: A\nx: 1\n", object_line, "x") is None
 
 
 def test_an_item_of_a_split_list() -> None:
-    """Its document is its part of the text."""
     text = "apiVersion: v1\nitems:\n- kind: A\n  x: 1\n- kind: B\n  x: 1\nkind: List\n"
     lines = TextLines(text)
     for document in DocumentReader().read(text):
@@ -244,7 +238,6 @@ def _inner(value: Json, steps: tuple[str | int, ...]) -> Iterator[tuple[tuple[st
 
 
 def test_many_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that were looked at are forgotten at times."""
     monkeypatch.setattr(text_lines, "_MAX_KEPT", 2)
     text = "---\n".join(f"kind: A\nx: {n}\n" for n in range(9))
     lines = TextLines(text)
@@ -273,7 +266,6 @@ def comments(text: str) -> list[tuple[int, str, range]]:
     ],
 )
 def test_what_is_none(text: str) -> None:
-    """Is in a value, or is for somebody else."""
     assert comments(text) == []
 
 

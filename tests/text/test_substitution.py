@@ -45,7 +45,6 @@ VALUES = {"A": "alpha", "B": "beta.example.com", "EMPTY": "", "PORT": "8080", "A
 )
 @pytest.mark.parametrize("closed", [True, False])
 def test_what_a_text_becomes(text: str, filled: str, *, closed: bool) -> None:
-    """As in Flux, where all values are known."""
     assert substitute(text, VALUES, closed=closed) == filled
 
 
@@ -97,7 +96,6 @@ def test_what_is_no_variable(text: str, left: str | None) -> None:
     ],
 )
 def test_documents_that_want_nothing_filled_in(mark: str) -> None:
-    """They stay, and the ones around them do not."""
     assert substitute(f"a: ${{A}}\n---\n{mark}\nb: $${{A}}\n---\nc: ${{A}}", VALUES) == (
         f"a: alpha\n---\n{mark}\nb: $${{A}}\n---\nc: alpha"
     )
@@ -109,7 +107,6 @@ def test_values_keep_lines() -> None:
 
 
 def test_a_text_that_would_become_too_large() -> None:
-    """It is refused, before it is written out."""
     text = "x: ${A:=1}\n---\n" + "y: [" + "${LONG}, ${E:-${LONG}}" * 100 + "]"
     with pytest.raises(DocumentError) as refused:
         substitute(text, {"LONG": "x" * (MAX_ADDED // 100), "E": ""})
@@ -120,7 +117,6 @@ def test_a_text_that_would_become_too_large() -> None:
     "piece", ["${a:-", "${a:-}", "${a/x", "${a:-${b:=", '"${', "$$", "${a", "}", '"${a:-"', "${a:-\n"]
 )
 def test_long_texts_take_no_longer_than_their_length(piece: str) -> None:
-    """However much in them begins without an end."""
     text = piece * (200_000 // len(piece))
     started = time.process_time()
     substitute(text + "${", {"b": "1"})

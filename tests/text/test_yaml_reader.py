@@ -95,7 +95,6 @@ def test_too_deep(text: str) -> None:
 
 @pytest.mark.usefixtures("either_parser")
 def test_as_deep_as_allowed() -> None:
-    """The deepest nesting that is read."""
     (value,) = _read("[" * MAX_DEPTH + "]" * MAX_DEPTH)
     for _ in range(MAX_DEPTH - 1):
         assert isinstance(value, list)
@@ -144,7 +143,6 @@ def test_many_aliases_of_a_large_value() -> None:
     ],
 )
 def test_many_aliases_of_a_long_text(text: str) -> None:
-    """Whatever prints them prints every character."""
     problem = _problem(text)
     assert problem.reason == "alias-bomb"
     assert problem.message.endswith("characters")
@@ -259,13 +257,11 @@ def test_the_lines_of_items(text: str, path: tuple[str | int, ...], line: int) -
     ],
 )
 def test_keys_that_are_given_twice(text: str, where: list[tuple[int, str]]) -> None:
-    """With both lines; what a merge key brings was not given twice."""
     (document,) = YamlReader().read(text, 10)
     assert [(problem.line, problem.message) for problem in document.problems] == where
 
 
 def test_a_key_that_is_given_twice_in_one_of_several_documents() -> None:
-    """Belongs to it."""
     texts = [document.problems for document in YamlReader().read("a: 1\n---\nb: 1\nb: 2\n...\n---\nc: 1\nc: 1\nc: 1")]
     assert [len(problems) for problems in texts] == [0, 1, 2]
 

@@ -65,12 +65,10 @@ def raw(
 
 
 def html(code: int = 200) -> Fault:
-    """The page of a proxy."""
     return raw(b"<html><body>Please log in</body></html>", code=code, sort="text/html; charset=utf-8")
 
 
 def wrong_gzip() -> Fault:
-    """A body that is not compressed as it says."""
     return raw(b"this is plain text", headers={"Content-Encoding": "gzip"})
 
 
@@ -86,12 +84,10 @@ def bomb(size: int) -> Fault:
 
 
 def redirect(to: str, code: int = 302) -> Fault:
-    """Another place to ask."""
     return raw(b"", code=code, headers={"Location": to})
 
 
 def cut(handler: Handler) -> None:
-    """The end of the connection, and no answer."""
     handler.hang_up()
 
 
@@ -109,8 +105,6 @@ def cut_within_chunks(handler: Handler) -> None:
 
 
 def wrong_bytes(sent: bytes) -> Fault:
-    """Anything instead of HTTP."""
-
     def answer(handler: Handler) -> None:
         handler.send_bytes(sent)
         handler.hang_up()
@@ -119,13 +113,10 @@ def wrong_bytes(sent: bytes) -> Fault:
 
 
 def silence(handler: Handler) -> None:
-    """No answer for as long as the server runs."""
     handler.wait(None)
 
 
 def slow(seconds: float) -> Fault:
-    """The right answer, but late."""
-
     def answer(handler: Handler) -> None:
         handler.wait(seconds)
         handler.answer_rightly()
@@ -145,7 +136,6 @@ def drip(before: bytes, drop: bytes = b" ", every: float = 0.05) -> Fault:
 
 
 def dripping_body() -> Fault:
-    """A body that comes byte by byte."""
     return drip(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
 
 
@@ -155,7 +145,6 @@ def dripping_chunks() -> Fault:
 
 
 def dripping_headers() -> Fault:
-    """A header that never ends."""
     return drip(b"HTTP/1.1 200 OK\r\nContent-Type: ", b"x")
 
 

@@ -48,8 +48,6 @@ class Kind(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request that came in."""
-
     method: str
     path: str
     query: Mapping[str, str]
@@ -76,7 +74,6 @@ class FaultyServer:
         old: bool = False,
         tls: SSLContext | None = None,
     ) -> None:
-        """Nothing is served before it is entered."""
         self.objects, self.kinds, self.old, self._tls = [*objects], [*kinds], old, tls
         self.stale: set[str] = set()
         # What changed, and the version before which that is forgotten.
@@ -117,7 +114,6 @@ class FaultyServer:
         self.changes.append({"type": sort, "object": thing})
 
     def path_of(self, thing: Thing) -> str:
-        """Where an object is."""
         group, version = group_and_version(thing)
         known = next(kind for kind in self.kinds if (kind.group, kind.kind) == (group, thing["kind"]))
         root = f"/apis/{group}/{version}" if group else f"/api/{version}"
@@ -143,7 +139,6 @@ class FaultyServer:
         return [request.path for request in self.requests]
 
     def count(self, path: str) -> int:
-        """How many requests to a path came in."""
         return self.paths().count(path)
 
     @staticmethod
@@ -158,16 +153,13 @@ class FaultyServer:
 
     @property
     def authority(self) -> str:
-        """The host and the port."""
         return f"127.0.0.1:{self._http.server_port}"
 
     @property
     def url(self) -> str:
-        """Where it listens."""
         return f"{'https' if self._tls else 'http'}://{self.authority}"
 
     def __enter__(self) -> Self:
-        """Listen on a free port of loopback."""
         handler = type("OwnHandler", (Handler,), {"faulty": self})
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._http.daemon_threads = True
@@ -199,7 +191,6 @@ class Handler(BaseHTTPRequestHandler):
     faulty: FaultyServer
 
     def setup(self) -> None:
-        """Remember the connection."""
         super().setup()
         self.faulty.connections.append(self.connection)
 
@@ -212,7 +203,6 @@ class Handler(BaseHTTPRequestHandler):
             super().handle()
 
     def do_GET(self) -> None:
-        """Answer what is asked for at a path."""
         url = urlsplit(self.path)
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         query, headers = dict(parse_qsl(url.query)), HTTPHeaderDict(self.headers.items())
@@ -229,7 +219,6 @@ class Handler(BaseHTTPRequestHandler):
     do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815 (names that http.server gives)
 
     def answer_rightly(self) -> None:
-        """Answer as an API server does."""
         path, query = self.request_now.path, self.request_now.query
         if query.get("watch") == "true":
             self._tell_changes(int(query.get("resourceVersion") or 0))
@@ -271,7 +260,6 @@ class Handler(BaseHTTPRequestHandler):
         self.send_bytes(b"%x\r\n%s\r\n" % (len(line), line))
 
     def send_json(self, body: Thing) -> None:
-        """Answer with an object."""
         text = json.dumps(body).encode()
         if len(text) >= _COMPRESSED_FROM and "gzip" in self.headers.get("Accept-Encoding", ""):
             faults.raw(gzip.compress(text, 1), headers={"Content-Encoding": "gzip"})(self)
@@ -279,7 +267,6 @@ class Handler(BaseHTTPRequestHandler):
             faults.raw(text)(self)
 
     def send_bytes(self, sent: bytes) -> None:
-        """Send anything, HTTP or not."""
         self.wfile.write(sent)
         self.wfile.flush()
 
@@ -288,7 +275,6 @@ class Handler(BaseHTTPRequestHandler):
         return self.faulty.closing.wait(seconds)
 
     def hang_up(self) -> None:
-        """End the connection."""
         self.close_connection = True
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -314,7 +300,6 @@ def _page(found: Thing, limit: int, start: int) -> Thing:
 
 
 def _answered(server: FaultyServer, request: Request, accept: str) -> Thing | None:
-    """What is at a path; None if nothing is."""
     steps = [unquote(step) for step in request.path.strip("/").split("/")]
     if steps == ["version"]:
         return {"major": "1", "minor": "20" if server.old else "36", "gitVersion": "v1.36.3"}

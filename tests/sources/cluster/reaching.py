@@ -38,7 +38,6 @@ def served(*, tls: bool = True, asks_for_certificate: bool = False) -> Generator
 
 
 def asked(access: Access, headers: Mapping[str, str] | None = None) -> int:
-    """The status with which a server answers."""
     url, headers = f"{access.server}/version", access.headers() if headers is None else headers
     return access.pool.request("GET", url, headers=headers, retries=False, timeout=5).status
 
@@ -63,17 +62,14 @@ def access_of(
     renew: Callable[[Mapping[str, str]], bool] = lambda _: False,
     pool: PoolManager | None = None,
 ) -> Access:
-    """Return the access to an address."""
     return Access("", "", "default", server, pool or PoolManager(maxsize=8), headers, renew)
 
 
 def reaching(server: FaultyServer) -> Access:
-    """Return the access to a server of tests."""
     return access_of(server.url)
 
 
 def outcome(call: Callable[[], Mapping[str, Json]]) -> Mapping[str, Json] | RequestRefused:
-    """What a call answers, or why it does not."""
     try:
         return call()
     except RequestRefused as refusal:

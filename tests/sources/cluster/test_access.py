@@ -40,7 +40,6 @@ def refused(options: ClusterOptions) -> tuple[str, str]:
 
 
 def test_no_kubeconfig_at_all(home: Path) -> None:
-    """What was looked for is said, and what to do without."""
     message, hint = refused(ClusterOptions())
     assert message == f"no kubeconfig was found: looked for {home}/.kube/config"
     assert "--offline PATH" in hint
@@ -48,7 +47,6 @@ def test_no_kubeconfig_at_all(home: Path) -> None:
 
 
 def test_a_named_kubeconfig_has_to_be_there(tmp_path: Path) -> None:
-    """Also if another one is."""
     written(tmp_path, file="home/.kube/config")
     message, _ = refused(ClusterOptions(kubeconfig=str(tmp_path / "none")))
     assert message == f"{tmp_path}/none cannot be read: No such file or directory"
@@ -128,7 +126,6 @@ def test_paths_start_in_the_folder_of_the_file_that_has_them(tmp_path: Path, mon
     ],
 )
 def test_files_that_are_no_kubeconfigs(tmp_path: Path, text: str, reason: str) -> None:
-    """Each is refused by its name, with what is wrong, and where."""
     path = tmp_path / "config"
     path.write_text(text)
     message, hint = refused(ClusterOptions(kubeconfig=str(path)))
@@ -138,7 +135,6 @@ def test_files_that_are_no_kubeconfigs(tmp_path: Path, text: str, reason: str) -
 
 
 def test_files_that_are_no_text(tmp_path: Path) -> None:
-    """A folder, and bytes that are no UTF-8."""
     assert "Is a directory" in refused(ClusterOptions(kubeconfig=str(tmp_path)))[0]
     (tmp_path / "bytes").write_bytes(b"a: \xff")
     assert "is no text" in refused(ClusterOptions(kubeconfig=str(tmp_path / "bytes")))[0]
@@ -148,7 +144,6 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_no_current_context(tmp_path: Path) -> None:
-    """The names that may be chosen are told."""
     path = str(tmp_path / "config")
     (tmp_path / "config").write_text(json.dumps(config(current=None)))
     message, hint = refused(ClusterOptions(kubeconfig=path))
@@ -165,7 +160,6 @@ def test_no_current_context(tmp_path: Path) -> None:
     ],
 )
 def test_names_that_are_not_there(tmp_path: Path, options: ClusterOptions, what: str) -> None:
-    """Those that are there are told."""
     path = written(tmp_path)
     message, hint = refused(replace(options, kubeconfig=path))
     assert message == f"there is no {what} bakry in {path}"

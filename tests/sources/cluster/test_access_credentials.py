@@ -40,7 +40,6 @@ def plugin(folder: Path, body: str, more: Mapping[str, Json] | None = None, *, n
 
 
 def answering(status: Mapping[str, Json]) -> str:
-    """What a script does that answers so."""
     answer = json.dumps({"apiVersion": V1, "kind": "ExecCredential", "status": status})
     return f"cat <<'END'\n{answer}\nEND"
 
@@ -55,7 +54,6 @@ def authorization(folder: Path, user: Json, **cluster: Json) -> str:
 
 
 def runs(folder: Path) -> int:
-    """How often plugins were run."""
     ran = folder / RAN
     return len(ran.read_text().splitlines()) if ran.exists() else 0
 
@@ -96,7 +94,6 @@ def test_a_token_from_a_flag_beats_all_else(tmp_path: Path) -> None:
     ],
 )
 def test_users_that_say_nothing(tmp_path: Path, user: Json, reason: str) -> None:
-    """Each is refused."""
     assert reason in refusal(tmp_path, user=user)[0]
 
 
@@ -173,7 +170,6 @@ def test_a_plugin_is_run_again_when_its_token_was_refused(tmp_path: Path) -> Non
 
 
 def test_a_token_of_a_kubeconfig_is_not_renewed(tmp_path: Path) -> None:
-    """There is no other one; nor without TLS, where none is sent."""
     access = reach(tmp_path, user={"token": "t"})
     assert not access.renew(access.headers())
     assert not access_to(ClusterOptions(server="localhost:1")).renew({})
@@ -247,7 +243,6 @@ def test_a_plugin_that_answers_a_certificate(tmp_path: Path) -> None:
 
 
 def test_a_plugin_is_not_run_where_it_is_not_needed(tmp_path: Path) -> None:
-    """Without TLS nothing is sent, and a client certificate is enough."""
     user = plugin(tmp_path, "exit 1")
     assert isinstance(user, dict)
     assert authorization(tmp_path, user, server="http://cluster.example") == ""
@@ -339,7 +334,6 @@ def test_a_plugin_that_has_to_ask(tmp_path: Path) -> None:
 
 
 def kuberc(home: Path, text: str) -> None:
-    """Write a kuberc."""
     (home / ".kube").mkdir(parents=True, exist_ok=True)
     (home / ".kube" / "kuberc").write_text(text)
 

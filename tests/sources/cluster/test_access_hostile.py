@@ -93,7 +93,6 @@ _VALUES: Final = st.recursive(
 
 
 def places(value: Json, at: _Steps = ()) -> list[_Steps]:
-    """Where something stands."""
     inner: list[tuple[str | int, Json]] = []
     if isinstance(value, dict):
         inner = [*value.items()]
@@ -103,7 +102,6 @@ def places(value: Json, at: _Steps = ()) -> list[_Steps]:
 
 
 def put(value: Json, at: _Steps, new: Json) -> Json:
-    """A copy with another value at a place."""
     if not at:
         return new
     first, rest = at[0], at[1:]
@@ -126,7 +124,6 @@ def mangled(draw: st.DrawFn) -> Json:
 @given(mangled(), st.sampled_from([ClusterOptions(), ClusterOptions(context="bakery", user="bakery")]))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_mangled_kubeconfigs(tmp_path: Path, kubeconfig: Json, options: ClusterOptions) -> None:
-    """They are used or refused; what is sent holds no line break."""
     path = tmp_path / "config"
     path.write_text(json.dumps(kubeconfig))
     options = replace(options, kubeconfig=str(path))
@@ -153,7 +150,6 @@ def test_mangled_kubeconfigs(tmp_path: Path, kubeconfig: Json, options: ClusterO
 @example(b"kind: Config\n---\n}")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_files_of_anything(tmp_path: Path, content: bytes) -> None:
-    """They are refused."""
     path = tmp_path / "config"
     path.write_bytes(content)
     with pytest.raises(ClusterError):

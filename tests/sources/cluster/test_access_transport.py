@@ -25,7 +25,6 @@ pytestmark = pytest.mark.usefixtures("home")
 
 
 def data(name: str) -> str:
-    """A file as it is written into a kubeconfig."""
     return base64.b64encode((CERTIFICATES / name).read_bytes()).decode()
 
 
@@ -111,7 +110,6 @@ def test_a_client_certificate_is_presented(tmp_path: Path, *, as_files: bool) ->
 
 
 def test_no_file_with_a_key_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the package writes is removed as soon as it is read."""
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     user: dict[str, Json] = {"client-certificate-data": data("client.pem"), "client-key-data": data("client.key")}
@@ -126,7 +124,6 @@ def test_no_file_with_a_key_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_flags_name_a_client_certificate(tmp_path: Path) -> None:
-    """They replace what is written out; either may."""
     user: Json = {"client-certificate-data": "bm9uZQ==", "client-key-data": data("client.key")}
     with served(asks_for_certificate=True) as server:
         path = written(tmp_path, cluster=cluster(server), user=user)
@@ -154,7 +151,6 @@ def test_flags_name_a_client_certificate(tmp_path: Path) -> None:
     ],
 )
 def test_client_certificates_that_are_none(tmp_path: Path, user: Json, reason: str) -> None:
-    """Each is refused with the place."""
     with pytest.raises(ClusterError, match=reason):
         reach(tmp_path, user=user)
 
@@ -181,7 +177,6 @@ def test_client_certificates_that_are_none(tmp_path: Path, user: Json, reason: s
     ],
 )
 def test_clusters_that_cannot_be_proved(tmp_path: Path, more: dict[str, Json], reason: str) -> None:
-    """Each is refused with the place."""
     with pytest.raises(ClusterError, match=reason):
         reach(tmp_path, cluster={"server": "https://a", **more})
 

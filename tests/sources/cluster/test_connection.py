@@ -37,18 +37,15 @@ MUCH_LESS_THAN_A_SECOND = 0.4
 
 
 def thing(kind: str, name: str, version: str = "v1", **more: object) -> dict[str, Any]:
-    """An object in the namespace `baker`."""
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "baker"}, **more}
 
 
 def route(name: str) -> dict[str, Any]:
-    """An HTTPRoute."""
     return thing("HTTPRoute", name, "gateway.networking.k8s.io/v1", spec={"hostnames": ["a.example"]})
 
 
 @pytest.fixture
 def server() -> Iterator[FaultyServer]:
-    """A server with a few routes and a Secret."""
     secret = thing("Secret", "tls", data={"key": "c2VjcmV0"})
     secret["metadata"]["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": '{"data": "c2VjcmV0"}'}
     secret["metadata"]["labels"] = {"app": "baker"}
@@ -70,7 +67,6 @@ def impatient(server: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> FaultySe
 
 
 def refused(call: Callable[[], object]) -> RequestRefused:
-    """Why a call has no answer."""
     with pytest.raises(RequestRefused) as caught:
         call()
     return caught.value
@@ -150,7 +146,6 @@ def test_what_may_pass_is_asked_again(server: FaultyServer, connection: Connecti
 def test_what_will_not_pass_is_not_asked_again(
     server: FaultyServer, connection: Connection, fault: Fault, reason: str
 ) -> None:
-    """Once is enough to know."""
     server.fault(f"{ROUTES}/r1", fault)
     assert refused(lambda: connection.get(f"{ROUTES}/r1")).reason.startswith(reason)
     assert server.count(f"{ROUTES}/r1") == 1
@@ -320,7 +315,6 @@ def test_one_connection_is_kept(server: FaultyServer, connection: Connection) ->
 
 
 def test_threads_share_a_connection(connection: Connection) -> None:
-    """Each has its own answer."""
     with ThreadPoolExecutor(8) as threads:
         answers = [*threads.map(connection.get, [f"{ROUTES}/r{number % 5}" for number in range(40)])]
     assert [text_at(answer, "metadata.name") for answer in answers] == [f"r{number % 5}" for number in range(40)]
@@ -345,7 +339,6 @@ def test_names_do_not_lead_elsewhere(server: FaultyServer, connection: Connectio
 
 
 def test_a_namespace_may_be_called_secrets(server: FaultyServer, connection: Connection) -> None:
-    """What is in it is read like anything else."""
     assert refused(lambda: connection.get("/api/v1/namespaces/secrets/pods/x")).status == 404
     assert len(server.requests) == 1
 
@@ -372,7 +365,6 @@ def test_a_secret_that_comes_all_the_same_is_not_kept(accept: str) -> None:
 
 
 def test_a_list_is_one_request(server: FaultyServer, connection: Connection) -> None:
-    """Unless one wants it in pages, whose objects are put together."""
     whole = connection.list(ALL_ROUTES)
     assert ([item["kind"] for item in whole.items], whole.resource_version) == (["HTTPRoute"] * 5, "1000")
     assert server.count(ALL_ROUTES) == 1
@@ -389,7 +381,6 @@ def test_a_list_is_one_request(server: FaultyServer, connection: Connection) -> 
 def test_a_list_that_is_too_large_is_asked_for_in_pages(
     server: FaultyServer, connection: Connection, code: int
 ) -> None:
-    """That is the only time that they are, without being asked for."""
     server.fault(ALL_ROUTES, faults.status(code), times=1)
     assert len(connection.list(ALL_ROUTES).items) == 5
     assert [request.query for request in server.requests] == [{}, {"limit": "500"}]
@@ -416,7 +407,6 @@ def test_a_list_that_never_ends_does(server: FaultyServer, connection: Connectio
 
 @pytest.mark.parametrize("body", [b"{}", b'{"items": {}}', b'{"items": [1]}', b'{"items": "ab"}'])
 def test_what_is_no_list_is_refused(server: FaultyServer, connection: Connection, body: bytes) -> None:
-    """Whatever is in it."""
     server.fault(ALL_ROUTES, faults.raw(body))
     assert "no list" in refused(lambda: connection.list(ALL_ROUTES)).reason
 
@@ -429,7 +419,6 @@ def test_no_items_are_an_empty_list(server: FaultyServer, connection: Connection
 
 
 def test_a_body_is_bounded(server: FaultyServer, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one that is small as long as it is compressed."""
     monkeypatch.setattr(responses, "MAX_BYTES", 2**20)
     server.fault(ALL_ROUTES, faults.bomb(2**24))
     assert refused(lambda: connection.list(ALL_ROUTES)).reason == "the answer is larger than 1 MiB"
@@ -451,7 +440,6 @@ def test_a_list_that_is_larger_than_one_answer_may_be_is_asked_for_in_pages(
 
 
 def test_large_answers_are_compressed() -> None:
-    """As an API server does it."""
     with FaultyServer([route(f"r{number}") for number in range(3_000)]) as server:
         assert len(Connection(reaching(server)).list(ALL_ROUTES).items) == 3_000
 
@@ -522,6 +510,5 @@ def test_a_server_without_tls(server: FaultyServer) -> None:
 
 
 def test_kinds_may_be_given() -> None:
-    """An empty list of a kind is served, too."""
     with FaultyServer(kinds=[Kind("example.io", "v1", "RetryPolicy", "retrypolicies")]) as server:
         assert list(Connection(reaching(server)).list("/apis/example.io/v1/retrypolicies").items) == []

@@ -58,18 +58,15 @@ def server(request: pytest.FixtureRequest) -> Iterator[FaultyServer]:
 
 @pytest.fixture
 def new() -> Iterator[FaultyServer]:
-    """A server of today."""
     with FaultyServer(kinds=KINDS) as running:
         yield running
 
 
 def found(server: FaultyServer, cache: Path) -> Discovery:
-    """What a server serves."""
     return discover(Connection(reaching(server), timeout=5), server.url, str(cache))
 
 
 def served(name: str = "gateways", kind: str = "Gateway") -> Served:
-    """A kind."""
     return Served(GATEWAYS, "v1", kind, name, namespaced=True, short_names=("gtw",))
 
 
@@ -143,7 +140,6 @@ def test_a_slow_group_of_an_old_server_is_a_gap(tmp_path: Path) -> None:
 
 
 def test_half_of_the_answer_is_better_than_none(new: FaultyServer, tmp_path: Path) -> None:
-    """Which groups there are is not known then."""
     new.fault("/apis", faults.status(403))
     discovery = found(new, tmp_path)
     assert {group: refusal.reason for group, refusal in discovery.gaps.items()} == {EVERY_GROUP: "forbidden"}
@@ -151,7 +147,6 @@ def test_half_of_the_answer_is_better_than_none(new: FaultyServer, tmp_path: Pat
 
 
 def test_no_answer_is_a_refusal(new: FaultyServer, tmp_path: Path) -> None:
-    """There is nothing to go by."""
     new.fault("/*", faults.status(401))
     with pytest.raises(RequestRefused, match="the credentials were refused"):
         found(new, tmp_path)
@@ -185,8 +180,6 @@ def test_the_file_is_for_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_without_a_home_nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor is it without a name for the server."""
-
     def homeless() -> Path:
         raise RuntimeError
 
@@ -217,7 +210,6 @@ def test_what_is_old_or_from_the_future_is_as_none(tmp_path: Path) -> None:
 
 
 def test_what_others_may_write_is_as_none(tmp_path: Path) -> None:
-    """So is what is no file, or leads elsewhere."""
     place = written(tmp_path)
     place.chmod(0o622)
     assert read_cache(SERVER, str(tmp_path)) == ()
@@ -244,7 +236,6 @@ def test_what_belongs_to_somebody_else_is_as_none(tmp_path: Path, monkeypatch: p
 
 
 def test_a_place_that_cannot_be_written_is_no_error(new: FaultyServer, tmp_path: Path) -> None:
-    """The answer is there all the same."""
     (tmp_path / "kubectl-policy").write_text("no folder")
     assert found(new, tmp_path).kinds
 
@@ -301,7 +292,6 @@ def test_what_is_not_as_we_wrote_it_is_as_none(tmp_path: Path, kinds: Any) -> No
     )
 )
 def test_damage_is_no_error(tmp_path_factory: pytest.TempPathFactory, text: bytes) -> None:
-    """Whatever is in the file."""
     cache = tmp_path_factory.getbasetemp() / "damaged"
     written(cache, text)
     assert isinstance(read_cache(SERVER, str(cache)), tuple)
@@ -315,15 +305,12 @@ class Anything:
     """A server that answers everything with the same."""
 
     def __init__(self, body: dict[str, Any]) -> None:
-        """The body of every answer."""
         self.body = body
 
     def get(self, path: str, query: object = (), accept: str = "") -> dict[str, Any]:  # noqa: ARG002 (as is asked)
-        """The same, whatever is asked for."""
         return self.body
 
     def hurried(self) -> Anything:
-        """The same: it takes no time."""
         return self
 
 

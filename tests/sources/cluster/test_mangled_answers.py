@@ -30,7 +30,6 @@ CHUNKS: Final = (b"zz\r\n{}\r\n0\r\n\r\n", b"2\r\n{}\r\n0\r\n\r\n", b"-2\r\n{}\r
 
 @st.composite
 def _mangled(draw: st.DrawFn) -> bytes:
-    """Draw a body of which a part is replaced."""
     start, end = draw(st.integers(0, len(REAL))), draw(st.integers(0, len(REAL)))
     return REAL[:start] + draw(st.binary(max_size=5)) + REAL[end:]
 
@@ -57,7 +56,6 @@ def nearly_http(draw: st.DrawFn) -> bytes:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[FaultyServer]:
-    """A server for many examples."""
     with FaultyServer() as running:
         yield running
 
@@ -77,5 +75,4 @@ def test_mangled_bodies(server: FaultyServer, fault: Fault) -> None:
 
 @given(st.one_of(st.binary(max_size=100), nearly_http()))
 def test_mangled_http(server: FaultyServer, sent: bytes) -> None:
-    """The server need not even speak HTTP."""
     assert is_understood(server, faults.wrong_bytes(sent))

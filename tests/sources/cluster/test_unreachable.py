@@ -55,13 +55,11 @@ def test_certificates(code: int, reason: str) -> None:
     ],
 )
 def test_other_errors(error: Exception, reason: str, retry: bool) -> None:  # noqa: FBT001 (a parameter of a test)
-    """What may pass is worth asking again."""
     refusal = refusal_of_error(error, "late")
     assert (refusal.reason, refusal.retry) == (reason, retry)
 
 
 def reason_of(server: str, pool: PoolManager) -> str:
-    """Why a server does not answer."""
     with pytest.raises(RequestRefused) as caught:
         Connection(access_of(server, pool=pool), timeout=5).get("/api")
     return caught.value.reason
@@ -81,7 +79,6 @@ def test_a_real_handshake() -> None:
 
 
 def test_a_certificate_that_has_expired() -> None:
-    """Also where its authority is the right one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATES / "expired.pem", CERTIFICATES / "server.key")
     with FaultyServer(tls=context) as server:

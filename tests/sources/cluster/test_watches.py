@@ -44,12 +44,10 @@ POLICIES: Final = "/apis/example.com/v1/colorpolicies"
 
 
 def service_query(name: str, namespace: str = "app") -> Query:
-    """A query for a Service."""
     return Query(SERVICE, namespace, name)
 
 
 def events_about(kind: str) -> Query:
-    """A query for the Events about an object."""
     return Query(EVENT, "app", involved=ObjectRef(GroupKind("", kind), "app", "x"))
 
 
@@ -78,13 +76,11 @@ def test_a_kind_that_may_not_be_listed_everywhere_has_a_watch_in_each_namespace(
 
 
 def test_a_single_object_is_watched_alone() -> None:
-    """Also one that is absent."""
     assert scopes({service_query("a"): "3"}) == {(IN_APP, "metadata.name=a"): {("app", "a"): "3"}}
     assert scopes({Query(NAMESPACE, "", "app"): ""}) == {("/api/v1/namespaces", "metadata.name=app"): {("", "app"): ""}}
 
 
 def test_several_objects_of_a_kind_have_one_watch() -> None:
-    """In their namespace, or in all of them."""
     assert scopes({service_query("a"): "3", service_query("b"): "4"}) == {
         (IN_APP, ""): {("app", "a"): "3", ("app", "b"): "4"}
     }
@@ -94,7 +90,6 @@ def test_several_objects_of_a_kind_have_one_watch() -> None:
 
 
 def test_events_about_an_object_are_selected() -> None:
-    """About several objects, all that are not about workloads."""
     path = "/api/v1/namespaces/app/events"
     assert scopes({events_about("Service"): "7"}) == {(path, "involvedObject.kind=Service,involvedObject.name=x"): "7"}
     ((scope, selector),) = scopes({events_about("Service"): "7", events_about("Secret"): "8"})
@@ -119,24 +114,20 @@ PATH = "/api/v1/namespaces/baker/services"
 
 
 def service(name: str, namespace: str = "baker") -> dict[str, Any]:
-    """A Service."""
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": namespace}}
 
 
 @pytest.fixture
 def server() -> Iterator[FaultyServer]:
-    """A server with a Service."""
     with FaultyServer([service("a")]) as running:
         yield running
 
 
 def watched(server: FaultyServer, version: str = "1000", path: str = PATH) -> Watch:
-    """A watch from a version on."""
     return Connection(reaching(server), timeout=2).watch(path, {"resourceVersion": version})
 
 
 def name_of(changed: Mapping[str, Json]) -> str:
-    """The name of an object that changed."""
     return text_at(changed, "metadata.name")
 
 
@@ -174,7 +165,6 @@ def test_nothing_limits_a_watch_but_its_beginning(server: FaultyServer) -> None:
 
 
 def test_another_thread_can_end_it(server: FaultyServer) -> None:
-    """While nothing happens."""
     watch = watched(server)
     closing = Timer(0.1, watch.close)
     closing.start()
@@ -208,7 +198,6 @@ def test_what_is_too_old_is_gone(server: FaultyServer) -> None:
     ],
 )
 def test_what_goes_wrong_is_a_refusal(server: FaultyServer, fault: Fault, reason: str) -> None:
-    """At the beginning and on the way."""
     server.fault(PATH, fault)
     with pytest.raises(RequestRefused, match=reason):
         _ = [*watched(server)]
@@ -216,13 +205,11 @@ def test_what_goes_wrong_is_a_refusal(server: FaultyServer, fault: Fault, reason
 
 @pytest.mark.parametrize("line", [b"", b"[]", b"1", b"{}", b'{"type": "BOOKMARK"}', b'{"type": "NEW", "object": 1}'])
 def test_what_is_no_change_is_not_told(server: FaultyServer, line: bytes) -> None:
-    """Whatever else a server may say."""
     server.fault(PATH, faults.raw(line + b"\n\n"))
     assert [*watched(server)] == []
 
 
 def test_a_bookmark_moves_on(server: FaultyServer) -> None:
-    """It says no more than the version."""
     server.fault(PATH, faults.raw(b'{"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "7"}}}\n'))
     watch = watched(server)
     assert [*watch] == []
@@ -230,7 +217,6 @@ def test_a_bookmark_moves_on(server: FaultyServer) -> None:
 
 
 def test_of_secrets_metadata_alone_is_watched(server: FaultyServer) -> None:
-    """As it alone is read."""
     path = "/api/v1/secrets"
     with pytest.raises(ValueError, match="nothing but metadata"):
         watched(server, path=path)

@@ -28,7 +28,6 @@ FILES = {"a.yaml": CM % "a", "apps/b.yaml": "# b\n" + CM % "b", "apps/deep/c.yam
 
 
 def member(name: str, text: str = "", **fields: object) -> tuple[tarfile.TarInfo, bytes]:
-    """A member of an archive, with its content."""
     info = tarfile.TarInfo(name)
     info.size = len(text.encode())
     for field, value in fields.items():
@@ -37,7 +36,6 @@ def member(name: str, text: str = "", **fields: object) -> tuple[tarfile.TarInfo
 
 
 def tar(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
-    """An archive in memory."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:
         for info, content in members:
@@ -46,7 +44,6 @@ def tar(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
 
 
 def of_files(files: Mapping[str, str]) -> bytes:
-    """An archive of files."""
     return tar(*(member(name, text) for name, text in files.items()))
 
 
@@ -89,14 +86,12 @@ def test_lines_in_an_archive(folder: Path) -> None:
 
 
 def test_an_archive_that_changed_is_read_again(folder: Path) -> None:
-    """Each is kept only as long as it is the same file."""
     for name in ("a", "bb"):
         (folder / "t.tar").write_bytes(of_files({"x.yaml": CM % name}))
         assert [resource.ref.name for resource in load_manifests(["t.tar"]).resources] == [name]
 
 
 def test_what_is_not_there(folder: Path) -> None:
-    """There is a hint, and one that leads out of the archive is nowhere."""
     (folder / "t.tar").write_bytes(of_files(FILES))
     for path, message in (
         ("t.tar:none", "t.tar:none: there is no such file or folder in t.tar"),
@@ -123,7 +118,6 @@ def test_what_an_archive_does_not_know(folder: Path) -> None:
 
 
 def test_an_archive_is_read_alone(folder: Path) -> None:
-    """What is beside it would be in another tree."""
     (folder / "t.tar").write_bytes(of_files(FILES))
     (folder / "x.yaml").write_text(CM % "x")
     with pytest.raises(SourceError, match=r"t\.tar: an archive is read alone"):
@@ -189,7 +183,6 @@ def test_hostile_members(folder: Path, members: list[tuple[tarfile.TarInfo, byte
 
 
 def test_too_much(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Packed or not, in one file or in many."""
     monkeypatch.setattr(disk, "MAX_ARCHIVE_MEMBERS", 3)
     (folder / "t.tar").write_bytes(of_files(FILES))
     with pytest.raises(SourceError, match="it has more than 3 members"):
@@ -227,7 +220,6 @@ def test_what_is_cut_off_or_damaged(folder: Path, *, packed: bool) -> None:
 @pytest.mark.parametrize("data", [b"", b"apiVersion: v1", b"\x1f\x8b", b"PK\x03\x04" * 300])
 @pytest.mark.parametrize("name", ["t.tar", "t.tgz"])
 def test_what_is_no_archive(folder: Path, name: str, data: bytes) -> None:
-    """Whatever it is called."""
     (folder / name).write_bytes(data)
     with pytest.raises(SourceError, match=f"{name}: the archive cannot be read: "):
         load_manifests([name])
@@ -242,7 +234,6 @@ def test_headers_without_end(folder: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reason is the operating system's."""
     (folder / "t.tar").write_bytes(b"")
 
     def denied(*_: object) -> bytes:

@@ -66,7 +66,6 @@ def _left_out(path: str = ".", *exclude: str) -> dict[str, str]:
 )
 @pytest.mark.parametrize("by", ["option", ".gitignore", OWN])
 def test_patterns(repository: Repository, by: str, pattern: str, missing: set[str]) -> None:
-    """They mean what they mean to git, whoever gives them."""
     if by != "option":
         repository.write(by, f"{pattern}\n")
     found = _found(exclude=(pattern,) if by == "option" else ())
@@ -101,7 +100,6 @@ def test_a_named_folder_that_git_ignores(repository: Repository) -> None:
 
 
 def test_a_named_file_is_always_read(repository: Repository) -> None:
-    """Whatever says something else."""
     repository.write(".gitignore", "*\n")
     assert _found("a.yaml", "apps/dev/a.yaml", exclude=("*",)) == ["a.yaml", "apps/dev/a.yaml"]
     with pytest.raises(SourceError, match="what is in it is left out") as caught:
@@ -154,7 +152,6 @@ def test_what_is_left_out_is_told(repository: Repository) -> None:
 
 
 def test_given_patterns_start_at_each_folder_that_is_searched() -> None:
-    """As if they stood in a .gitignore there."""
     assert _found("apps/dev", "apps/prod", exclude=("/a.yaml",)) == ["apps/dev/deep/b.yaml", "apps/prod/values.yaml"]
     assert _found("apps", exclude=("/dev",)) == ["apps/a.yaml", "apps/prod/a.yaml", "apps/prod/values.yaml"]
 
@@ -212,7 +209,6 @@ def test_patterns_that_cannot_match_are_not_compiled(repository: Repository, mon
 
 
 def test_large_ignore_files(repository: Repository) -> None:
-    """They take no longer than they may."""
     repository.write(".gitignore", "*a*b*c\n" * 100_000 + "b.yaml\n")
     started = time.perf_counter()
     assert "b.yaml" in _found()

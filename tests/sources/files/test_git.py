@@ -44,7 +44,6 @@ def _files(folder: Path) -> dict[str, tuple[int, bytes]]:
 @pytest.mark.parametrize("revision", EVIL)
 @pytest.mark.usefixtures("repository")
 def test_what_is_no_revision(revision: str) -> None:
-    """Whatever it looks like, and be it an option that git knows."""
     assert tree_of(revision) == ""
     with pytest.raises(SourceError, match="there is no such revision in this git repository"):
         load_state(f"{revision}:a.yaml")
@@ -71,7 +70,6 @@ def test_without_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_git_that_cannot_be_run(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The words are the operating system's."""
     repository.write("git", "#!/nowhere/at/all\n")
     (repository.folder / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(repository.folder))
@@ -90,14 +88,12 @@ def test_outside_of_a_repository(repository: Repository, monkeypatch: pytest.Mon
 
 @pytest.mark.usefixtures("repository")
 def test_a_repository_of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Git says why it will not look into it."""
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     with pytest.raises(SourceError, match="git cannot be asked for revisions: detected dubious ownership"):
         load_state("main:a.yaml")
 
 
 def test_a_failure_without_words(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is one all the same."""
     repository.write("git", "#!/bin/sh\nexit 1\n")
     (repository.folder / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(repository.folder))
@@ -106,7 +102,6 @@ def test_a_failure_without_words(repository: Repository, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("word", ["main:", ":", "main:a.yaml", "HEAD^{tree}:./"])
 def test_nothing_is_written(repository: Repository, word: str) -> None:
-    """Not even an index that is out of date is refreshed."""
     os.utime(repository.folder / "a.yaml", (1, 1))
     before = _files(repository.folder)
     assert load_state(word).resources
@@ -151,11 +146,8 @@ def test_what_a_partial_clone_lacks_is_not_fetched(
 
 
 class TestObjects:
-    """The contents of objects."""
-
     @pytest.mark.usefixtures("repository")
     def test_one_that_is_not_there(self) -> None:
-        """The next one is read all the same."""
         entry = ask("rev-parse", "main:a.yaml").out
         with closing(Objects()) as objects:
             with pytest.raises(OSError, match="not in this clone"):
@@ -186,7 +178,6 @@ class TestObjects:
 
     @pytest.mark.usefixtures("repository")
     def test_a_git_that_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Whatever the reason is."""
         monkeypatch.setattr(git, "_SETTINGS", ("--no-such-option",))
         with closing(Objects()) as objects, pytest.raises(OSError, match="git gave up on it"):
             objects.read("0" * 40, 10)

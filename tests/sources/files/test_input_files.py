@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Some files, all of them empty."""
     for name in (
         "b.yaml",
         "a.yml",
@@ -69,7 +68,6 @@ def _deny(monkeypatch: pytest.MonkeyPatch, denied: Path) -> None:
     "path", ["missing", "missing.yaml", "missing/*.yaml", "**/*.toml", "a.yml/x", "nul\0", "x" * 300]
 )
 def test_a_path_that_names_nothing(folder: Path, path: str) -> None:
-    """There is no answer to that, and there is a hint."""
     with pytest.raises(SourceError) as caught:
         find_files([str(folder / path)])
     assert caught.value.hint
@@ -93,8 +91,6 @@ def test_a_folder_that_may_not_be_listed(folder: Path, monkeypatch: pytest.Monke
 
 
 def test_a_named_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever names it wants an answer from it."""
-
     def access(path: str, _: int) -> bool:
         return not path.endswith("b.yaml")
 
@@ -142,7 +138,6 @@ def test_the_place_of_a_file_below_what_was_searched(
 
 
 def test_the_place_of_a_file_below_an_absolute_path(folder: Path) -> None:
-    """Where the root is, the place does not say."""
     assert [file.path_in_root for file in find_files([folder / "sub"])] == ["d.yaml", "deep/f.yaml"]
 
 
@@ -154,7 +149,6 @@ def test_the_name_that_kustomize_takes_without_a_suffix(folder: Path) -> None:
 
 
 def test_each_file_counts_once(folder: Path) -> None:
-    """However often it is named."""
     assert _names(folder, "sub", "sub/d.yaml", "sub/../b.yaml", "b.yaml") == [
         "sub/d.yaml",
         "sub/deep/f.yaml",
@@ -163,7 +157,6 @@ def test_each_file_counts_once(folder: Path) -> None:
 
 
 def test_a_named_file_may_have_any_name(folder: Path) -> None:
-    """Whoever names it means it."""
     assert _names(folder, "notes.md", ".hidden.yaml") == ["notes.md", ".hidden.yaml"]
 
 
@@ -233,13 +226,11 @@ def test_patterns_in_the_current_folder(folder: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_file_may_be_called_like_a_pattern(folder: Path) -> None:
-    """A file that is there is meant itself."""
     (folder / "[x].yaml").touch()
     assert _names(folder, "[x].yaml") == ["[x].yaml"]
 
 
 def test_links_in_circles(folder: Path) -> None:
-    """Each folder is searched once."""
     (folder / "sub" / "up").symlink_to(folder)
     (folder / "z").symlink_to(folder / "sub")
     assert _names(folder, "") == ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]
@@ -256,7 +247,6 @@ def test_pipes_are_not_waited_for(folder: Path) -> None:
     [(b"\x7fELF\0", 1), (b"a: 1\nb: \xff\xfe", 2), (b"a: 1\n\nb: \0", 3), (b"\xff\xfea", 1), (b"a: \xed\xa0\x80", 1)],
 )
 def test_what_is_no_text(tmp_path: Path, data: bytes, line: int) -> None:
-    """Images, archives, other encodings."""
     (tmp_path / "a.yaml").write_bytes(data)
     with pytest.raises(DocumentError) as caught:
         Disk().text(str(tmp_path / "a.yaml"))
@@ -264,7 +254,6 @@ def test_what_is_no_text(tmp_path: Path, data: bytes, line: int) -> None:
 
 
 def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No more of it than that is read."""
     monkeypatch.setattr(tree, "MAX_FILE_SIZE", 3)
     monkeypatch.setattr(decoding, "MAX_FILE_SIZE", 3)
     (tmp_path / "a.yaml").write_text("a: 1")
@@ -275,13 +264,11 @@ def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("size", [0, 1, 2**16 - 1, 2**16, 2**16 + 1, 2**20])
 def test_texts_of_any_size(tmp_path: Path, size: int) -> None:
-    """Nothing is missing at the end of it."""
     (tmp_path / "a.yaml").write_text("x" * size)
     assert Disk().text(str(tmp_path / "a.yaml")) == "x" * size
 
 
 def test_files_below_the_top_of_the_disk(folder: Path) -> None:
-    """Where patterns start with a slash, so does every path."""
     files = find_files([f"{folder}/*/d.yaml"])
     assert [(file.path, file.root) for file in files] == [(str(folder / "sub" / "d.yaml"), str(folder))]
 
@@ -290,7 +277,6 @@ def test_files_below_the_top_of_the_disk(folder: Path) -> None:
     ("mark", "encoding"), [(b"", "utf-8"), (b"", "utf-8-sig"), (b"", "utf-16"), (b"\xfe\xff", "utf-16-be")]
 )
 def test_text(tmp_path: Path, mark: bytes, encoding: str) -> None:
-    """With or without a byte order mark, in either order."""
     (tmp_path / "a.yaml").write_bytes(mark + "a: é\n".encode(encoding))
     assert Disk().text(str(tmp_path / "a.yaml")) == "a: é\n"
 

@@ -76,31 +76,25 @@ def _unread(snapshot: Snapshot) -> dict[str, str]:
     ],
 )
 def test_where_a_revision_ends(operand: str, parts: tuple[str, str] | None) -> None:
-    """Where git says so."""
     assert revision_and_path(operand) == parts
 
 
 class TestWhatIsMeant:
-    """By a path in a revision."""
-
     @pytest.mark.parametrize("path", ["gone", "gone.yaml", "a.yml/x", "sub/gone", "nul\0", "*.yaml", "x" * 5000])
     @pytest.mark.usefixtures("repository")
     def test_nothing(self, path: str) -> None:
-        """There is no answer to that, and there is a hint."""
         with pytest.raises(SourceError, match=r"^main:") as caught:
             load_state(f"main:{path}")
         assert caught.value.hint
 
     @pytest.mark.usefixtures("repository")
     def test_a_folder_without_manifests(self) -> None:
-        """Probably the wrong one."""
         with pytest.raises(SourceError, match="main:docs: there is no manifest in it"):
             load_state("main:docs")
 
     @pytest.mark.parametrize(("path", "place"), [("sub", "d.yaml"), ("./sub/", "d.yaml"), ("", "sub/d.yaml")])
     @pytest.mark.usefixtures("repository")
     def test_the_place_of_a_file_below_what_was_searched(self, path: str, place: str) -> None:
-        """As of files on disk."""
         with open_revision("main") as revision:
             assert place in [file.path_in_root for file in find_files([path], tree=revision)]
             assert [file.root for file in find_files(["sub/d.yaml"], tree=revision)] == [""]
@@ -108,7 +102,6 @@ class TestWhatIsMeant:
     @pytest.mark.parametrize("path", ["..", "../x", "./../x", "a/../../x"])
     @pytest.mark.usefixtures("repository")
     def test_what_is_above_the_root(self, path: str) -> None:
-        """Nothing is."""
         with pytest.raises(SourceError, match="there is nothing above the root of the repository"):
             load_state(f"main:{path}")
 
@@ -134,7 +127,6 @@ class TestWhatIsMeant:
     )
     @pytest.mark.usefixtures("repository")
     def test_a_file_or_a_folder(self, path: str, found: list[str]) -> None:
-        """One that is named may have any name."""
         assert _sources(f"main:{path}") == [f"main:{name}" for name in found]
 
     def test_in_a_subdirectory(self, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +154,6 @@ class TestWhatIsMeant:
                 load_state(operand)
 
     def test_other_hashes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Longer ids."""
         made = Repository(tmp_path / "sha256", "--object-format=sha256")
         made.write("sub/a.yaml", CM % "a")
         commit = made.commit()
@@ -171,7 +162,6 @@ class TestWhatIsMeant:
         assert _sources(f"{commit}:") == [f"{commit}:sub/a.yaml"]
 
     def test_a_path_that_is_only_on_disk(self, repository: Repository) -> None:
-        """That is said."""
         repository.write("new.yaml", CM % "new")
         with pytest.raises(SourceError, match=r"main:new\.yaml: there is no such file or folder in main") as caught:
             load_state("main:new.yaml")
@@ -180,7 +170,6 @@ class TestWhatIsMeant:
             load_state(":new.yaml")
 
     def test_what_is_staged(self, repository: Repository) -> None:
-        """And not committed yet."""
         repository.write("a.yml", CM % "changed")
         repository.write("new/new.yaml", CM % "new")
         repository.git("add", "a.yml", "new")
@@ -191,7 +180,6 @@ class TestWhatIsMeant:
         assert load_state("main:a.yml").resources[0].ref.name == "a.yml"
 
     def test_an_older_revision(self, repository: Repository) -> None:
-        """It is as it was."""
         repository.write("a.yml", CM % "changed")
         repository.commit()
         names = [load_state(f"{revision}:a.yml").resources[0].ref.name for revision in ("main", "HEAD~1", "main@{1}")]
@@ -199,7 +187,6 @@ class TestWhatIsMeant:
 
     @pytest.mark.usefixtures("empty_repository")
     def test_a_repository_without_commits(self) -> None:
-        """It has no revision."""
         with pytest.raises(SourceError, match="HEAD: there is no such revision"):
             load_state("HEAD:")
         with pytest.raises(SourceError, match="the index: there is no manifest in it"):
@@ -207,26 +194,21 @@ class TestWhatIsMeant:
 
 
 class TestUnknownRevisions:
-    """With a hint at what may be meant."""
-
     def _hint(self, operand: str) -> str:
         with pytest.raises(SourceError, match="there is no such revision in this git repository") as caught:
             load_state(operand)
         return caught.value.hint
 
     def test_none_like_it(self, repository: Repository) -> None:
-        """Where to look, then."""
         assert "`git branch --all`" in self._hint("v1:")
         assert "`git branch --all`" in self._hint(f"{repository.blob(b'x')}:")
 
     def test_a_near_one(self, repository: Repository) -> None:
-        """Of another spelling, or of a remote repository."""
         repository.git("update-ref", "refs/remotes/origin/release", "HEAD")
         assert self._hint("mian:") == "did you mean main?"
         assert self._hint("release:") == "did you mean origin/release?"
 
     def test_a_shallow_clone(self, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-        """As CI systems make it."""
         repository.commit()
         repository.git("clone", "--quiet", "--depth=1", repository.folder.as_uri(), "../shallow")
         monkeypatch.chdir(repository.folder.parent / "shallow")
@@ -237,7 +219,6 @@ class TestWhatCannotBeRead:
     """Unknown is not none; and the rest is answered."""
 
     def test_odd_content(self, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-        """As in files on disk, each with its line."""
         repository.write("x/binary.yaml", b"\x7fELF\0")
         repository.write("x/broken.yaml", "a: 1\n---\napiVersion: v1\nkind: [\n")
         repository.write("x/large.yaml", "#" * 1000)
@@ -279,7 +260,6 @@ class TestWhatCannotBeRead:
                 load_state(f"{revision}:{path}")
 
     def test_a_conflict(self, repository: Repository) -> None:
-        """There is more than one content; it only matters in a manifest."""
         key = repository.blob(b"x")
         lines = [f"100644 {key} {stage}\t{path}\n" for path in ("a.yml", "notes.md") for stage in (1, 2, 3)]
         zeros = "".join(f"0 {'0' * 40}\t{path}\n" for path in ("a.yml", "notes.md"))
@@ -291,7 +271,6 @@ class TestWhatCannotBeRead:
             load_state(":notes.md")
 
     def test_missing_objects(self, repository: Repository) -> None:
-        """Of files, of links and of folders."""
         gone = "1" * 40
         entries = (("100644", gone, b"file.yaml"), ("40000", gone, b"folder"), ("120000", gone, b"link"))
         good = ("100644", repository.blob((CM % "a").encode()), b"a.yaml")
@@ -323,7 +302,6 @@ class TestWhatCannotBeRead:
     def test_a_folder_that_holds_itself_many_times(
         self, repository: Repository, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """There is an end to it."""
         tree = repository.tree(("100644", repository.blob((CM % "a").encode()), b"a.yaml"))
         for _ in range(20):
             tree = repository.tree(*(("40000", tree, b"%d" % number) for number in range(10)))
@@ -346,8 +324,6 @@ class TestWhatCannotBeRead:
 
 
 class TestLinks:
-    """Followed as far as the repository goes."""
-
     @pytest.mark.parametrize("revision", ["main", ""])
     def test_what_leads_nowhere(self, repository: Repository, revision: str) -> None:
         """A link to nothing matters if it looks like a manifest, one that leads elsewhere in any case."""
@@ -407,8 +383,6 @@ class TestLinks:
 
 
 class TestNames:
-    """Whatever git lets a file be called."""
-
     @pytest.mark.parametrize("revision", ["main", ""])
     def test_odd_names(self, empty_repository: Repository, revision: str) -> None:
         """Options, line breaks, escape sequences, colons, and what is not UTF-8."""
@@ -427,7 +401,6 @@ class TestNames:
         assert len(snapshot.diagnostics) == len(names) - 1
 
     def test_nested_lists_have_lines(self, repository: Repository) -> None:
-        """As from a file."""
         repository.write("x/l.yaml", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n")
         with (repository.folder / "x/l.yaml").open("a") as file:
             file.write("  - apiVersion: v1\n    kind: Service\n    metadata:\n      name: a\n")
@@ -459,7 +432,6 @@ class TestLines:
         assert locate(Origin("main:a.yml", 1), "kind") is None
 
     def test_the_revision_counts(self, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Not what is on disk; and the current directory does not matter."""
         repository.write("a.yml", "# more\n" + CM % "a")
         monkeypatch.chdir(repository.folder / "sub")
         (resource,) = load_state("main:../a.yml").resources
@@ -468,7 +440,6 @@ class TestLines:
 
 
 def test_reading_what_is_no_file(repository: Repository) -> None:
-    """A folder has no text."""
     assert repository.folder.is_dir()
     with open_revision("main") as revision, pytest.raises(IsADirectoryError):
         revision.text("sub")
