@@ -9,19 +9,17 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
-from kubectl_policy.model import Gap, GroupKind, NodeRef
+from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.states import cascade
-from kubectl_policy.topology import Topology
+from kubectl_policy.topology import Path, Topology
 from tests import build, differences
 from tests.differences import attachments, between, concerned, parents, ref, told, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_policy.model import Json, Resource
-    from kubectl_policy.topology import Path
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.model import Diagnostic, GroupKind
+from kubectl_policy.model import Diagnostic, GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests import build
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 KEYS: Final = GroupKind("example.com", "KeyPolicy")
 P: Final = build.ref("KeyPolicy", "p", group="example.com")

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.model import Diagnostic, Gap
+from kubectl_policy.model import Diagnostic, Gap, Json, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.unknown import unknown_namespace
 from kubectl_policy.states import apply_changes, cascade, in_scope, overlay, pair_states, same_object
 from tests import build
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, ObjectRef, Resource, Snapshot
-
 
 ONE: Final = build.gateway("one")
 TWO: Final = build.gateway("two")

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.comparison import what_if
+from kubectl_policy.comparison import StateComparison, what_if
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.topology.references import hostnames_of
 from tests import build
 
 if TYPE_CHECKING:
-    from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import ObjectRef, Resource, Snapshot
 
 GATEWAY = build.gateway("g", build.listener(hostname="*.example.com"))

@@ -14,7 +14,7 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import NodeRef, ObjectRef
-from kubectl_policy.resolution import paths_by_way_of
+from kubectl_policy.resolution import EffectivePolicy, paths_by_way_of
 from kubectl_policy.states import STANDARD, Surroundings, apply_changes, pair_states, same_object, surroundings
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Resource, Snapshot
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution import EffectivePolicy
     from kubectl_policy.resolution.nodes import RankedPolicy
     from kubectl_policy.topology import Implementation, Path
 

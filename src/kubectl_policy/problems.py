@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment import MEANINGS, calls_of, unattached_phrase
+from kubectl_policy.attachment import MEANINGS, Attachment, calls_of, unattached_phrase
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import named_needs
-from kubectl_policy.model import Diagnostic
+from kubectl_policy.model import Diagnostic, GroupKind, Json, ObjectRef, Resource, Severity
 from kubectl_policy.model.fields import FieldPath, value_at
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.resolution import order_unknown
-from kubectl_policy.topology import shape_problems_of
+from kubectl_policy.topology import Path, Topology, shape_problems_of
 from kubectl_policy.topology.delegation.flow import circle_phrase
 from kubectl_policy.topology.problems import broken_reference, dangling_references
 from kubectl_policy.topology.references import reference_problem
@@ -23,11 +23,8 @@ from kubectl_policy.validation import Validation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource, Severity
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.resolution.enforcement import Contention
-    from kubectl_policy.topology import Path, Topology
     from kubectl_policy.validation.expressions import Evaluator
 
 

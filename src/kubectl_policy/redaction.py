@@ -6,10 +6,10 @@ stay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model import FieldPath, GroupKind
+from kubectl_policy.model import FieldPath, GroupKind, Json, Resource
 from kubectl_policy.model.fields import Every, mapping_at
 from kubectl_policy.model.kind_roles import (
     ABOVE_ROUTES,
@@ -21,9 +21,6 @@ from kubectl_policy.model.kind_roles import (
 from kubectl_policy.model.kinds import CRD
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
 
     # Keys that lead to a field; `*` is any key.

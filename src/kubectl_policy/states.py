@@ -15,14 +15,13 @@ from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTA
 from kubectl_policy.model.kinds import CRD, names_in_crd
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef, names_as_in, rule_names
 from kubectl_policy.model.snapshot import Resource
-from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, Overlay, world_of
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, Overlay, World, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, Snapshot
-    from kubectl_policy.model.world import World
 
 # What `kubectl apply` leaves as it is in the cluster, because no manifest states it.
 _KEPT_METADATA = ("creationTimestamp", "uid")

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import Gap, GroupKind, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
 
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.model import Gap, Resource
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 OURS: Final = "example.com/gateway"

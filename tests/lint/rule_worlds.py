@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
-from kubectl_policy.comparison import compare
+from kubectl_policy.comparison import StateComparison, compare
 from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.linting import findings_in, suppress, unused_in
 from kubectl_policy.lint.settings import LintSettings, Requirement
-from kubectl_policy.model import Diagnostic, Gap, Origin
+from kubectl_policy.model import Diagnostic, Gap, Json, Origin, Resource, Snapshot
 from kubectl_policy.model.snapshot import Permission
 from kubectl_policy.profiles.reading import read
 
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.comparison import StateComparison
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.rule import Rule
-    from kubectl_policy.model import Json, Resource, Snapshot
 
 _WORLDS: Final = Path(__file__).with_name("worlds")
 _MARK: Final = "# right\n"

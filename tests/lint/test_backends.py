@@ -24,7 +24,7 @@ from kubectl_policy.lint.rules.backends import (
     weight_single_backend,
 )
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model import Gap
+from kubectl_policy.model import Gap, Json, Resource
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.snapshot import AssumedObjects
@@ -35,7 +35,6 @@ from tests.lint.policy_worlds import checked, known, said, verdicts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import Json, Resource
 
 RULES: Final = rules_of(backends)
 R: Final = build.ref("HTTPRoute", "r")

@@ -15,13 +15,12 @@ from kubectl_policy.errors import SourceError
 from kubectl_policy.lint.baseline import baseline_of, baseline_text, compare, fingerprinted, read_baseline
 from kubectl_policy.lint.finding import Finding, Related
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model import GroupKind, ObjectRef, Origin
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Origin
 from tests.lint.rule_worlds import lint, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.model import Json
 
 ROUTE: Final = ObjectRef(GroupKind("gateway.networking.k8s.io", "HTTPRoute"), "shop", "menu")
 SERVICE: Final = ObjectRef(GroupKind("", "Service"), "shop", "kitchen")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model import FieldPath, GroupKind
+from kubectl_policy.model import FieldPath, GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
 from tests.lint.rule_worlds import lint
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.model import Json, Resource
 
 _NOTHING: Final = "no ReferenceGrant or other agreement"
 LABEL: Final = "gateway.networking.k8s.io/policy"

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 import kubectl_policy
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, Origin, Resource, Snapshot
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.snapshot import Permission
 from tests import build
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.model import Json, Resource, Snapshot
 
 # Problems that are not noted by reading: they are those of objects with others, which other groups find.
 _OF_OTHERS: Final = frozenset(

@@ -21,7 +21,7 @@ from kubectl_policy.lint.rules.references import (
     refgrant_unused,
 )
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.needs import RequiredObject
 from tests import build
@@ -30,7 +30,6 @@ from tests.lint.policy_worlds import SERVED, TO_ROUTE, checked, kinds, known, sa
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kubectl_policy.model import Json, Resource
 
 R: Final = build.ref("HTTPRoute", "r")
 P: Final = build.ref("ColorPolicy", "p", group="example.com")

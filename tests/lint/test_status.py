@@ -11,14 +11,13 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
+from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
 from tests.lint.rule_worlds import lint, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.profiles.controllers import Event
 
 OURS: Final = "example.com/gateway"
 NOON: Final = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)

@@ -13,15 +13,13 @@ from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.linting import JudgedFindings, findings_in, suppress, unused_in
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.lint.rules.suppressions import suppressions_of
+from kubectl_policy.lint.rules.suppressions import Suppression, suppressions_of
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model import FieldPath, Origin
+from kubectl_policy.model import FieldPath, Origin, Resource
 from kubectl_policy.sources import Lines
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.rules.suppressions import Suppression
-    from kubectl_policy.model import Resource
 
 # A route of which the parent is not there, on line 10.
 ROUTE: Final = """\

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -15,13 +15,10 @@ from kubectl_policy.lint.rules.policies.targets import (
     target_not_found,
     target_section_not_found,
 )
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model import Gap, GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
 from tests.lint.policy_worlds import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 SETS: Final = build.listener_set("ls", build.listener("extra", port=81))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -13,13 +13,10 @@ from kubectl_policy.lint.rules.policies.unreached_targets import (
     target_gateway_no_routes,
     target_unattached,
 )
-from kubectl_policy.model import Gap
+from kubectl_policy.model import Gap, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
 from tests.lint.policy_worlds import CLASS, GATEWAY, OURS, ROUTE, SERVED, TO_ROUTE, checked, known, said, verdicts
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 ON_ROUTE: Final = build.policy("p", TO_ROUTE)

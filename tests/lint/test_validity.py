@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -22,16 +22,13 @@ from kubectl_policy.lint.rules.policies.validity import (
     target_not_enabled,
     target_status_missing,
 )
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import StatusProfile
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests import build
 from tests.lint.policy_worlds import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 ON_ROUTE: Final = build.policy("p", TO_ROUTE)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import marshal
 import os
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
-from kubectl_policy.model import FieldPath
-from kubectl_policy.validation.expressions import Evaluator, serve
+from kubectl_policy.model import FieldPath, Json
+from kubectl_policy.validation.expressions import Evaluator, Seen, serve
 from kubectl_policy.validation.schema import SchemaCheck, unchecked
 from tests.validation.build import EVALUATOR, doubts, problems, problems_of, refusals
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
-    from kubectl_policy.validation.expressions import Seen
 
 INTEGER: Final[Json] = {"type": "integer"}
 STRING: Final[dict[str, Json]] = {"type": "string"}

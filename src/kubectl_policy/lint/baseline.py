@@ -11,13 +11,12 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.model import FieldPath, GroupKind, ObjectRef, Origin
+from kubectl_policy.model import FieldPath, GroupKind, Json, ObjectRef, Origin
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import Json
 
 _API_VERSION: Final = "policy.kubectl/v1alpha1"
 _KIND: Final = "LintBaseline"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE
 from kubectl_policy.model.world import grouped
@@ -18,11 +19,7 @@ from kubectl_policy.topology.gateway.hostnames import comparable, intersection
 from kubectl_policy.topology.references import hostnames_of, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology import Binding
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from kubectl_policy.lint.competition import Competition
 from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related
 from kubectl_policy.lint.losses import Losses
-from kubectl_policy.lint.refusals import refusals
+from kubectl_policy.lint.refusals import ParentRefusal, refusals
 from kubectl_policy.lint.reported_status import Reported
-from kubectl_policy.model import ObjectRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource, Severity
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, REFERENCE_GRANT, ROUTES
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.diff import StateDiff, diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.comparison import StateComparison
-    from kubectl_policy.lint.refusals import ParentRefusal
     from kubectl_policy.lint.settings import LintSettings
-    from kubectl_policy.model import GroupKind, Json, NodeRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment
-    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.resolution import Resolution, Source
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Binding

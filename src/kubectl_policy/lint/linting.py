@@ -8,22 +8,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.lint.baseline import fingerprinted
-from kubectl_policy.lint.finding import SEVERITIES, Finding
+from kubectl_policy.lint.finding import SEVERITIES, Finding, Related
 from kubectl_policy.lint.report import Suppressed
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.lint.rules.suppressions import suppression_finding, suppression_unused, suppressions_of
-from kubectl_policy.model import FieldPath
+from kubectl_policy.lint.rules.suppressions import Suppression, suppression_finding, suppression_unused, suppressions_of
+from kubectl_policy.model import FieldPath, Json, ObjectRef, Origin
 from kubectl_policy.model.world import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.rule import Rule
-    from kubectl_policy.lint.rules.suppressions import Suppression
     from kubectl_policy.lint.settings import LintSettings
-    from kubectl_policy.model import Json, ObjectRef, Origin
 
     # From where an object was read, and a field of it, to where that field is written, as far as it can be told.
     Locate = Callable[[Origin | None, str], Origin | None]

@@ -11,8 +11,8 @@ from msgspec import Struct
 from kubectl_policy.model.fields import Every, FieldPath, same_json
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.resolution.enforcement import lost_fields
-from kubectl_policy.resolution.traced import KeyedList, Leaf, field_name, leaves
+from kubectl_policy.resolution.enforcement import Enforcement, lost_fields
+from kubectl_policy.resolution.traced import Field, KeyedList, Leaf, field_name, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Resolution, Source, Traced
-    from kubectl_policy.resolution.enforcement import Enforcement
-    from kubectl_policy.resolution.traced import Field
 
 # By what a field is beaten: what another policy on the same target says, an override further up, what the target
 # object says itself, or a policy that is nearer.

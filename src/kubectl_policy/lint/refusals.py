@@ -9,7 +9,7 @@ from msgspec import Struct
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.shared.reasons import binding_reason
+from kubectl_policy.questions.shared.reasons import Reason, binding_reason
 from kubectl_policy.topology.conditions import route_conditions
 from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
-    from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.topology import Binding
 
 # The rules of `Reason`, the nearest miss last.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_policy.model.fields import FieldPath, items_at, mapping_at, mappings_at, text_at, time_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES
 from kubectl_policy.questions.shared.reported import has_report, status_entries
-from kubectl_policy.questions.status.comparison import Claim, Explainer, compare_conditions
+from kubectl_policy.questions.status.comparison import Claim, Comparison, Explainer, Explanation, compare_conditions
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
 from kubectl_policy.topology.gateway.listeners import listener_label
@@ -19,12 +19,10 @@ from kubectl_policy.topology.references import parent_refs, refer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from datetime import datetime
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
-    from kubectl_policy.questions.status.comparison import Comparison, Explanation
 
 # Explanations by which the computed status may be wrong.
 _GUESSED: Final[Mapping[Explanation, str]] = {

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from kubectl_policy.lint.finding import SEVERITIES
-from kubectl_policy.model import Severity
+from kubectl_policy.model import Origin, Resource, Severity
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.reading import NOTHING, Name
 
 if TYPE_CHECKING:
     from datetime import date, datetime
 
-    from kubectl_policy.model import Origin, Resource
     from kubectl_policy.topology import Path
 
 

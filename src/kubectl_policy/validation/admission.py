@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import Final, TypeGuard
 
 from msgspec import Struct
 
-from kubectl_policy.model import Diagnostic, FieldPath
+from kubectl_policy.model import Diagnostic, FieldPath, Json, Problem, Resource
 from kubectl_policy.model.fields import WHOLE, mapping_at, mappings_at, text_at, value_at
-from kubectl_policy.validation.expressions import MAX_TEXT
+from kubectl_policy.validation.expressions import MAX_TEXT, Evaluator, Result, Seen
 from kubectl_policy.validation.pruning import dropped_fields, is_sound, prune
 from kubectl_policy.validation.schema import (
     HIDE_RULES,
     MapKey,
+    Reason,
     SchemaCheck,
     refused,
     shown,
@@ -25,13 +26,6 @@ from kubectl_policy.validation.schema import (
     type_of,
     unchecked,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from kubectl_policy.model import Json, Problem, Resource
-    from kubectl_policy.validation.expressions import Evaluator, Result, Seen
-    from kubectl_policy.validation.schema import Reason
 
 _QUOTED: Final = (
     r"""[rR][bB]?(?:"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"[^"]*"|'[^']*')"""

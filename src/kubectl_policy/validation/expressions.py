@@ -10,14 +10,13 @@ import time
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, NoReturn, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import EllipsisType
-    from typing import NoReturn, TypeAlias
 
 # A value as rules see it; an ellipsis stands for a value that the library cannot be given.
 Seen: TypeAlias = "bool | int | float | str | bytes | EllipsisType | list[Seen] | dict[str, Seen] | None"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.model.fields import WHOLE, mapping_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from kubectl_policy.model import FieldPath, Json
 
 # Validation recurses on values; real definitions are 50 levels deep.

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from ipaddress import ip_address, ip_interface
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.model import Problem
+from kubectl_policy.model import FieldPath, Json, Problem
 from kubectl_policy.model.fields import WHOLE, integer_at, items_at, mapping_at, mappings_at, strings_at, text_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from kubectl_policy.model import FieldPath, Json
     from kubectl_policy.validation.expressions import Evaluator
 
 _MAX_QUOTED: Final = 200

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.linting.conftest import SECTION, SHOP, WORLDS
+from tests.cli.linting.conftest import SECTION, SHOP, WORLDS, Lint
 from tests.lint.policy_manifests import route
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Command
-    from tests.cli.linting.conftest import Lint
 
 pytestmark = pytest.mark.usefixtures("here")
 WRONG = WORLDS["wrong.yaml"]

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.linting.conftest import PARENT, SECTION, SHOP, TOKEN, WORLDS
+from tests.cli.linting.conftest import PARENT, SECTION, SHOP, TOKEN, WORLDS, Lint
 from tests.lint.policy_manifests import CORS, gateway, policy, route, service
-from tests.repository import alone
+from tests.repository import Repository, alone
 from tests.sources.rendering.trees import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.cli.conftest import Command
-    from tests.cli.linting.conftest import Lint
-    from tests.repository import Repository
 
 BEFORE = route() + service() + route("old", section="htp")
 # What the change makes worse, in the file of the routes, and what it mends there.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.clusters import cluster, color, kubeconfig
-from tests.cli.linting.conftest import DROPPED, NOT_LOADED, PARENT, SECTION, WORLDS
+from tests.cli.linting.conftest import DROPPED, NOT_LOADED, PARENT, SECTION, WORLDS, Lint
 from tests.lint.policy_manifests import policy
 from tests.render.schema import VALIDATOR
 from tests.sources.cluster import faults
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Command
-    from tests.cli.linting.conftest import Lint
     from tests.sources.cluster.faulty import FaultyServer
 
 WRONG = f"wrong.yaml:19 {SECTION}"

@@ -12,12 +12,11 @@ from kubectl_policy.errors import ProfileError, SourceError, UsageError
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
-from tests.repository import alone
+from tests.repository import Repository, alone
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.repository import Repository
 
 EVERYTHING = """\
 select: [GWP1, target-not-found]

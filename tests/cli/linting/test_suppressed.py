@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.linting.conftest import SECTION, WORLDS
+from tests.cli.linting.conftest import SECTION, WORLDS, Lint
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Command
-    from tests.cli.linting.conftest import Lint
 
 pytestmark = pytest.mark.usefixtures("here")
 WRONG = WORLDS["wrong.yaml"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.linting.conftest import SECTION, WORLDS
+from tests.cli.linting.conftest import SECTION, WORLDS, Lint
 from tests.lint.policy_manifests import gateway, policy, route, service
 from tests.repository import alone
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Command
-    from tests.cli.linting.conftest import Lint
 
 ROUTE = route(section="htp")
 WRONG = f"route.yaml:6 {SECTION}"

@@ -8,7 +8,7 @@ from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.report import Checkout, Report, Scope, Suppressed
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model import Origin
+from kubectl_policy.model import Json, Origin
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from tests import build
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.model import Json
 
 
 def target_not_found(world: LintWorld) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.lint.report import Checkout
+from kubectl_policy.lint.report import Checkout, Report
 from kubectl_policy.model import Origin
 from kubectl_policy.render.lint.github import SUMMARY_LIMIT, github_summary, lint_github
 from kubectl_policy.render.output.escape import Commands
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.report import Report
 
 
 def commands(report: Report) -> list[str]:

@@ -10,14 +10,12 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.baseline import fingerprinted
 from kubectl_policy.lint.rule import Rule
-from kubectl_policy.model import Origin
+from kubectl_policy.model import Origin, Severity
 from tests.render.lint.reports import CLEAN, EVERYTHING, LIVE, LOST, MISSING, SCOPE, setting_lost
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
-
-    from kubectl_policy.model import Severity
 
 
 def gitlab(*findings: Any, **changes: Any) -> list[dict[str, Any]]:  # noqa: ANN401 (of any type)

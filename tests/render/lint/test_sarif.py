@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 import kubectl_policy
-from kubectl_policy.lint.finding import Fix, Related
-from kubectl_policy.lint.report import Checkout
+from kubectl_policy.lint.finding import Finding, Fix, Related
+from kubectl_policy.lint.report import Checkout, Report
 from kubectl_policy.lint.rule import Rule
-from kubectl_policy.model import Origin
+from kubectl_policy.model import Origin, Severity
 from kubectl_policy.render.lint.sarif import MAX_DESCRIPTION, MAX_LOCATIONS, MAX_MESSAGE, MAX_RESULTS, lint_sarif
 from tests import build
 from tests.render.lint.reports import (
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
     from syrupy.assertion import SnapshotAssertion
 
-    from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.report import Report
-    from kubectl_policy.model import Severity
 
 LINE = Origin("shop.yaml", 14)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import Fix
-from kubectl_policy.lint.report import Scope
+from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.report import Report, Scope
 from kubectl_policy.model import Origin
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.lint.text import lint_text
@@ -38,8 +38,6 @@ from tests.render.shown import shown
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.report import Report
 
 TERMINAL = View(terminal=True, width=80)
 

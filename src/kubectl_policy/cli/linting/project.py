@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast, get_args
@@ -23,7 +23,6 @@ from kubectl_policy.profiles.reading import INTERNAL, NOTHING, Name, read
 from kubectl_policy.sources.files.exclusion import Exclusions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
     from datetime import datetime
 
     from pathspec import GitIgnoreSpec

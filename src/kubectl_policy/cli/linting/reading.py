@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from kubectl_policy.cli import terminal
 from kubectl_policy.errors import NothingThereError, SourceError, UsageError
 from kubectl_policy.lint.linted import LintWorld
-from kubectl_policy.model import ObjectRef
-from kubectl_policy.sources import Lines
+from kubectl_policy.model import ObjectRef, Resource, Snapshot
+from kubectl_policy.sources import InputOptions, Lines
 from kubectl_policy.states import overlay
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.config import PolicyConfig
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.lint.settings import LintSettings
-    from kubectl_policy.model import Resource, Snapshot
-    from kubectl_policy.sources import InputOptions
 
 
 class LintInput(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import PolicyError, SourceError, UsageError
 from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
-from kubectl_policy.lint.linting import lint_worlds
+from kubectl_policy.lint.linting import LintFindings, lint_worlds
 from kubectl_policy.lint.report import Checkout, Report, Scope
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.model import FieldPath, Origin
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.linting.project import Project
     from kubectl_policy.cli.linting.reading import LintInput
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.linting import LintFindings
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.sources import Lines
 

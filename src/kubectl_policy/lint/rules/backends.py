@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, some
+from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, ObjectRef, Resource
 from kubectl_policy.model.fields import items_at, labels_of, mappings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, PORT_HOLDERS, ROUTES, SERVICE, UDP_ROUTE
-from kubectl_policy.model.unknown import is_unknown_kind, port_at
+from kubectl_policy.model.unknown import Port, is_unknown_kind, port_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.references import NOT_PERMITTED, parent_refs
 
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.model import Resource
-    from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology import Topology
     from kubectl_policy.topology.backends import Backend
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.competition import hostname_field
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, ObjectRef, Problem, Resource
 from kubectl_policy.model.fields import each_mapping, items_at, mapping_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY
 from kubectl_policy.model.unknown import is_unknown_hostname
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.model import Problem, Resource
     from kubectl_policy.topology.gateway.listeners import Listener
 
 # cert-manager makes Secrets: as Certificates say, or by annotations of what has listeners.

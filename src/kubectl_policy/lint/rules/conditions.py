@@ -14,7 +14,7 @@ from kubectl_policy.lint.rules.status import (
     first_sign,
     is_about_policies,
 )
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import text_at, time_at
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, ROUTES
 from kubectl_policy.model.kinds import with_article
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.reported_status import ReportedClaim
-    from kubectl_policy.model import GroupKind, ObjectRef
 
 # By which a controller says of any object, also of a policy, that something of it is not as it should be.
 _WARNING: Final = {"Warning": "True"}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.linted import LintWorld, nearest
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import GroupKind, NodeRef, Origin
+from kubectl_policy.model import Diagnostic, FieldPath, Gap, GroupKind, Json, NodeRef, ObjectRef, Origin, Resource
 from kubectl_policy.model.fields import each_text, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE, KINDS
 from kubectl_policy.model.kinds import plural, with_article
@@ -22,8 +22,6 @@ from kubectl_policy.topology import shape_problems_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.model import Diagnostic, FieldPath, Gap, Json, ObjectRef, Resource
 
 _NOT_PARSED: Final = frozenset({"syntax-error", "not-text", "too-deep", "too-large", "alias-bomb", "unreadable"})
 _TEMPLATES: Final = frozenset({"unrendered-template", "template-leftover"})

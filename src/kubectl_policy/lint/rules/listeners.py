@@ -11,7 +11,13 @@ from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, LISTENER_SETS
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.gateway.hostnames import comparable, covering_names
-from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, conflicts_among, listener_label
+from kubectl_policy.topology.gateway.listeners import (
+    ROUTES_BY_PROTOCOL,
+    Conflict,
+    Listener,
+    conflicts_among,
+    listener_label,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +25,6 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.unknown import Port
-    from kubectl_policy.topology.gateway.listeners import Conflict, Listener
 
 # MaxItems of GatewaySpec.Listeners and of ListenerSetSpec.Listeners.
 _MAX_LISTENERS: Final = 64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,7 +13,7 @@ from kubectl_policy.attachment.settings import calls_of
 from kubectl_policy.attachment.validity import FAILING_REQUESTS, is_permitted, named_needs
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Problem, Resource, Severity
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kind_roles import FILTERING_ROUTES, PARAMETERS, REFERENCE_GRANT, ROUTES
@@ -20,17 +21,12 @@ from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
-from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET
-from kubectl_policy.topology.references import parameters_ref
+from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET, CertificateRef
+from kubectl_policy.topology.references import RouteFilter, parameters_ref
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.model import Json, Problem, Resource, Severity
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.topology.gateway.certificates import CertificateRef
-    from kubectl_policy.topology.references import RouteFilter
 
 # The kind and the namespace of what refers.
 _Source: TypeAlias = "tuple[GroupKind, str]"

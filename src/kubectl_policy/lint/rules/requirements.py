@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of, mapping_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, NAMESPACE, ROUTES
 from kubectl_policy.model.world import grouped
@@ -16,10 +16,10 @@ from kubectl_policy.questions.blind_spots.answers import blind_spots_in_settings
 from kubectl_policy.questions.blind_spots.unknowns import unknown_parents
 from kubectl_policy.questions.differences.serving import owner, routes_behind
 from kubectl_policy.questions.shared.effects import affected_nodes, covered_paths, policy_outcomes
-from kubectl_policy.questions.shared.in_force import effective_entries
+from kubectl_policy.questions.shared.in_force import EffectiveEntry, effective_entries
 from kubectl_policy.questions.shared.selection import is_called
-from kubectl_policy.resolution import plain
-from kubectl_policy.resolution.enforcement import ENFORCEMENT
+from kubectl_policy.resolution import Resolution, plain
+from kubectl_policy.resolution.enforcement import ENFORCEMENT, Enforcement
 from kubectl_policy.topology.references import hostnames_of
 
 if TYPE_CHECKING:
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.settings import Requirement
-    from kubectl_policy.model import GroupKind, Resource
-    from kubectl_policy.questions.shared.in_force import EffectiveEntry
-    from kubectl_policy.resolution import Resolution
-    from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
     from kubectl_policy.validation.expressions import Result, Seen
 

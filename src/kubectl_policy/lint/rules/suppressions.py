@@ -9,17 +9,15 @@ from msgspec import Struct
 
 from kubectl_policy.lazy import pattern
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.linted import LintWorld, nearest
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import FieldPath, Origin
+from kubectl_policy.model import FieldPath, ObjectRef, Origin, Resource, Severity
 from kubectl_policy.model.fields import mapping_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.report import SuppressionForm
-    from kubectl_policy.model import ObjectRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment
 
 _OURS: Final = "policy.kubectl.dev/"

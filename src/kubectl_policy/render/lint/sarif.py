@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import kubectl_policy
-from kubectl_policy.render.lint.locations import path_of, region_of, replaced_region, uri_of
+from kubectl_policy.render.lint.locations import Region, path_of, region_of, replaced_region, uri_of
 from kubectl_policy.render.lint.wording import sentence, world_label, worst_first
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import cut
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.report import Report
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Json, ObjectRef, Origin, Severity
-    from kubectl_policy.render.lint.locations import Region
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 # What GitHub takes ("SARIF support for code scanning"): a file with more results is refused, more locations of a result

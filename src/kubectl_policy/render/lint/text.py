@@ -17,7 +17,7 @@ from kubectl_policy.render.lint.wording import (
     worst_first,
 )
 from kubectl_policy.render.output.encoding import as_yaml
-from kubectl_policy.render.output.text import Line, Segment
+from kubectl_policy.render.output.text import Document, Line, Segment, Style, View
 from kubectl_policy.render.wording.names import count
 from kubectl_policy.render.wording.sections import BLANK, section, unseen_section
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.report import Report
-    from kubectl_policy.render.output.text import Document, Style, View
 
 # At a terminal, so many findings are shown, and so many of those that say the same of several objects.
 _MAX_GROUPS: Final = 30

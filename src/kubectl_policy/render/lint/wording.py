@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.finding import SEVERITIES
+from kubectl_policy.lint.finding import SEVERITIES, Finding, Related
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.wording.blind_spots import unread_hedge
 from kubectl_policy.render.wording.names import at_origin, count
@@ -12,7 +12,6 @@ from kubectl_policy.render.wording.names import at_origin, count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.lint.finding import Finding, Related
     from kubectl_policy.lint.report import Report
 
 # The number of worlds that are named.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.losses import by_winner, field_group
+from kubectl_policy.lint.losses import Loss, LossCause, Losses, by_winner, field_group
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import plural
@@ -16,17 +16,15 @@ from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.questions.shared.without_effect import why_without_effect
-from kubectl_policy.resolution import field_name, order_unknown
+from kubectl_policy.resolution import Resolution, Source, field_name, order_unknown
 from kubectl_policy.resolution.precedence import numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.lint.losses import Loss, LossCause, Losses
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution import Resolution, Source
     from kubectl_policy.resolution.enforcement import Enforcement
 
 

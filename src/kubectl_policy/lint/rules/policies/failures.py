@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.references import why_absent
 from kubectl_policy.attachment.validity import missing_need, named_needs
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.model import Problem
+from kubectl_policy.model import NodeRef, ObjectRef, Problem, Resource
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kind_roles import (
     GATEWAY_API,
@@ -27,11 +27,8 @@ from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.model import NodeRef, ObjectRef, Resource
 
 # What is wrong with an attachment. Which need is not met is for GWP5012, GWP5016 and GWP5017 to say.
 Concern: TypeAlias = Literal[

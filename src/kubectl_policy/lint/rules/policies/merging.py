@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.losses import effective_at, field_group
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import mapping_at, same_json, value_at
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import effective_entries
-from kubectl_policy.resolution import Leaf, field_name, leaves, plain
+from kubectl_policy.resolution import Contribution, Leaf, Resolution, field_name, leaves, plain
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.resolution.effective import resolve
-from kubectl_policy.resolution.enforcement import ENFORCEMENT
+from kubectl_policy.resolution.enforcement import ENFORCEMENT, Enforcement
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.topology.paths import first_route
 
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.model import GroupKind, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution import Contribution, Resolution
-    from kubectl_policy.resolution.enforcement import Enforcement
 
 # So many policies say the same before anybody would want to hear of it.
 _MIN_REPEATED: Final = 3

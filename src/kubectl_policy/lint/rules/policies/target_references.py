@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.linted import LintWorld, nearest
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.rules.policies.failures import failures, working_attachments
+from kubectl_policy.lint.rules.policies.failures import Failure, failures, working_attachments
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
 from kubectl_policy.profiles.fields import TARGET_FIELDS
 from kubectl_policy.profiles.load import built_in_profiles
@@ -19,8 +19,6 @@ from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.lint.rules.policies.failures import Failure
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
 

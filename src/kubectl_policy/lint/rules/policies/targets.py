@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.linted import nearest, similar
+from kubectl_policy.lint.linted import LintWorld, nearest, similar
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.rules.policies.failures import failures, right_groups, working_attachments
+from kubectl_policy.lint.rules.policies.failures import Failure, failures, right_groups, working_attachments
 from kubectl_policy.model.fields import strings_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.model.kinds import with_article
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.lint.rules.policies.failures import Failure
     from kubectl_policy.model import NodeRef, ObjectRef, Resource, Severity
 
 _NOT_FOUND: Final = "TargetNotFound"

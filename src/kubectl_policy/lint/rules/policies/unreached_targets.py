@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.rules.policies.failures import failures, finding_about
-from kubectl_policy.model import NodeRef, ObjectRef, Problem
+from kubectl_policy.lint.rules.policies.failures import Failure, failures, finding_about
+from kubectl_policy.model import NodeRef, ObjectRef, Problem, Resource
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, LISTENER_HOLDERS, LISTENER_SETS, PORT_HOLDERS, ROUTES
 from kubectl_policy.questions.shared.reasons import node_phrase
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.lint.rules.policies.failures import Failure
-    from kubectl_policy.model import Resource
     from kubectl_policy.profiles import PolicyKindProfile
 
 _Attached: TypeAlias = "tuple[Resource, Attachment, NodeRef]"

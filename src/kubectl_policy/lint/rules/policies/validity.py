@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from kubectl_policy.attachment import unattached_phrase
 from kubectl_policy.attachment.validity import FAILING_REQUESTS
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.linted import LintWorld, nearest
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.rules.policies.failures import failures, finding_about
+from kubectl_policy.lint.rules.policies.failures import Concern, failures, finding_about
 from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.controllers import OF_RULE
-from kubectl_policy.profiles.fields import TARGET_FIELDS
+from kubectl_policy.profiles.fields import TARGET_FIELDS, Role
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.resolution import order_unknown
@@ -25,12 +25,9 @@ from kubectl_policy.topology.references import parent_refs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.losses import Loss, Losses
-    from kubectl_policy.lint.rules.policies.failures import Concern
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.fields import Role
 
 # As many ancestors as a status has room for, and so many that this is near.
 _MAX_ANCESTORS: Final = 16

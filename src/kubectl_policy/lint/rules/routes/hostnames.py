@@ -10,7 +10,7 @@ from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES_WITH_HOSTNAMES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import comparable, covering_names, have_common_hostname, intersection
-from kubectl_policy.topology.gateway.listeners import listener_label
+from kubectl_policy.topology.gateway.listeners import Listener, listener_label
 from kubectl_policy.topology.references import hostnames_of, parent_refs
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.refusals import ParentRefusal
     from kubectl_policy.model import GroupKind, NodeRef, Resource
     from kubectl_policy.topology import Binding
-    from kubectl_policy.topology.gateway.listeners import Listener
 
 _BOTH_KINDS: Final = (HTTP_ROUTE, GRPC_ROUTE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.competition import EXACT, PREFIX
+from kubectl_policy.lint.competition import EXACT, PREFIX, RouteMatch
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
@@ -13,7 +13,6 @@ from kubectl_policy.model.kind_roles import ROUTES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.lint.competition import RouteMatch
     from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.topology.gateway.listeners import Listener
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.references import may_have_unread
-from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, some
-from kubectl_policy.lint.linted import similar
+from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related, some
+from kubectl_policy.lint.linted import LintWorld, similar
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.listeners import impossible_kinds
 from kubectl_policy.model.fields import text_at
@@ -16,16 +16,13 @@ from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.reasons import binding_reason
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.gateway.listeners import listener_label
-from kubectl_policy.topology.references import parent_refs
+from kubectl_policy.topology.references import ParentRef, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.lint.finding import Related
-    from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.lint.refusals import ParentRefusal
     from kubectl_policy.model import ObjectRef, Resource
-    from kubectl_policy.topology.references import ParentRef
 
 # What refuses a route at the reference itself, so that a rule finds it there; anything else is wrong elsewhere.
 _FOUND_THERE: Final = frozenset(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.lint.competition import EXACT, PREFIX
+from kubectl_policy.lint.competition import EXACT, PREFIX, Conditions, Intake
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import each_mapping, each_text, mapping_at, text_at
@@ -21,7 +21,6 @@ from kubectl_policy.topology.references import hostnames_of, parent_refs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.competition import Conditions, Intake
     from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef, Resource
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lazy import pattern
-from kubectl_policy.lint.competition import matches_of
+from kubectl_policy.lint.competition import Conditions, matches_of
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.losses import effective_at
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import each_text, integer_at, items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, SERVICE
 from kubectl_policy.questions.shared.in_force import effective_entries, own_settings_entries
@@ -23,9 +23,7 @@ from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.lint.competition import Conditions
     from kubectl_policy.lint.linted import LintWorld
-    from kubectl_policy.model import Json, Resource
 
 # GEP-1762: what an implementation makes for a Gateway, its Service among that, has its name in this label.
 _OF_GATEWAY: Final = "gateway.networking.k8s.io/gateway-name"

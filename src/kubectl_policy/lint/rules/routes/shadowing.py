@@ -5,7 +5,15 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.competition import PREFIX, REGULAR_EXPRESSION, hostname_field
+from kubectl_policy.lint.competition import (
+    PREFIX,
+    REGULAR_EXPRESSION,
+    Intake,
+    IsolatedHostname,
+    LostMatch,
+    RouteMatch,
+    hostname_field,
+)
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
@@ -19,7 +27,6 @@ from kubectl_policy.topology.gateway.listeners import listener_label
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.competition import Intake, IsolatedHostname, LostMatch, RouteMatch
     from kubectl_policy.lint.linted import LintWorld
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
 
