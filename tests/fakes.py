@@ -14,6 +14,7 @@ from kubectl_policy import states
 from kubectl_policy.model import index
 from kubectl_policy.model.body import Body
 from kubectl_policy.model.world import World
+from kubectl_policy.profiles import Registry
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.questions.differences import traffic
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Controllers:
+class Controllers(Registry):
     """Profiles of controllers: of some by name, of all others, and how routes delegate; `asked` is for which kinds."""
 
     gateways: Mapping[str, GatewayProfile] = field(default_factory=dict[str, GatewayProfile])

@@ -28,11 +28,11 @@ from tests.build import (
     service,
     service_parent,
 )
+from tests.fakes import Controllers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import GroupKind
     from kubectl_policy.model import Json, ObjectRef, Resource
 
 
@@ -153,26 +153,11 @@ def test_namespaces() -> None:
     assert above(ref("Service", "s", "x-${NS}", group=""), namespace("shop")) == []
 
 
-class _Strict:
-    """Controllers that ignore what is invalid."""
-
-    def gateways_of(self, _: str) -> GatewayProfile:
-        """As some do."""
-        return GatewayProfile(invalid_parents="passedOver")
-
-    def delegations(self, _: object) -> tuple[()]:
-        """None."""
-        return ()
-
-    def ports_of(self, _: GroupKind) -> None:
-        """None."""
-
-
 def test_certificates_where_what_is_invalid_is_ignored() -> None:
     """Whether a listener is served depends on them."""
     tls = listener("tls", "HTTPS", 443, tls={"certificateRefs": [{"name": "${CERT}"}, {"name": "known"}]})
     world = index(gateway("g", tls), resource("Secret", "known", group=""))
-    topology = Topology(world, profiles=_Strict())
+    topology = Topology(world, profiles=Controllers(others=GatewayProfile(invalid_parents="passedOver")))
     (found,) = topology.possible.parents(ref("Gateway", "g"))
     assert str(found.upper) == "Secret default/${CERT}"
     assert found.message.startswith(

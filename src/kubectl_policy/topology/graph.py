@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
-    from kubectl_policy.topology.gateway.gateways import ControllerProfiles
     from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.links import Link
@@ -54,7 +53,7 @@ class Topology:
         self,
         index: Index,
         implementation: Implementation = _DEFAULT,
-        profiles: ControllerProfiles | None = None,
+        profiles: Registry | None = None,
         *,
         paths: Paths | None = None,
     ) -> None:

@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Problem
     from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles import Registry
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.delegation.delegations import Delegation
-    from kubectl_policy.topology.gateway.gateways import ControllerProfiles, Implementation
+    from kubectl_policy.topology.gateway.gateways import Implementation
     from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.references import BackendRef, ParametersRef, RouteFilter
 
@@ -74,7 +75,7 @@ class Relations(Sections):
         self,
         index: Index,
         implementation: Implementation,
-        profiles: ControllerProfiles,
+        profiles: Registry,
         with_same_references: Relations | None = None,
     ) -> None:
         """Remember where to look; in the other state `with_same_references`, objects refer to others as in this one."""

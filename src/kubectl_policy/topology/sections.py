@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.model.unknown import Port
-    from kubectl_policy.topology.gateway.gateways import ControllerProfiles, Gateways
+    from kubectl_policy.profiles import Registry
+    from kubectl_policy.topology.gateway.gateways import Gateways
 
 # Kubernetes' own kinds have no sections but the ports of Services.
 _WITHOUT_SECTIONS: Final = frozenset(names.group_kind for names in BUILT_IN)
@@ -24,7 +25,7 @@ _WITHOUT_SECTIONS: Final = frozenset(names.group_kind for names in BUILT_IN)
 class Sections:
     """The sections of the objects of one snapshot."""
 
-    def __init__(self, gateways: Gateways, profiles: ControllerProfiles) -> None:
+    def __init__(self, gateways: Gateways, profiles: Registry) -> None:
         """Remember where to look."""
         self.index, self.gateways, self._profiles = gateways.index, gateways, profiles
 

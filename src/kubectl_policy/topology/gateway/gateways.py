@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
@@ -33,12 +33,13 @@ from kubectl_policy.topology.gateway.listeners import (
 from kubectl_policy.topology.references import parent_gateway
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.model.unknown import Port
-    from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
+    from kubectl_policy.profiles import Registry
+    from kubectl_policy.profiles.controllers import GatewayProfile
     from kubectl_policy.topology.gateway.listeners import Conflict, Listener
 
 TERMINATE_MODE: Final = "TLSRouteModeTerminate"
@@ -59,30 +60,14 @@ class Implementation(Struct, frozen=True):
     settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
-class ControllerProfiles(Protocol):
-    """The parts of profiles about controllers; a `Registry` implements it."""
-
-    def gateways_of(self, controller: str, /) -> GatewayProfile:
-        """Return the profile of the Gateways of a controller."""
-        ...
-
-    def ports_of(self, group_kind: GroupKind, /) -> tuple[str, ...] | None:
-        """Return the fields with the port numbers of a kind's objects; None if they are unknown."""
-        ...
-
-    def delegations(self, kinds: Collection[GroupKind], /) -> tuple[DelegationProfile, ...]:
-        """Return the profiles of delegation in which references to some of the kinds may delegate."""
-        ...
-
-
 class Gateways:
     """The Gateways and ListenerSets of a snapshot. What is looked up is looked up once."""
 
-    def __init__(self, index: Index, implementation: Implementation, profiles: ControllerProfiles) -> None:
+    def __init__(self, index: Index, implementation: Implementation, registry: Registry) -> None:
         """Remember where to look."""
         self.index = index
         self.implementation = implementation
-        self._profiles = profiles
+        self._registry = registry
         self._by_class = Referrers(index, [GATEWAY], self._parent_pairs)
         self._sets_by_gateway = Referrers(index, LISTENER_SETS, self._parent_pairs)
 
@@ -113,7 +98,7 @@ class Gateways:
 
     def profile_of(self, gateway: ObjectRef | None) -> GatewayProfile:
         """Return the profile of a Gateway by its controller; the defaults of Gateway API if there is none."""
-        return self._profiles.gateways_of(text_at(self._class(gateway), "spec.controllerName"))
+        return self._registry.gateways_of(text_at(self._class(gateway), "spec.controllerName"))
 
     def supports(self, gateway: ObjectRef | None, feature: str) -> bool:
         """Whether the implementation of a Gateway has a feature of TLSRoute, or Listener Isolation.
