@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kind_roles import NAMESPACE
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
-from kubectl_policy.model.world import by_kind, grouped
+from kubectl_policy.model.world import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,12 +35,12 @@ _NO_MAKERS: Final = _TARGET_FIELDS | {"selector"}
 _MIN_NAME_LENGTH: Final = 4
 
 
-class Candidates:
+class Candidates(Struct, frozen=True, dict=True, eq=False):
     """Objects that may be what a reference names, because a name or a namespace of either is not known."""
 
-    def __init__(self, world: World, snapshot: Snapshot) -> None:
-        """Look among the objects of a world, which is that of a snapshot."""
-        self._world, self._snapshot = world, snapshot
+    # The world is that of the snapshot.
+    _world: World
+    _snapshot: Snapshot
 
     @cached_method
     def of(self, ref: ObjectRef) -> tuple[ObjectRef, ...]:
@@ -91,7 +93,7 @@ class Candidates:
     @cached_property
     def _nameless(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
         """The objects of unknown names by their kinds."""
-        return by_kind(sorted(ref for ref in self.with_unknown_names if is_unknown(ref.name)))
+        return grouped((ref.group_kind, ref) for ref in sorted(self.with_unknown_names) if is_unknown(ref.name))
 
 
 class Absence:
@@ -156,14 +158,14 @@ class Absence:
         elsewhere = [homonym for homonym in self._candidates.with_name(ref.group_kind, ref.name) if homonym != ref]
         if elsewhere:
             return f"; there is {min(elsewhere)}"
-        shortened = self._shortened_names((ref.group_kind, ref.namespace))
+        shortened = self._shortened_names(ref.group_kind, ref.namespace)
         near = (sibling for part in _shortened(ref.name) for sibling in shortened.get(part, ()))
         first = min(near, default=None)
         return f"; there is {first}" if first else ""
 
     @cached_method
-    def _shortened_names(self, scope: tuple[GroupKind, str]) -> Mapping[str, Sequence[ObjectRef]]:
-        siblings = self._world.names_of(*scope)
+    def _shortened_names(self, group_kind: GroupKind, namespace: str) -> Mapping[str, Sequence[ObjectRef]]:
+        siblings = self._world.names_of(group_kind, namespace)
         return grouped((part, sibling) for sibling in siblings for part in _shortened(sibling.name))
 
     @cached_property
@@ -221,11 +223,8 @@ class Absence:
 
     def in_order(self, gaps: Iterable[Gap]) -> tuple[Gap, ...]:
         """Some of the gaps in their order."""
-        return tuple(sorted(gaps, key=self._positions.__getitem__))
-
-    @cached_property
-    def _positions(self) -> Mapping[Gap, int]:
-        return {gap: position for position, gap in enumerate(self._gaps)}
+        chosen = {*gaps}
+        return tuple(gap for gap in self._gaps if gap in chosen)
 
     def is_read(self, gap: Gap) -> bool:
         """Whether a gap is about one object, and that is there, though perhaps not as it was read."""

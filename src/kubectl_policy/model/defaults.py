@@ -135,7 +135,7 @@ class Defaults:
 
     def apply(self, resource: Resource) -> Mapping[str, Json]:
         """Return an object with its defaults; the very same mapping if there is nothing to fill in."""
-        filler = self._filler((resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2]))
+        filler = self._filler(resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
         content = resource.raw.content if isinstance(resource.raw, Body) else resource.raw
         filled_content = fill_mapping(content, filler)
         raw = resource.raw if filled_content is content else filled_content
@@ -144,8 +144,8 @@ class Defaults:
         return _with_target_ports(raw) if resource.ref.group_kind == SERVICE else raw
 
     @cached_method
-    def _filler(self, kind_and_version: tuple[GroupKind, str]) -> Filler:
-        return compile_defaults(self.schema_of(*kind_and_version))
+    def _filler(self, group_kind: GroupKind, version: str) -> Filler:
+        return compile_defaults(self.schema_of(group_kind, version))
 
 
 @cache

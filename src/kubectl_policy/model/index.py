@@ -47,8 +47,6 @@ class Index:
         self.snapshot = snapshot
         self.world = world_of(snapshot.resources)
         self._taken: dict[ObjectRef, None] = {}
-        self._filled: dict[ObjectRef, Resource] = {}
-        self._unfilled: dict[tuple[GroupKind, bool], list[Resource]] = {}
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -118,10 +116,7 @@ class Index:
 
     @cached_property
     def _read_by_kind(self) -> Mapping[GroupKind, Sequence[Resource]]:
-        by_kind: dict[GroupKind, list[Resource]] = {}
-        for resource in self.world:
-            by_kind.setdefault(resource.ref.group_kind, []).append(resource)
-        return by_kind
+        return grouped((resource.ref.group_kind, resource) for resource in self.world)
 
     def naming(self, group_kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
         """Return the objects of a kind that may name an object, or contain a string, also by default; see `World`."""
@@ -133,26 +128,21 @@ class Index:
             by_default = any(has_name(name, defaults.encode()) for name in names)
         return self.world.names_of(group_kind) if by_default else self.world.naming(group_kind, obj)
 
+    @cached_method
     def perhaps_unfilled(self, group_kind: GroupKind, *, names: bool) -> list[Resource]:
         """Return the objects of a kind that may have placeholders: in a text or, if so asked, in a name; sorted.
 
         A cluster gives out nothing that is to be filled in: there, these are the ones that were applied to its state.
         """
-        key = (group_kind, names)
-        if key not in self._unfilled:
-            is_cluster, applied = self.snapshot.source == "the cluster", self.snapshot.applied
-            read = self.read_of_kind(group_kind)
-            resources = (resource for resource in read if resource.ref in applied) if is_cluster else read
-            self._unfilled[key] = with_signs(resources, may_have_open_names if names else may_be_unfilled)
-        return self._unfilled[key]
-
-    def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
-        """Return every object of a kind in one namespace ("" for a cluster-scoped kind), sorted by name."""
-        return self._in_scope((group_kind, namespace))
+        is_cluster, applied = self.snapshot.source == "the cluster", self.snapshot.applied
+        read = self.read_of_kind(group_kind)
+        resources = (resource for resource in read if resource.ref in applied) if is_cluster else read
+        return with_signs(resources, may_have_open_names if names else may_be_unfilled)
 
     @cached_method
-    def _in_scope(self, scope: tuple[GroupKind, str]) -> tuple[Resource, ...]:
-        return tuple(self.world.of_kind(*scope))
+    def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
+        """Return every object of a kind in one namespace ("" for a cluster-scoped kind), sorted by name."""
+        return tuple(self.world.of_kind(group_kind, namespace))
 
     def namespaces_of(self, group_kind: GroupKind) -> tuple[str, ...]:
         """Return the namespaces with an object of a kind, sorted."""
@@ -181,14 +171,14 @@ class Index:
         return grouped((resource.ref.namespace, resource) for resource in resources)
 
     def _with_label(self, group_kind: GroupKind, namespace: str, label: tuple[str, Json]) -> tuple[Resource, ...]:
-        by_label = self._by_label((group_kind, namespace))
+        by_label = self._by_label(group_kind, namespace)
         return by_label.get(label, ()) if label[1] is None or isinstance(label[1], str) else ()
 
     @cached_method
-    def _by_label(self, scope: tuple[GroupKind, str]) -> Mapping[tuple[str, Json], tuple[Resource, ...]]:
+    def _by_label(self, group_kind: GroupKind, namespace: str) -> Mapping[tuple[str, Json], tuple[Resource, ...]]:
         return grouped(
             (label, resource)
-            for resource in self._in_scope(scope)
+            for resource in self.of_kind_in(group_kind, namespace)
             for key, value in labels_of(resource.raw).items()
             for label in ((key, value), (key, None))
         )
@@ -212,14 +202,11 @@ class Index:
         has_defaults = is_from_server and "uid" in mapping_at(resource.raw, "metadata")
         return resource.raw if has_defaults else self.defaults.apply(resource)
 
+    @cached_method
     def filled(self, resource: Resource) -> Resource:
         """Return an object of this state with the defaults of an API server filled in; the same object without any."""
         raw = self.raw(resource.ref)
-        if raw is resource.raw:
-            return resource
-        if resource.ref not in self._filled:
-            self._filled[resource.ref] = replace(resource, raw=raw, written=resource.raw)
-        return self._filled[resource.ref]
+        return resource if raw is resource.raw else replace(resource, raw=raw, written=resource.raw)
 
     def once(self, read: Reader[_Value], ref: ObjectRef) -> tuple[_Value, ...]:
         """Return what a function reads of an object and the names of kinds, called once; of unread ones, nothing."""

@@ -121,7 +121,7 @@ class Loaded(World):
 
     @cached_property
     def _unsorted(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
-        return by_kind(self._objects)
+        return grouped((ref.group_kind, ref) for ref in self._objects)
 
     def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind, of one namespace or of all, sorted."""
@@ -132,14 +132,10 @@ class Loaded(World):
     def _sorted(self, kind: GroupKind) -> Sequence[ObjectRef]:
         return sorted(self._unsorted.get(kind, ()))
 
+    # Two states of one world ask for the same.
+    @cached_method
     def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind that name an object, or contain a word; sorted."""
-        # Two states of one world ask for the same.
-        return self._naming((kind, obj))
-
-    @cached_method
-    def _naming(self, kind_and_object: tuple[GroupKind, ObjectRef | str]) -> Sequence[ObjectRef]:
-        kind, obj = kind_and_object
         wanted = encoded(obj if isinstance(obj, str) else obj.name)
         pairs = zip(self._unsorted.get(kind, ()), self._texts_of(kind), strict=True)
         if isinstance(obj, str):
@@ -232,7 +228,7 @@ class Overlay(World):
 
     @cached_property
     def _changed(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
-        return by_kind(self._changes)
+        return grouped((ref.group_kind, ref) for ref in self._changes)
 
     @property
     def kinds(self) -> tuple[GroupKind, ...]:
@@ -268,14 +264,6 @@ class Overlay(World):
 def world_of(resources: Sequence[Resource]) -> World:
     """Return the world of some objects."""
     return resources if isinstance(resources, World) else Loaded(resources)
-
-
-def by_kind(refs: Iterable[ObjectRef]) -> dict[GroupKind, list[ObjectRef]]:
-    """Group the names of objects by kind, in their order."""
-    groups: dict[GroupKind, list[ObjectRef]] = {}
-    for ref in refs:
-        groups.setdefault(ref.group_kind, []).append(ref)
-    return groups
 
 
 def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:

@@ -164,7 +164,6 @@ class PoliciesOnNodes:
         self.profile = profile
         # What becomes of those on some nodes, wherever that depends on nothing else of a path.
         self.resolved: dict[tuple[NodeRef, ...], Resolution] = {}
-        self._on_node: dict[tuple[NodeRef, NodeRef | None], NodeContributions] = {}
         # Where policies of a kind are refused everywhere at once, that does not depend on a node.
         self._refused_everywhere: dict[ObjectRef, Mapping[tuple[ObjectRef, NodeRef], PolicyRefusal]] = {}
 
@@ -184,15 +183,9 @@ class PoliciesOnNodes:
             for policy in self.in_order(node)
         ]
 
-    def contributions(self, node: NodeRef, rule: NodeRef | None = None) -> NodeContributions:
+    @cached_method
+    def contributions(self, node: NodeRef, rule: NodeRef | None) -> NodeContributions:
         """Return the contributions of the policies on a node; for the requests of `rule` alone, if it is given."""
-        key = node, rule
-        known = self._on_node.get(key)
-        if known is None:
-            known = self._on_node[key] = self._contributions_at(node, rule)
-        return known
-
-    def _contributions_at(self, node: NodeRef, rule: NodeRef | None) -> NodeContributions:
         ranked, profile = self.ranked(node), self.profile
         if rule:
             ranked = [rank for rank in ranked if rank.policy.ref in self.attached.at(node).rule_policies[rule]]

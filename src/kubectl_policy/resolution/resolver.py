@@ -41,8 +41,6 @@ class Resolver:
         self._topology = topology
         self._registry = registry
         self._attachments = attachments
-        # By kind, and by the kind of an effective target; those for which no variant of the profile holds share one.
-        self._on_nodes: dict[tuple[GroupKind, GroupKind | None], PoliciesOnNodes | None] = {}
         self._resolved: dict[tuple[object, ...], Resolution] = {}
         self.rules = RuleSettings(topology, registry)
 
@@ -95,7 +93,7 @@ class Resolver:
 
         `same` is that of another state of the world which has the same objects, and the same policies, on the path.
         """
-        policies = self._policies_on_nodes(kind, path[-1].object.group_kind)
+        policies = self._policies_for(kind, path[-1].object.group_kind)
         if policies is None or not (policies.profile.counts_anywhere or self._is_heeded(path, policies.profile)):
             return None
         nodes = _contributing(policies, path)
@@ -115,7 +113,7 @@ class Resolver:
             known = (
                 same.resolution
                 if same
-                else self._resolve([policies.contributions(node) for node in nodes], profile, None)
+                else self._resolve([policies.contributions(node, None) for node in nodes], profile, None)
             )
             policies.resolved[nodes] = known
             return EffectivePolicy(path, known)
@@ -160,16 +158,20 @@ class Resolver:
         """Return the object at the end of a path; its field `rule` is the rule there, with the contents of filters."""
         return {**self._topology.index.raw(end.object), "rule": self.rules.fields(end)}
 
-    def _policies_on_nodes(self, kind: GroupKind, at: GroupKind | None = None) -> PoliciesOnNodes | None:
-        """Return the policies of a kind by node, by its profile `at` effective targets of a kind; None without one."""
-        if (kind, at) not in self._on_nodes:
-            profile = self._registry.profile_of(kind)
-            variant = profile.at(at) if profile and at else profile
-            if at and variant is profile:
-                self._on_nodes[kind, at] = self._policies_on_nodes(kind)
-            else:
-                self._on_nodes[kind, at] = PoliciesOnNodes(self._attached_of_kind(kind), variant) if variant else None
-        return self._on_nodes[kind, at]
+    @cached_method
+    def _policies_on_nodes(self, kind: GroupKind) -> PoliciesOnNodes | None:
+        """Return the policies of a kind by node; None for a kind without a profile."""
+        profile = self._registry.profile_of(kind)
+        return PoliciesOnNodes(self._attached_of_kind(kind), profile) if profile else None
+
+    @cached_method
+    def _policies_for(self, kind: GroupKind, at: GroupKind) -> PoliciesOnNodes | None:
+        """Return the policies of a kind by node, by the variant of its profile for effective targets `at` a kind."""
+        policies = self._policies_on_nodes(kind)
+        variant = policies.profile.at(at) if policies else None
+        if policies is None or variant is None or variant is policies.profile:
+            return policies
+        return PoliciesOnNodes(policies.attached, variant)
 
     @cached_method
     def _attached_of_kind(self, kind: GroupKind) -> AttachedPolicies:
