@@ -48,64 +48,45 @@ def analyze(
     Nothing is computed before it is asked for, nothing is read again, and the snapshot is never changed: to compare two
     states, analyse both.
     """
-    return Analysis(_parts(snapshot, tuple(profiles), implementation or Implementation(), cache(new_evaluator)))
+    return _analysis(Index(snapshot), tuple(profiles), implementation or Implementation(), cache(new_evaluator))
 
 
-class Parts(Struct, frozen=True, kw_only=True):
-    """The parts of an analysis; the analyses of two states share the parts that are equal in both."""
+def _analysis(
+    index: Index,
+    profiles: tuple[PolicyKindProfile, ...],
+    implementation: Implementation,
+    evaluator_of_world: Callable[[], Evaluator],
+) -> Analysis:
+    registry = Registry(index, profiles, implementation.settings)
+    topology = Topology(index, implementation, registry)
+    return Analysis(index.snapshot, index, registry, topology, profiles, evaluator_of_world)
+
+
+class Analysis(Struct, frozen=True, dict=True, eq=False):
+    """One snapshot with its topology, its policies and their effects. Make one with `analyze`.
+
+    Its parts compute on demand; the analyses of two states share the parts that are equal in both.
+    """
 
     snapshot: Snapshot
     index: Index
     registry: Registry
     topology: Topology
-    profiles: tuple[PolicyKindProfile, ...]
-    implementation: Implementation
-    evaluator: Callable[[], Evaluator]
-
-
-def _parts(
-    snapshot: Snapshot,
-    profiles: tuple[PolicyKindProfile, ...],
-    implementation: Implementation,
-    evaluator: Callable[[], Evaluator],
-    other_state: Index | None = None,
-) -> Parts:
-    index = Index(snapshot, other_state)
-    registry = Registry(index, profiles, implementation.settings)
-    return Parts(
-        snapshot=snapshot,
-        index=index,
-        registry=registry,
-        topology=Topology(index, implementation, registry),
-        profiles=profiles,
-        implementation=implementation,
-        evaluator=evaluator,
-    )
-
-
-class Analysis:
-    """One snapshot with its topology, its policies and their effects. Make one with `analyze`."""
-
-    def __init__(self, parts: Parts) -> None:
-        """Keep the parts, each of which computes on demand."""
-        self._parts = parts
-        self.snapshot = parts.snapshot
-        self.index = parts.index
-        self.registry = parts.registry
-        self.topology = parts.topology
+    _profiles: tuple[PolicyKindProfile, ...]
+    _evaluator_of_world: Callable[[], Evaluator]
 
     def of_state(self, snapshot: Snapshot) -> Analysis:
         """Analyse another state of the world, with the same profiles, settings and budget."""
-        parts = self._parts
-        return Analysis(_parts(snapshot, parts.profiles, parts.implementation, parts.evaluator, self.index))
+        implementation = self.topology.gateways.implementation
+        return _analysis(Index(snapshot, self.index), self._profiles, implementation, self._evaluator_of_world)
 
     def with_topology_of(self, earlier: Analysis) -> Analysis:
         """Return this analysis with the topology of an earlier state, which has the same hierarchy."""
-        return Analysis(replace(self._parts, topology=earlier.topology.with_index(self.index)))
+        return replace(self, topology=earlier.topology.with_index(self.index))
 
     def sharing(self, earlier: Analysis, differing: Collection[GroupKind]) -> Analysis:
         """Return this analysis with what of an earlier topology does not depend on `differing` kinds."""
-        return Analysis(replace(self._parts, topology=self.topology.reusing(earlier.topology, differing)))
+        return replace(self, topology=self.topology.reusing(earlier.topology, differing))
 
     @cached_property
     def policies(self) -> tuple[Resource, ...]:
@@ -198,7 +179,7 @@ class Analysis:
     @property
     def evaluator(self) -> Evaluator:
         """The evaluator of expressions, with one budget for all states of the world."""
-        return self._parts.evaluator()
+        return self._evaluator_of_world()
 
     @property
     def is_uncertain(self) -> bool:
@@ -392,7 +373,7 @@ class Analysis:
 
     @cached_property
     def _problems(self) -> Problems:
-        return Problems(self.topology, self.registry, self.attachments, self.contentions, self._parts.evaluator)
+        return Problems(self.topology, self.registry, self.attachments, self.contentions, self._evaluator_of_world)
 
     @cached_property
     def _read_problems(self) -> Mapping[ObjectRef, tuple[Diagnostic, ...]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import Struct
+
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kind_roles import REFERENCE_GRANT
@@ -20,12 +22,13 @@ if TYPE_CHECKING:
 _NAMES: Final = frozenset({"referencegrant", "referencegrants", "refgrant"})
 
 
-class Grants:
+class Grants(Struct, frozen=True, dict=True, eq=False):
     """The ReferenceGrants of a snapshot; those in the namespace of its target decide about a reference."""
 
-    def __init__(self, inside: Callable[[str], Iterable[Resource]], snapshot: Snapshot) -> None:
-        """Read grants by `inside`, a namespace at a time; gaps of the snapshot say which grants may be hidden."""
-        self._snapshot, self._inside = snapshot, inside
+    # Return the grants in a namespace.
+    _inside: Callable[[str], Iterable[Resource]]
+    # Its gaps may hide grants.
+    _snapshot: Snapshot
 
     @cached_method
     def _entries_in(self, namespace: str) -> _GrantEntries:

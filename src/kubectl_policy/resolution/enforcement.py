@@ -114,21 +114,13 @@ class Enforcement(Struct, frozen=True, dict=True):
         return tuple(sorted({ref for refs in together if self.policy in refs for ref in refs} - {self.policy}))
 
 
-class Enforcements:
+class Enforcements(Struct, frozen=True, dict=True, eq=False):
     """The enforcement of each policy, computed once for those that are asked for."""
 
-    def __init__(
-        self,
-        topology: Topology,
-        registry: Registry,
-        attachments: Mapping[ObjectRef, tuple[Attachment, ...]],
-        resolver: Resolver,
-    ) -> None:
-        """Remember where to look; `attachments` are those of each policy."""
-        self._topology = topology
-        self._registry = registry
-        self._attachments = attachments
-        self._resolver = resolver
+    _topology: Topology
+    _registry: Registry
+    _attachments: Mapping[ObjectRef, tuple[Attachment, ...]]
+    _resolver: Resolver
 
     def of(self, policy: ObjectRef) -> Enforcement:
         """Return the enforcement of a policy over all its paths; raise `KeyError` for another object."""

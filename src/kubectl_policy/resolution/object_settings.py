@@ -33,13 +33,11 @@ _BACKENDS: Final = "backendRefs"
 _EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
 
 
-class RuleSettings:
+class RuleSettings(Struct, frozen=True, dict=True, eq=False):
     """The settings that rules of routes make themselves; each rule is read once."""
 
-    def __init__(self, topology: Topology, registry: Registry) -> None:
-        """Remember where to look."""
-        self._topology = topology
-        self._registry = registry
+    _topology: Topology
+    _registry: Registry
 
     @cached_method
     def fields(self, rule: NodeRef) -> Mapping[str, Json]:
@@ -52,7 +50,7 @@ class RuleSettings:
 
         Fields that are `elsewhere`, among the settings of policies, are left out. None if nothing is left.
         """
-        resolution = self._resolution((path[-1], elsewhere))
+        resolution = self._resolution(path[-1], elsewhere)
         return EffectivePolicy(path, resolution) if resolution else None
 
     def place(self, rule: NodeRef, field: Field) -> FieldPath:
@@ -81,8 +79,7 @@ class RuleSettings:
         return section if isinstance(section, Mapping) else {}
 
     @cached_method
-    def _resolution(self, rule_and_elsewhere: tuple[NodeRef, frozenset[str]]) -> Resolution | None:
-        rule, elsewhere = rule_and_elsewhere
+    def _resolution(self, rule: NodeRef, elsewhere: frozenset[str]) -> Resolution | None:
         settings = self._settings(rule.object.group_kind)
         if settings is None:
             return None

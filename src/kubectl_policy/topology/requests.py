@@ -21,12 +21,10 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.relations import Relations
 
 
-class SharedRequests:
+class SharedRequests(Struct, frozen=True, dict=True, eq=False):
     """The requests that the routes of one snapshot take."""
 
-    def __init__(self, relations: Relations) -> None:
-        """Remember where to look."""
-        self._relations = relations
+    _relations: Relations
 
     def requests_of(self, route: ObjectRef) -> tuple[Requests, ...]:
         """Return the requests that a route takes, each once."""
@@ -48,7 +46,7 @@ class SharedRequests:
         """
         for requests, is_taken in self._possible_requests_of(route).items():
             is_known = is_taken and not requests.is_open
-            candidates = self._possible_requests_by_path((requests.gateway, is_known)).get(requests.path, ())
+            candidates = self._possible_requests_by_path(requests.gateway, is_certain=is_known).get(requests.path, ())
             yield from ((candidate, requests) for candidate, theirs in candidates if may_be_same(requests, theirs))
 
     @cached_method
@@ -65,14 +63,13 @@ class SharedRequests:
 
     @cached_method
     def _possible_requests_by_path(
-        self, gateway_and_certainty: tuple[ObjectRef, bool]
+        self, gateway: ObjectRef, *, is_certain: bool
     ) -> Mapping[str, tuple[tuple[ObjectRef, Requests], ...]]:
         """Return the routes that may take requests at a Gateway, each with which ones, by their path.
 
         Compared with requests that are certain, only those of which it is not known whether a route takes them, or
         which ones these are.
         """
-        gateway, is_certain = gateway_and_certainty
         return grouped(
             (requests.path, (route, requests))
             for route in self._routes_on(gateway)

@@ -125,12 +125,10 @@ class Flow(Struct, frozen=True):
     over_limit: frozenset[ObjectRef]
 
 
-class RuleMatches:
+class RuleMatches(Struct, frozen=True, dict=True, eq=False):
     """The matches of rules, and of the requests that pass from one rule to another."""
 
-    def __init__(self, index: Index) -> None:
-        """Remember where to look."""
-        self._index = index
+    _index: Index
 
     def on(self, ref: DelegatingRef, coming: Sequence[Match], rule: NodeRef) -> tuple[Match, ...]:
         """Return the matches with which requests get by way of a reference to a rule of a route that it stands for."""

@@ -17,7 +17,7 @@ from kubectl_policy.topology.references import parent_refs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kubectl_policy.model.index import Presence
+    from kubectl_policy.model.index import Index, Presence
     from kubectl_policy.profiles.controllers import DelegationProfile
     from kubectl_policy.topology.gateway.gateways import Gateways
     from kubectl_policy.topology.references import BackendRef
@@ -61,7 +61,7 @@ def delegating_refs(
     `forwards` are the routes with their references. A reference delegates if the controller of a Gateway that the route
     names, or that a route above it names, delegates that way; or if nothing is known of any such controller.
     """
-    lookup = _Lookup(gateways)
+    lookup = _Lookup(gateways.index)
     possible: dict[ObjectRef, list[DelegatingRef]] = {}
     for route, ref in forwards:
         for profile in profiles if route.group_kind == HTTP_ROUTE else ():
@@ -76,11 +76,10 @@ def delegating_refs(
     return {route: refs for route, refs in delegating.items() if refs}
 
 
-class _Lookup:
+class _Lookup(Struct, frozen=True, dict=True, eq=False):
     """Finds the routes that references stand for."""
 
-    def __init__(self, gateways: Gateways) -> None:
-        self._index = gateways.index
+    _index: Index
 
     def resolve(self, route: ObjectRef, ref: BackendRef, profile: DelegationProfile) -> DelegatingRef:
         named = self._candidates(ref.object, profile)
