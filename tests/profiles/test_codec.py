@@ -8,12 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, Origin
-from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-from kubectl_policy.profiles.controllers import STANDARD_STATUS
+from kubectl_policy.model.kind_roles import SERVICE
+from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
+from kubectl_policy.profiles.controllers import STANDARD_STATUS, ConditionWords
 from kubectl_policy.profiles.fields import TARGET_FIELDS
 from kubectl_policy.profiles.load import ProfileFile, built_in_groups, built_in_profiles, profile_file, profiles_in
+from kubectl_policy.profiles.merging import IgnoredPart, Inheritance, ListedFields, RouteChoice
+from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.profiles.reading import file_fields, problems, write
-from tests.profiles.everything import DOCUMENT, FIELDS, KIND, ROUTE, profile
+from tests.profiles.everything import FIELDS, GATEWAY, KIND, ROUTE, profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,9 +46,32 @@ def test_the_least_that_a_profile_says() -> None:
 
 
 def test_everything_that_a_profile_can_say() -> None:
-    """Every field of the format reaches the profile."""
+    """Every field of the format reaches the profile, also those that are nested or named otherwise in code."""
     assert FIELDS.keys() == file_fields(PolicyKindProfile).keys()
-    assert profiles_in(DOCUMENT, ORIGIN) == (profile(ORIGIN),)
+    found = profile(ORIGIN)
+    attributes = {field.attribute: field.default for field in file_fields(PolicyKindProfile).values()}
+    same = [name for name, default in attributes.items() if getattr(found, name) == default]
+    assert same == ["attachment"]
+    on_gateway = IgnoredPart(levels=(TargetLevel(GATEWAY),), fields=("labels",), values=frozenset({"false"}))
+    assert (found.origin, found.settings["controller"].default, found.ignored[0]) == (ORIGIN, "gateway", on_gateway)
+    assert found.effective_targets == (TargetLevel(ROUTE, section=True), TargetLevel(SERVICE))
+    assert found.enabled_by == RequiredParameter(GroupKind("example.com", "Settings"), "retries.enable", "allowed")
+    assert found.needs[2].namespace_of == GroupKind("example.com", "Operator")
+    assert found.route_choice == RouteChoice(
+        "example.com/inherit",
+        {
+            "Parent": Inheritance(MergeStrategy.PATCH_OVERRIDES),
+            "Deep": Inheritance(MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES),
+        },
+        ListedFields("options", MergeStrategy.PATCH_DEFAULTS),
+    )
+    assert [variant.targets for variant in found.variants] == [{SERVICE}, {ROUTE}]
+    assert (found.variants[1].whole_fields, found.variants[1].fields) == (frozenset(), {"retries", "retryOn"})
+    assert found.status.target_annotation == "example.io/retrypolicy"
+    assert found.status.conditions == {
+        "accepted": (ConditionWords("Ready", "True", "Programmed"), ConditionWords("Seen", "True", "Yes")),
+        "target missing": (ConditionWords("RetryPolicyReady", "False", "Nowhere"),),
+    }
 
 
 def test_a_kind_that_filters_alone_attach() -> None:

@@ -23,155 +23,72 @@ EVIDENCE: Final = "    evidence: [https://example.com/docs]\n"
 
 KIND: Final = "kinds.RetryPolicy"
 DIRECT: Final = HEAD + EVIDENCE + "    class: direct\n"
-CONDITION: Final = "    status: {conditions: {accepted: {type: Ready, status: True, reason: Ok}}}\n"
-TARGETS: Final = "    declaredTargets:\n      - {group: '', kind: Service}\n"
-WRONG: Final = [
-    pytest.param(
-        HEAD + EVIDENCE + "    class: both\n",
-        5,
-        f"{KIND}.class: 'both' is not allowed; use one of direct, inherited",
-        id="class",
-    ),
-    pytest.param(
-        DIRECT + "    fields: yes\n", 6, f"{KIND}.fields: there is no such field; known fields: a", id="unknown field"
-    ),
-    pytest.param(DIRECT + "    targetfield: []\n", 6, "did you mean targetFields?", id="a slip"),
-    pytest.param(HEAD + "    class: direct\n", 3, f"{KIND}: the field evidence is missing", id="no evidence"),
-    pytest.param(
-        HEAD + "    class: direct\n    evidence: []\n", 5, f"{KIND}.evidence: must not be empty", id="empty evidence"
-    ),
-    pytest.param(
-        HEAD + "    class: direct\n    evidence: [blog]\n",
-        5,
-        f"{KIND}.evidence[0]: must have at least 8 characters",
-        id="short evidence",
-    ),
-    pytest.param(
-        DIRECT + "    strategy: Patch\n", 6, "'Patch' is not allowed; use one of None, Atomic defaults", id="strategy"
-    ),
-    pytest.param(DIRECT + "    fold: sideways\n", 6, "use one of bottom-up, top-down", id="fold"),
-    pytest.param(
-        DIRECT + TARGETS + "      - {group: ''}\n",
+# What stands behind DIRECT, the line of the mistake, and the message.
+WRONG_FIELDS: Final = (
+    ("fields: yes", 6, f"{KIND}.fields: there is no such field; known fields: a"),
+    ("targetfield: []", 6, "did you mean targetFields?"),
+    ("strategy: Patch", 6, "'Patch' is not allowed; use one of None, Atomic defaults"),
+    ("fold: sideways", 6, "use one of bottom-up, top-down"),
+    ("declaredTargets:\n      - {group: ''}", 7, f"{KIND}.declaredTargets[0]: the field kind is missing"),
+    (
+        "declaredTargets:\n      - {group: '', kind: A}\n      - {group: example.com/v1, kind: A}",
         8,
-        f"{KIND}.declaredTargets[1]: the field kind is missing",
-        id="list item",
+        f"{KIND}.declaredTargets[1].group: 'example.com/v1' has a version; write the group alone",
     ),
-    pytest.param(
-        DIRECT + TARGETS + "      - {group: gateway.networking.k8s.io/v1, kind: Gateway}\n",
-        8,
-        f"{KIND}.declaredTargets[1].group: 'gateway.networking.k8s.io/v1' has a version; write the group alone",
-        id="group with version",
-    ),
-    pytest.param(
-        DIRECT + "    declaredTargets: Gateway\n",
-        6,
-        f"{KIND}.declaredTargets: must be a list, not 'Gateway'",
-        id="no list",
-    ),
-    pytest.param(
-        DIRECT + "    declaredTargets: [Gateway]\n",
-        6,
-        f"{KIND}.declaredTargets[0]: must be a mapping, not 'Gateway'",
-        id="no mapping",
-    ),
-    pytest.param(
-        DIRECT + "    crossNamespace: maybe\n",
-        6,
-        f"{KIND}.crossNamespace: must be true or false, not 'maybe'",
-        id="no truth value",
-    ),
-    pytest.param(
-        DIRECT + "    strategyField: a..b\n",
-        6,
-        f"{KIND}.strategyField: 'a..b' does not fit. A field is written as a dotted path",
-        id="path",
-    ),
-    pytest.param(
-        DIRECT + "    wholeFields: ['rules[]']\n",
-        6,
-        f"{KIND}.wholeFields[0]: 'rules[]' does not fit. Fields are written as labels, limits.*",
-        id="whole fields",
-    ),
-    pytest.param(
-        DIRECT + "    securityFields: jwt\n",
-        6,
-        f"{KIND}.securityFields: must be a list, not 'jwt'",
-        id="no list of security fields",
-    ),
-    pytest.param(
-        DIRECT + "    securityFields:\n      - jwt\n      - rules[name]\n",
-        8,
-        f"{KIND}.securityFields[1]: 'rules[name]' does not fit. Fields are written as jwt, perPort.*.tls",
-        id="security field",
-    ),
-    pytest.param(
-        DIRECT + "    securityFields: ['*', jwt]\n",
-        6,
-        f"{KIND}.securityFields: * means every field, so it must be the only entry",
-        id="every field and another",
-    ),
-    pytest.param(
-        DIRECT + "    unnamedRules: rule\n",
-        6,
-        f"{KIND}.unnamedRules: 'rule' does not fit. The name of a rule without a name; {{n}} is the",
-        id="unnamed rules",
-    ),
-    pytest.param(
-        DIRECT + "    strategyField: spec.a\n    strategyValues: {Deep: deep}\n",
+    ("declaredTargets: Gateway", 6, f"{KIND}.declaredTargets: must be a list, not 'Gateway'"),
+    ("declaredTargets: [Gateway]", 6, f"{KIND}.declaredTargets[0]: must be a mapping, not 'Gateway'"),
+    ("crossNamespace: maybe", 6, f"{KIND}.crossNamespace: must be true or false, not 'maybe'"),
+    ("strategyField: a..b", 6, f"{KIND}.strategyField: 'a..b' does not fit. A field is written as a dotted path"),
+    ("wholeFields: ['rules[]']", 6, f"{KIND}.wholeFields[0]: 'rules[]' does not fit. Fields are written as labels, "),
+    ("securityFields: jwt", 6, f"{KIND}.securityFields: must be a list, not 'jwt'"),
+    ("securityFields:\n      - jwt\n      - r[name]", 8, f"{KIND}.securityFields[1]: 'r[name]' does not fit. Fields"),
+    ("securityFields: ['*', jwt]", 6, f"{KIND}.securityFields: * means every field, so it must be the only entry"),
+    ("unnamedRules: rule", 6, f"{KIND}.unnamedRules: 'rule' does not fit. The name of a rule without a name; {{n}} is"),
+    (
+        "strategyField: spec.a\n    strategyValues: {Deep: deep}",
         7,
         f"{KIND}.strategyValues.Deep: 'deep' is not allowed; use one of None, Atomic defaults",
-        id="strategy of a value",
     ),
-    pytest.param(
-        DIRECT + "    strategyValues: {Deep: None}\n",
-        6,
-        f"{KIND}.strategyValues: means nothing without strategyField",
-        id="values of nothing",
-    ),
-    pytest.param(
-        DIRECT + CONDITION,
+    ("strategyValues: {Deep: None}", 6, f"{KIND}.strategyValues: means nothing without strategyField"),
+    (
+        "status: {conditions: {accepted: {type: Ready, status: True, reason: Ok}}}",
         6,
         f'{KIND}.status.conditions.accepted.status: true is not allowed; use one of True, False, Unknown, in quotes: "',
-        id="unquoted",
     ),
-    pytest.param(
-        DIRECT + "    status:\n      conditions:\n        done: {}\n",
+    (
+        "status:\n      conditions:\n        done: {}",
         8,
         f"{KIND}.status.conditions.done: there is no such field; known fields: accepted, affected",
-        id="unknown condition",
     ),
-    pytest.param(
-        DIRECT + "    needs:\n      - field: spec.x\n        kinds: [A]\n",
-        7,
-        f"{KIND}.needs[0]: the field group is missing",
-        id="nested",
-    ),
-    pytest.param(
-        DIRECT + "    variants:\n      - targets: [{group: '', kind: A}]\n        fold: top-down\n",
+    ("needs:\n      - field: spec.x\n        kinds: [A]", 7, f"{KIND}.needs[0]: the field group is missing"),
+    (
+        "variants:\n      - targets: [{group: '', kind: A}]\n        fold: top-down",
         8,
-        f"{KIND}.variants[0].fold: there is no such field; known fields: chooser, fields, strategy, "
-        "targets, unheeded, wholeFields",
-        id="variant",
+        f"{KIND}.variants[0].fold: there is no such field; known fields: chooser, fields, strategy, targets, unheeded",
     ),
-    pytest.param(DIRECT + "    class: inherited\n", 6, "class is given twice: it is on line 5", id="given twice"),
-    pytest.param(
+    ("class: inherited", 6, "class is given twice: it is on line 5"),
+)
+WRONG: Final = (
+    *((f"{DIRECT}    {text}\n", line, message) for text, line, message in WRONG_FIELDS),
+    (f"{HEAD}{EVIDENCE}    class: both\n", 5, f"{KIND}.class: 'both' is not allowed; use one of direct, inherited"),
+    (f"{HEAD}    class: direct\n", 3, f"{KIND}: the field evidence is missing"),
+    (f"{HEAD}    class: direct\n    evidence: []\n", 5, f"{KIND}.evidence: must not be empty"),
+    (f"{HEAD}    class: direct\n    evidence: [a]\n", 5, f"{KIND}.evidence[0]: must have at least 8 characters"),
+    (
         "group: a\nkinds:\n  R:\n    <<: {class: odd, evidence: [https://x.y]}\n    fold: top-down\n",
         4,
         "kinds.R.class: 'odd' is not allowed",
-        id="by way of a merge key",
     ),
-    pytest.param("group: example.com\nkinds: {}\n", 2, "kinds: must not be empty", id="no kinds"),
-    pytest.param("group: example.com\nkinds:\n", 2, "kinds: must be a mapping, not empty", id="nothing as kinds"),
-    pytest.param("- group: a\n", 1, "the file: must be a mapping, not [{'group': 'a'}]", id="a list"),
-    pytest.param("", 1, "the file: must be a mapping, not empty", id="empty"),
-    pytest.param(
-        "kinds: {P: {class: direct, evidence: [https://x.y]}}", 1, "the field group is missing", id="no group"
-    ),
-    pytest.param("group: v1\n" + DIRECT.partition("\n")[2], 1, "group: 'v1' has a version", id="a version as group"),
-    pytest.param(DIRECT + "---\n" + DIRECT, 7, "a second document: one file holds one", id="two documents"),
-    pytest.param("group: example.com\nkinds: [\n", 2, "not valid YAML: ", id="not YAML"),
-    pytest.param("group: a\nkinds:\n\tP: {}\n", 3, "indents with spaces", id="tabs"),
-]
+    ("group: example.com\nkinds: {}\n", 2, "kinds: must not be empty"),
+    ("group: example.com\nkinds:\n", 2, "kinds: must be a mapping, not empty"),
+    ("- group: a\n", 1, "the file: must be a mapping, not [{'group': 'a'}]"),
+    ("", 1, "the file: must be a mapping, not empty"),
+    ("kinds: {P: {class: direct, evidence: [https://x.y]}}", 1, "the field group is missing"),
+    ("group: v1\n" + DIRECT.partition("\n")[2], 1, "group: 'v1' has a version"),
+    (f"{DIRECT}---\n{DIRECT}", 7, "a second document: one file holds one"),
+    ("group: example.com\nkinds: [\n", 2, "not valid YAML: "),
+    ("group: a\nkinds:\n\tP: {}\n", 3, "indents with spaces"),
+)
 
 
 def written(folder: Path, text: str, name: str = "profiles.yaml") -> Path:
@@ -194,26 +111,21 @@ class TestRefused:
         assert refused.value.hint == "docs/profiles.md describes every field"
         assert refused.value.exit_code == 2
 
-    def test_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(ProfileError, match=r"absent\.yaml: cannot be read: No such file"):
-            load_profiles(tmp_path / "absent.yaml")
-
-    def test_not_to_be_listed(self, tmp_path: Path) -> None:
-        with pytest.raises(ProfileError, match="cannot be read: File name too long"):
-            load_profiles(tmp_path / ("x" * 300))
-
-    def test_not_text(self, tmp_path: Path) -> None:
-        """A file that is not UTF-8, with the line on which it stops being it."""
-        path = tmp_path / "profiles.yaml"
-        path.write_bytes(b"group: a\nkinds: \xff\xfe\x00")
-        with pytest.raises(ProfileError, match=f"{path}:2: not UTF-8 text"):
-            load_profiles(path)
-
-    def test_too_large(self, tmp_path: Path) -> None:
-        """What is given by mistake is not read to its end."""
-        path = written(tmp_path, "#" * (MAX_SIZE + 1))
-        with pytest.raises(ProfileError, match="larger than 4 MiB"):
-            load_profiles(path)
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("absent.yaml", None, r"absent\.yaml: cannot be read: No such file"),
+            ("x" * 300, None, "cannot be read: File name too long"),
+            ("bytes.yaml", b"group: a\nkinds: \xff\xfe\x00", r"bytes\.yaml:2: not UTF-8 text"),
+            ("large.yaml", b"#" * (MAX_SIZE + 1), "larger than 4 MiB"),
+        ],
+        ids=["absent", "name", "bytes", "size"],
+    )
+    def test_unreadable(self, tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(ProfileError, match=message):
+            load_profiles(tmp_path / name)
 
     def test_a_folder_without_profiles(self, tmp_path: Path) -> None:
         """Is a mistake rather than none; files of other names, hidden ones and folders in it do not count."""
