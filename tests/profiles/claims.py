@@ -133,69 +133,39 @@ AWS_KINDS: Final = (
     Claim(GroupKind(AWS, "IAMAuthPolicy"), "direct", REF, WITH_ROUTES, "None"),
     Claim(GroupKind(AWS, "AccessLogPolicy"), "direct", REF, WITH_ROUTES, "None"),
 )
-AZURE_KINDS: Final = (
-    Claim(GroupKind(AZURE, "BackendTLSPolicy"), "inherited", REF, (SERVICE,), "stanzas", crosses=True),
-    Claim(GroupKind(AZURE, "FrontendTLSPolicy"), "inherited", REF, (GATEWAY,), "stanzas", crosses=True),
-    Claim(GroupKind(AZURE, "HealthCheckPolicy"), "inherited", REF, (SERVICE,), "stanzas", crosses=True),
-    Claim(GroupKind(AZURE, "RoutePolicy"), "inherited", REF, (HTTP_ROUTE,), "stanzas", crosses=True),
-    Claim(
-        GroupKind(AZURE, "WebApplicationFirewallPolicy"),
-        "inherited",
-        REF,
-        (GATEWAY, HTTP_ROUTE),
-        "assumed",
-        crosses=True,
-    ),
+AZURE_KINDS: Final = tuple(
+    Claim(GroupKind(AZURE, kind), "inherited", REF, targets, merges, crosses=True)
+    for kind, targets, merges in (
+        ("BackendTLSPolicy", (SERVICE,), "stanzas"),
+        ("FrontendTLSPolicy", (GATEWAY,), "stanzas"),
+        ("HealthCheckPolicy", (SERVICE,), "stanzas"),
+        ("RoutePolicy", (HTTP_ROUTE,), "stanzas"),
+        ("WebApplicationFirewallPolicy", (GATEWAY, HTTP_ROUTE), "assumed"),
+    )
 )
 # These attach by labels, subjects, placements or annotations: they are known, and nothing is claimed of their effect.
+NETWORKS: Final = "policy.networking.k8s.io"
+KONG: Final = "configuration.konghq.com"
+MANAGED_CLUSTER: Final = GroupKind("cluster.open-cluster-management.io", "ManagedCluster")
+FACADE: Final = GroupKind("incubator.ingress-controller.konghq.com", "KongServiceFacade")
 NOT_BY_REFERENCE: Final = (
     Claim(GroupKind("networking.k8s.io", "NetworkPolicy"), "inherited", (), (POD,), ""),
-    Claim(
-        GroupKind("policy.networking.k8s.io", "ClusterNetworkPolicy"), "inherited", (), (NAMESPACE, POD), "", (), None
-    ),
-    Claim(GroupKind("policy.networking.k8s.io", "AdminNetworkPolicy"), "inherited", (), (NAMESPACE, POD), "", (), None),
-    Claim(
-        GroupKind("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
-        "inherited",
-        (),
-        (NAMESPACE, POD),
-        "",
-        (),
-        None,
+    *(
+        Claim(GroupKind(NETWORKS, kind), "inherited", (), (NAMESPACE, POD), "", (), None)
+        for kind in ("ClusterNetworkPolicy", "AdminNetworkPolicy", "BaselineAdminNetworkPolicy")
     ),
     Claim(GroupKind("cilium.io", "CiliumNetworkPolicy"), "inherited", (), (POD,), ""),
     Claim(GroupKind("cilium.io", "CiliumClusterwideNetworkPolicy"), "inherited", (), (POD, NODE), "", (), None),
-    Claim(
-        GroupKind(OCM, "Policy"), "direct", (), (GroupKind("cluster.open-cluster-management.io", "ManagedCluster"),), ""
-    ),
+    Claim(GroupKind(OCM, "Policy"), "direct", (), (MANAGED_CLUSTER,), ""),
     Claim(GroupKind(OCM, "PolicySet"), "direct", (), (GroupKind(OCM, "Policy"),), ""),
     Claim(GroupKind(OCM, "ConfigurationPolicy"), "direct", (), (), "", (), None),
-    Claim(
-        GroupKind("configuration.konghq.com", "KongUpstreamPolicy"),
-        "direct",
-        (),
-        (SERVICE, GroupKind("incubator.ingress-controller.konghq.com", "KongServiceFacade")),
-        "",
-    ),
+    Claim(GroupKind(KONG, "KongUpstreamPolicy"), "direct", (), (SERVICE, FACADE), ""),
     *(
-        Claim(GroupKind("kuma.io", kind), "inherited", (), DATA_PLANES, "", (), None)
+        Claim(GroupKind("kuma.io", f"Mesh{kind}"), "inherited", (), DATA_PLANES, "", (), None)
         for kind in (
-            "MeshAccessLog",
-            "MeshCircuitBreaker",
-            "MeshFaultInjection",
-            "MeshHTTPRoute",
-            "MeshHealthCheck",
-            "MeshLoadBalancingStrategy",
-            "MeshMetric",
-            "MeshPassthrough",
-            "MeshProxyPatch",
-            "MeshRateLimit",
-            "MeshRetry",
-            "MeshTCPRoute",
-            "MeshTLS",
-            "MeshTimeout",
-            "MeshTrace",
-            "MeshTrafficPermission",
+            *("AccessLog", "CircuitBreaker", "FaultInjection", "HTTPRoute", "HealthCheck", "LoadBalancingStrategy"),
+            *("Metric", "Passthrough", "ProxyPatch", "RateLimit", "Retry", "TCPRoute", "TLS", "Timeout", "Trace"),
+            "TrafficPermission",
         )
     ),
 )

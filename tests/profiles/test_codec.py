@@ -66,7 +66,7 @@ def test_everything_that_a_profile_can_say() -> None:
         ListedFields("options", MergeStrategy.PATCH_DEFAULTS),
     )
     assert [variant.targets for variant in found.variants] == [{SERVICE}, {ROUTE}]
-    assert (found.variants[1].whole_fields, found.variants[1].fields) == (frozenset(), {"retries", "retryOn"})
+    assert found.variants[1].fields == frozenset({"retries", "retryOn"})
     assert found.status.target_annotation == "example.io/retrypolicy"
     assert found.status.conditions == {
         "accepted": (ConditionWords("Ready", "True", "Programmed"), ConditionWords("Seen", "True", "Yes")),

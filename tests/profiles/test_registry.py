@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.profiles import Registry, load, registry
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
@@ -46,6 +46,11 @@ def labelled(value: str, **spec: Json) -> Resource:
 def found(*resources: Resource) -> PolicyKindProfile | None:
     """What is known of ColorPolicy, without a profile of the user."""
     return Registry(index(*resources)).profile_of(COLOR)
+
+
+def known(*resources: Resource) -> PolicyKindProfile:
+    """What is known of ColorPolicy, which is a policy kind."""
+    return Registry(index(*resources)).profile(COLOR)
 
 
 class TestNotPolicies:
@@ -97,8 +102,7 @@ class TestNotPolicies:
     @pytest.mark.parametrize("kind", ["Bar", "GatewayExtensionPolicy", "Timeouts"])
     def test_what_refers_to_gateways_and_is_called_anything_else_is_a_guess(self, kind: str) -> None:
         """Nobody has to call a policy a policy; that it is one is then assumed."""
-        profile = Registry(index(policy("p", target("g"), kind=kind))).profile_of(GroupKind("example.com", kind))
-        assert profile is not None
+        profile = Registry(index(policy("p", target("g"), kind=kind))).profile(GroupKind("example.com", kind))
         assert "being a policy" in profile.assumed
 
     def test_a_label_on_a_definition_without_target_references(self) -> None:
@@ -145,8 +149,7 @@ class TestByShape:
     def test_a_schema_with_references(self, field: str) -> None:
         """The definition decides, as an object or as a list of them; stanzas that it lacks are known to be absent."""
         declared: Json = REFERENCE if field == "targetRef" else {"type": "array", "items": REFERENCE}
-        profile = found(crd("ColorPolicy", schema=schema_of(**{field: declared})))
-        assert profile is not None
+        profile = known(crd("ColorPolicy", schema=schema_of(**{field: declared})))
         assert (profile.known_by, profile.stanzas) == ("shape", "none")
 
     def test_the_stanzas_and_maps_of_a_schema(self) -> None:
@@ -161,8 +164,7 @@ class TestByShape:
                 "odd": "text",
             },
         }
-        profile = found(crd("ColorPolicy", schema=schema_of(targetRef=REFERENCE, default=stanza)))
-        assert profile is not None
+        profile = known(crd("ColorPolicy", schema=schema_of(targetRef=REFERENCE, default=stanza)))
         assert profile.stanzas == "singular"
         assert profile.map_fields == {"default.headers", "default.deep.labels"}
 
@@ -170,15 +172,12 @@ class TestByShape:
 class TestByLabel:
     """`gateway.networking.k8s.io/policy` on the definition."""
 
-    @pytest.mark.parametrize("value", ["direct", "Direct", "DIRECT"])
-    def test_direct_in_any_case(self, value: str) -> None:
+    @pytest.mark.parametrize("value", ["direct", "Direct", "DIRECT", "inherited", "Inherited"])
+    def test_a_class_in_any_case(self, value: str) -> None:
         """The label says the class; the strategy is assumed."""
-        assert found(labelled(value)) == PolicyKindProfile(COLOR, "direct", "label", assumed=("merge strategy",))
-
-    @pytest.mark.parametrize("value", ["inherited", "Inherited"])
-    def test_inherited_in_any_case(self, value: str) -> None:
-        """The label says the class; the strategy is assumed."""
-        assert found(labelled(value)) == PolicyKindProfile(COLOR, "inherited", "label", assumed=("merge strategy",))
+        profile = known(labelled(value))
+        assert (profile.policy_class, profile.known_by) == (value.lower(), "label")
+        assert profile.assumed == ("merge strategy",)
 
     def test_true_says_that_it_is_a_policy_and_no_more(self) -> None:
         """Older definitions; the class is a guess as well."""
@@ -200,17 +199,14 @@ class TestByLabel:
     ) -> None:
         """Those of many an inherited kind say Direct: the class is then one of what is assumed."""
         policies = [policy(f"p{number}", found) for number, found in enumerate(targets)]
-        profile = found(labelled("Direct"), *policies)
-        assert profile is not None
+        profile = known(labelled("Direct"), *policies)
         assert (profile.policy_class, "class" in profile.assumed) == ("direct", doubted)
-        inherited = found(labelled("Inherited"), *policies)
-        assert inherited is not None
+        inherited = known(labelled("Inherited"), *policies)
         assert "class" not in inherited.assumed
 
     def test_the_label_beats_the_shape(self) -> None:
         """A labelled kind is known by its label, though it has the shape as well; its stanzas come from the schema."""
-        profile = found(labelled("direct", targetRef=REFERENCE, defaults={"type": "object"}), policy("p", target("g")))
-        assert profile is not None
+        profile = known(labelled("direct", targetRef=REFERENCE, defaults={"type": "object"}), policy("p", target("g")))
         assert (profile.known_by, profile.policy_class, profile.stanzas) == ("label", "direct", "plural")
 
     def test_the_label_of_another_kind_s_definition_is_none_of_its_business(self) -> None:
@@ -241,25 +237,23 @@ class TestStrategyField:
         policies = [policy(f"p{number}", target("g"), strategy=value) for number, value in enumerate(said)]
         described = crd("ColorPolicy", schema=schema_of(targetRefs={"items": REFERENCE}, strategy={"type": "string"}))
         for world in (policies, [described, *policies]):
-            profile = found(*world, policy("p", target("g")))
-            assert profile is not None
+            profile = known(*world, policy("p", target("g")))
             assert (profile.strategy_field, dict(profile.strategy_values)) == (
                 "spec.strategy" * bool(meanings),
                 meanings,
             )
 
     def test_by_the_schema(self) -> None:
-        for field, known in (
+        for field, has_field in (
             ({"enum": ["atomic", "merge"]}, True),
             ({"enum": ["atomic", "least"]}, False),
             (None, False),
         ):
             properties = {"targetRefs": {"items": REFERENCE}} | ({"strategy": field} if field else {})
-            profile = found(
+            profile = known(
                 crd("ColorPolicy", schema=schema_of(**properties)), policy("p", target("g"), strategy="atomic")
             )
-            assert profile is not None
-            assert bool(profile.strategy_field) is known
+            assert bool(profile.strategy_field) is has_field
 
 
 class TestByProfile:
@@ -268,15 +262,13 @@ class TestByProfile:
         kind = GroupKind(GATEWAY_API, "BackendTLSPolicy")
         own = PolicyKindProfile(kind, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS)
         assert Registry(index(), [own]).profile_of(kind) is own
-        built_in = Registry(index()).profile_of(kind)
-        assert built_in is not None
+        built_in = Registry(index()).profile(kind)
         assert built_in.policy_class == "direct"
 
     def test_the_built_in_profile_beats_the_label_and_the_shape(self) -> None:
         """A definition of BackendTLSPolicy that claims to be inherited."""
         claim = crd("BackendTLSPolicy", GATEWAY_API, labels={"gateway.networking.k8s.io/policy": "inherited"})
-        built_in = Registry(index(claim)).profile_of(GroupKind(GATEWAY_API, "BackendTLSPolicy"))
-        assert built_in is not None
+        built_in = Registry(index(claim)).profile(GroupKind(GATEWAY_API, "BackendTLSPolicy"))
         assert (built_in.known_by, built_in.policy_class) == ("profile", "direct")
 
     def test_the_user_s_profile_beats_the_label(self) -> None:
@@ -407,3 +399,61 @@ def test_short_names_are_known_without_a_definition() -> None:
     color = PolicyKindProfile(COLOR, "direct", "profile", short_names=("col",))
     found = resource("ColorPolicy", "p", {}, group=COLOR.group)
     assert find(analyze(snapshot(found), profiles=[color]), "col", "p", "default") == found.ref
+
+
+SERVICE_REF: Final[Json] = {"group": "", "kind": "Service", "name": "s"}
+CLUSTERS: Final = "cluster.open-cluster-management.io"
+
+# Each with a spec as its documentation writes it: none of them looks like a policy, and no profile takes it for one.
+NOT_POLICIES: Final[list[tuple[GroupKind, Mapping[str, Json]]]] = [
+    (GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"), {"parentRef": {"kind": "Gateway", "name": "g"}}),
+    (GroupKind(GATEWAY_API, "ReferenceGrant"), {"from": [{"kind": "HTTPRoute"}], "to": [SERVICE_REF]}),
+    (GroupKind("gateway.k8s.aws", "TargetGroupConfiguration"), {"targetReference": SERVICE_REF}),
+    (GroupKind("configuration.konghq.com", "KongPlugin"), {}),
+    (
+        GroupKind("configuration.konghq.com", "KongPluginBinding"),
+        {"targets": {"routeRef": {"group": "", "kind": "KongRoute", "name": "r"}}, "pluginRef": {"name": "p"}},
+    ),
+    (GroupKind("policy.open-cluster-management.io", "PlacementBinding"), {}),
+    (GroupKind(CLUSTERS, "Placement"), {"predicates": [{"requiredClusterSelector": {}}]}),
+    (GroupKind(CLUSTERS, "PlacementDecision"), {}),
+    (GroupKind(CLUSTERS, "ManagedCluster"), {"hubAcceptsClient": True}),
+    (GroupKind(CLUSTERS, "ManagedClusterSet"), {"clusterSelector": {"selectorType": "LabelSelector"}}),
+    (GroupKind(CLUSTERS, "ManagedClusterSetBinding"), {"clusterSet": "x"}),
+    (GroupKind("policy.linkerd.io", "Server"), {"podSelector": {}, "port": 80}),
+    (GroupKind("policy.linkerd.io", "HTTPRoute"), {"parentRefs": [{"kind": "Server", "name": "s"}]}),
+    (GroupKind("policy.linkerd.io", "EgressNetwork"), {"trafficPolicy": "Allow"}),
+    (GroupKind("networking.istio.io", "DestinationRule"), {"host": "s", "workloadSelector": {"matchLabels": {}}}),
+    (GroupKind("networking.istio.io", "Sidecar"), {"workloadSelector": {"labels": {}}}),
+    (GroupKind("networking.istio.io", "ProxyConfig"), {"selector": {"matchLabels": {}}}),
+    (GroupKind("gateway.kgateway.dev", "GatewayExtension"), {"type": "ExtAuth"}),
+    (GroupKind("policy.linkerd.io", "MeshTLSAuthentication"), {"identities": ["*"]}),
+    (GroupKind("policy.linkerd.io", "NetworkAuthentication"), {"networks": [{"cidr": "0.0.0.0/0"}]}),
+    (GroupKind("application-networking.k8s.aws", "ServiceExport"), {}),
+    (GroupKind("networking.gke.io", "GCPSessionAffinityFilter"), {"statefulGeneratedCookie": {"cookieTtlSeconds": 1}}),
+    (GroupKind("kuma.io", "Mesh"), {}),
+    (GroupKind("kuma.io", "Dataplane"), {"networking": {"inbound": [{"port": 80}]}}),
+    (GroupKind("traefik.io", "Middleware"), {"headers": {}}),
+    (GroupKind("projectcontour.io", "HTTPProxy"), {"routes": [{"services": [{"name": "s", "port": 80}]}]}),
+    (GroupKind("ingress.v3.haproxy.org", "Backend"), {"name": "b"}),
+    (GroupKind("ingress.v3.haproxy.org", "Defaults"), {"name": "d"}),
+    (GroupKind("ingress.v3.haproxy.org", "Global"), {"name": "g"}),
+]
+
+
+def test_a_kind_beside_the_policies_is_none() -> None:
+    """Neither by a built-in profile nor by its shape; PlacementBinding has its references outside of `spec`."""
+    world = index(
+        *(
+            resource(
+                kind.kind,
+                "x",
+                dict(spec),
+                group=kind.group,
+                placementRef={"kind": "Placement", "name": "p"},
+                subjects=[{"kind": "Policy", "name": "p"}],
+            )
+            for kind, spec in NOT_POLICIES
+        )
+    )
+    assert Registry(world).policy_kinds == ()
