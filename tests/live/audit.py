@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
+from pathlib import Path
+from typing import Any, Final
 
 _LONGEST_DELAY: Final = 0.2
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from tests.live.binaries import NOTHING_THERE, programs
 from tests.live.server import Server, running
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BAKERY: Final = Path(__file__).parent.parent.parent / "fixtures" / "bakery"
 RBAC: Final = Path(__file__).parent / "rbac.yaml"

@@ -6,17 +6,15 @@ import gzip
 import http.client
 import json
 import ssl
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-
-    from tests.live.server import Server
+from tests.live.server import Server
 
 # What holds for one connection only (RFC 9110, section 7.6.1), and what this proxy says itself.
 _NOT_PASSED_ON: Final = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"})

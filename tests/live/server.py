@@ -13,20 +13,17 @@ import socket
 import ssl
 import subprocess
 import time
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.error import URLError
 from urllib.request import urlopen
 
 from tests.live.audit import AuditLog
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-
-    from tests.live.binaries import Programs
+from tests.live.binaries import Programs
 
 ADMIN: Final = "admin"
 # Application developers, by their namespaces; what they may do is in rbac.yaml.

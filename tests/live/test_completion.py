@@ -5,17 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final, Protocol
+from pathlib import Path
+from typing import Final, Protocol
 
 import pytest
 
 from tests.live.audit import verbs_and_resources
-from tests.live.server import ADMIN, BAKER, PASTRY
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.live.server import Server
+from tests.live.server import ADMIN, BAKER, PASTRY, Server
 
 PROGRAMS: Final = {
     "kubectl-policy": "from kubectl_policy.__main__ import main",

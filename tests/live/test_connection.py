@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -13,12 +14,7 @@ from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
 from kubectl_policy.sources.cluster.connection import METADATA, METADATA_LIST, Connection
 from kubectl_policy.sources.cluster.discovery import discover
 from kubectl_policy.sources.cluster.refusals import RequestRefused
-from tests.live.server import ADMIN, BAKER
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.live.server import Server
+from tests.live.server import ADMIN, BAKER, Server
 
 NAMESPACE: Final = "connection-tests"
 SECRETS: Final = f"/api/v1/namespaces/{NAMESPACE}/secrets"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -15,11 +16,7 @@ from kubectl_policy.model.index import Index
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
 from kubectl_policy.model.kinds import CRD
 from tests.live.conftest import BAKERY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.live.server import Server
+from tests.live.server import Server
 
 SPARSE: Final = Path(__file__).parent / "sparse.yaml"
 # What a server decides for itself, and what no answer is about.

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 
 from tests.live.proxy import recording
-from tests.live.server import ADMIN, BAKER
-
-if TYPE_CHECKING:
-    from tests.live.server import Server
+from tests.live.server import ADMIN, BAKER, Server
 
 
 def test_what_kubectl_asks_for_is_written_down(server: Server) -> None:

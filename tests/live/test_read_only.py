@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -10,12 +11,7 @@ from kubectl_policy import cli
 from kubectl_policy.cli.syntax import COMMANDS
 from tests.live.audit import verbs_and_resources
 from tests.live.proxy import recording
-from tests.live.server import ADMIN, BAKER, PASTRY
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.live.server import Server
+from tests.live.server import ADMIN, BAKER, PASTRY, Server
 
 # What each command is called with: everything that makes it ask for more or for less.
 CALLS: Final = {

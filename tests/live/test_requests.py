@@ -5,19 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from kubectl_policy import cli
 from tests.live.proxy import recording
-from tests.live.server import ADMIN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.live.server import Server
+from tests.live.server import ADMIN, Server
 
 NAMESPACE: Final = "crowded"
 GROUP: Final = "gateway.networking.k8s.io"

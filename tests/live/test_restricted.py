@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from kubectl_policy import cli
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from tests.live.server import ADMIN, BAKER, PASTRY
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.live.server import Server
-
+from tests.live.server import ADMIN, BAKER, PASTRY, Server
 
 STORY: Final = "describe httproute/baker -n baker"
 MAY_NOT_GET: Final = "may not be read: forbidden hint: Needs: get"

@@ -7,18 +7,14 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.live.audit import verbs_and_resources
 from tests.live.binaries import BuildError, programs
-from tests.live.server import ADMIN, BAKER, PASTRY
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.live.server import Server
+from tests.live.server import ADMIN, BAKER, PASTRY, Server
 
 STARTER: Final = """
 import time

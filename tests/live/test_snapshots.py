@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 from kubectl_policy import cli
 from kubectl_policy.sources import load_manifests
 from tests.live.conftest import BAKERY
-from tests.live.server import ADMIN, BAKER, PASTRY
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.live.server import Server
+from tests.live.server import ADMIN, BAKER, PASTRY, Server
 
 QUESTIONS: Final = (
     "blast-radius gateway/edge -n infra",

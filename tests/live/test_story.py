@@ -10,21 +10,16 @@ import subprocess
 import sys
 import sysconfig
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pytest
 
 from kubectl_policy import __version__
-from tests.live.server import ADMIN, BAKER
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from tests.live.server import Server
-
+from tests.live.server import ADMIN, BAKER, Server
 
 ROOT: Final = Path(__file__).parents[2]
 

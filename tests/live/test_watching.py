@@ -6,14 +6,10 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.live.audit import verbs_and_resources
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.live.server import Server
+from tests.live.server import Server
 
 NAMESPACE = "watched"
 

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from difflib import unified_diff
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import pytest
 from hypothesis import Phase, given, settings
 from msgspec.structs import replace
 
 from kubectl_policy import cli
+from kubectl_policy.model import Json
 from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.profiles.load import profile_file
-from tests.live.server import ADMIN
+from tests.live.server import ADMIN, Server
 from tests.property.strategies import worlds
 from tests.property.world import POLICIES, World, profiles_of, snapshot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
-    from tests.live.server import Server
-
 
 # What was read from a file has a line there, which is said in sentences as well, and is in "the input".
 _IN_DUMP: Final = re.compile(r" \(/[^ \"]*/dump\.json:[0-9]+\)")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
-
-if TYPE_CHECKING:
-    from kubectl_policy.profiles.fields import PolicyClass
+from kubectl_policy.profiles.fields import PolicyClass
 
 AWS: Final = "application-networking.k8s.aws"
 AZURE: Final = "alb.networking.azure.io"

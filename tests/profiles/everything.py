@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.contradictions import BY_LEVELS
 from kubectl_policy.profiles.load import profiles_in
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model import Origin
-    from kubectl_policy.profiles import PolicyKindProfile
 
 KIND: Final = GroupKind("example.com", "RetryPolicy")
 GATEWAY: Final = GroupKind(GATEWAY_API, "Gateway")

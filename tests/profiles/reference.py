@@ -9,10 +9,13 @@ import ast
 import inspect
 import json
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
+
+from msgspec import Struct
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles import PolicyKindProfile
@@ -20,11 +23,6 @@ from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.profiles.load import ProfileFile
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.reading import FileField, FileType, camel_case, declared_fields, file_fields, file_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from msgspec import Struct
 
 ROOT: Final = Path(__file__).parents[2]
 SCHEMA_FILE: Final = ROOT / "src" / "kubectl_policy" / "profiles" / "schema.json"

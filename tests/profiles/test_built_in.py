@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
 from kubectl_policy import MergeStrategy, TargetLevel, analyze, plain
+from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API, SERVICE
+from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.contradictions import contradictions
 from kubectl_policy.profiles.load import ProfileFile, built_in_profiles
 from kubectl_policy.profiles.reading import problems
@@ -17,10 +19,6 @@ from tests import fast_yaml
 from tests.build import node, policy, ref, resource, service, snapshot, target
 from tests.implementations import manifests
 from tests.profiles.claims import CLAIMS, GATEWAY_API_KINDS
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import GroupKind
-    from kubectl_policy.profiles import PolicyKindProfile
 
 FILES: Final = sorted(
     file.name for file in (resources.files("kubectl_policy.profiles") / "data").iterdir() if file.name.endswith(".yaml")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
-from kubectl_policy import analyze
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy import Attachment, analyze
+from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API, NAMESPACE, SERVICE
+from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.load import built_in_profiles
 from tests.build import (
     gateway,
@@ -39,11 +40,6 @@ from tests.profiles.claims import (
     X_LISTENER_SET,
     Claim,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy import Attachment
-    from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles import PolicyKindProfile
 
 LABELS: Final = {"app": "x"}
 CLUSTER_SCOPED: Final = {NAMESPACE, GATEWAY_CLASS, NODE}

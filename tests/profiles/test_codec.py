@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.model import GroupKind, Json, Origin
 from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.controllers import STANDARD_STATUS, ConditionWords
@@ -17,11 +18,6 @@ from kubectl_policy.profiles.merging import IgnoredPart, Inheritance, ListedFiel
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.profiles.reading import file_fields, problems, write
 from tests.profiles.everything import FIELDS, GATEWAY, KIND, ROUTE, profile
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model import Json
 
 ORIGIN = Origin("f.yaml", 3)
 LEAST: Mapping[str, Any] = {"class": "inherited", "evidence": ["https://example.com/docs"]}

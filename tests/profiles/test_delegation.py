@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles import Registry, load
@@ -14,11 +16,6 @@ from kubectl_policy.profiles.controllers import ByLabel, DelegationProfile
 from kubectl_policy.profiles.load import ProfileFile, built_in_delegations, profiles_in
 from kubectl_policy.profiles.reading import file_fields, problems
 from tests.build import index
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy import PolicyKindProfile
 
 ROUTE = GroupKind(GATEWAY_API, "HTTPRoute")
 KINDS = {"ColorPolicy": {"class": "direct", "evidence": ["https://example.com"]}}

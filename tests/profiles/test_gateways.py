@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
-from kubectl_policy import Implementation, analyze
+from kubectl_policy import Analysis, Implementation, PolicyKindProfile, analyze
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.profiles import load_profiles
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from tests import build
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy import Analysis, PolicyKindProfile
 
 EVIDENCE: Final = "  evidence: [https://example.com/docs]\n"
 FILE: Final = """

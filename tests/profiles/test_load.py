@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -14,9 +15,6 @@ from kubectl_policy.model import Origin
 from kubectl_policy.profiles import MergeStrategy, load_profiles
 from kubectl_policy.profiles.load import MAX_SIZE, built_in_groups, built_in_profiles, name_in_files
 from tests.profiles.everything import policy_by_policy, profile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEAD: Final = "group: example.com\nkinds:\n  RetryPolicy:\n"
 EVIDENCE: Final = "    evidence: [https://example.com/docs]\n"

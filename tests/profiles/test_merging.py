@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import analyze, plain
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, analyze, plain
+from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API, SERVICE
 from kubectl_policy.profiles.load import built_in_profiles
 from tests.build import (
@@ -30,12 +31,6 @@ from tests.build import (
 from tests.profiles.claims import CLAIMS, GKE, GLOO, KGATEWAY, NGINX, Claim
 from tests.profiles.claims import GATEWAY as GATEWAY_KIND
 from tests.profiles.test_claims import policy_to, world
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, NodeRef, Resource
 
 GATEWAY: Final = target("g")
 LISTENER: Final = target("g", section="web")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, cast
 
 import pytest
 from hypothesis import given
@@ -13,15 +13,11 @@ from jsonschema import Draft202012Validator
 from msgspec import Meta, Struct
 
 from kubectl_policy.model import Origin
+from kubectl_policy.model.snapshot import Problem
 from kubectl_policy.profiles.load import ProfileFile, profiles_in
 from kubectl_policy.profiles.reading import problems, shown, text_like
 from tests.profiles import reference
 from tests.profiles.everything import DOCUMENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kubectl_policy.model.snapshot import Problem
 
 SCHEMA: Final = reference.json_schema()
 LIBRARY: Any = Draft202012Validator(SCHEMA)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
 from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.load import built_in_profiles
 from tests import fast_yaml
-
-if TYPE_CHECKING:
-    from kubectl_policy.profiles import PolicyKindProfile
 
 FACTS: Final = Path(__file__).parent.parent.parent.parent / "shared" / "facts" / "policy-kinds.yaml"
 REFERENCES: Final = {"target_ref", "target_refs", "target_selectors"}

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import pytest
 
-from kubectl_policy import analyze
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy.attachment.settings import SettingsReference
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import FieldPath
+from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.blast_radius import blast_radius
 from tests.build import listed, resource, snapshot
 from tests.profiles.test_built_in import PROFILES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kubectl_policy import PolicyKindProfile
-    from kubectl_policy.attachment.settings import SettingsReference
-    from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles.needs import RequiredObject
 
 HOME: Final = "home"
 LABELS: Final = {"is": "it"}

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.profiles import Registry, load, registry
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.questions.shared.selection import find
 from tests.build import crd, gateway, index, policy, resource, route, service, snapshot, target
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kubectl_policy.model import Json, Resource
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 REFERENCE: Final[Json] = {"type": "object", "properties": {"group": {}, "kind": {}, "name": {}}}

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
-from kubectl_policy import GroupKind, NodeRef, analyze
+from kubectl_policy import Analysis, GroupKind, NodeRef, analyze
+from kubectl_policy.model import Json
 from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 from kubectl_policy.questions.shared.fields import named_leaves
 from tests.implementations import edited, manifests, places
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json
 
 # Kinds that are about nothing else.
 WHOLE: Final = {

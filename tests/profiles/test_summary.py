@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.load import built_in_profiles
 from kubectl_policy.profiles.summary import SummaryPart, summarize
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def phrases(spec: Mapping[str, Any], *parts: SummaryPart) -> tuple[str, ...]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
+from kubectl_policy.model import Json
+from tests.live.proxy import Exchange
 from tests.live.server import ADMIN, BAKER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from kubectl_policy.model import Json
-    from tests.live.proxy import Exchange
 
 FOLDER: Final = Path(__file__).parent / "cassettes"
 _PORT: Final = "6443"

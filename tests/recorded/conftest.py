@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
 
 import pytest
 
 from kubectl_policy import cli
 from tests.recorded.cassettes import FOLDER, SERVER, Format, same_accept
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # vcrpy has no types.
 NOT_RECORDED: Final[Any] = import_module("vcr.errors").CannotOverwriteExistingCassetteException

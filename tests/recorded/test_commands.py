@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,10 +11,7 @@ from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
 from kubectl_policy.sources.cluster.connection import METADATA_LIST, Connection
 from tests.property.test_files import without_places
 from tests.recorded.cassettes import COMMANDS, FOLDER, SERVER, USERS, scrubbed
-from tests.recorded.conftest import NOT_RECORDED
-
-if TYPE_CHECKING:
-    from tests.recorded.conftest import Played, Result
+from tests.recorded.conftest import NOT_RECORDED, Played, Result
 
 pytestmark = [pytest.mark.vcr, pytest.mark.block_network]
 as_admin = pytest.mark.default_cassette("admin")

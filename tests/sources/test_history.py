@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from kubectl_policy.sources import InputOptions
 from kubectl_policy.sources.files.git import time_of
 from kubectl_policy.sources.history import Authors, State, states
 from tests.repository import CM, Repository
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def names(state: State) -> list[str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +11,6 @@ from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.sources import Lines, load_manifests, locate
 from kubectl_policy.sources.lines import WrittenObjects, without_actions
 from tests.repository import alone
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 TEXT = """\
 # the shop

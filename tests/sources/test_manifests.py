@@ -6,22 +6,17 @@ import io
 import itertools
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin
+from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Snapshot
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.index import Index
 from kubectl_policy.sources import InputOptions, load_manifests, manifests
 from kubectl_policy.sources.files.input_files import InputFile
 from kubectl_policy.sources.reading import Reading
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy.model import Snapshot
 
 CM = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
 

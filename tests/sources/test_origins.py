@@ -6,21 +6,16 @@ import io
 import json
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
-from kubectl_policy.model import FieldPath, Origin
+from kubectl_policy.model import FieldPath, Origin, Snapshot
 from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state, origins
 from kubectl_policy.sources.manifests import load_worlds
 from tests.repository import alone
 from tests.sources.rendering.trees import kubectl, write
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from kubectl_policy.model import Snapshot
 
 SERVICE = "apiVersion: v1\nkind: Service\nmetadata:\n  name: %s\nspec:\n  clusterIP: None\n"
 TEMPLATE = """\

@@ -7,23 +7,19 @@ import io
 import json
 import stat
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import Diagnostic, Gap, GroupKind, ObjectRef, Origin, analyze, load_manifests, load_state
 from kubectl_policy.errors import SourceError, UsageError
-from kubectl_policy.model import FieldPath, Permission, Resource, Snapshot
+from kubectl_policy.model import FieldPath, Json, Permission, Resource, Snapshot
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.sources import InputOptions, Lines, snapshot
 from kubectl_policy.sources.snapshot import API_VERSION, Header, pack, read_snapshot, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kubectl_policy.model import Json
 
 HEADER: Final = Header(
     taken="2026-03-01T10:00:00Z", version="kubectl-policy 0.1.0", cluster="east", context="admin@east", server="v1.35.0"

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError
+from kubectl_policy.model import Snapshot
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
 from kubectl_policy.sources.manifests import load_worlds
+from kubectl_policy.sources.options import Render
 from kubectl_policy.sources.snapshot import Header, pack
 from kubectl_policy.sources.snapshot import write as save
 from tests.repository import alone
 from tests.sources.rendering.trees import helm, kubectl, program, write
 from tests.sources.tree.build import BASE, OVERLAYS, argo, flux, refs, refs_in, service, worlds_in
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from kubectl_policy.model import Snapshot
-    from kubectl_policy.sources.options import Render
 
 FLEET = {
     **{

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import pytest
 
 from kubectl_policy.cli import run
+from kubectl_policy.model import Json
 from kubectl_policy.text import Document, Unread, documents, fast_yaml, inherited_fields
 from kubectl_policy.text.documents import DocumentReader
 from kubectl_policy.text.yaml_reader import YamlReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from kubectl_policy.model import Json
 
 # As both readers read, as the exact one reads alone, and with nothing kept but heads.
 Mode: TypeAlias = Literal["usual", "exact", "deferred"]

@@ -6,21 +6,19 @@ import json
 import sys
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kubectl_policy.model import Json
 from kubectl_policy.text import Document, Unread
 from kubectl_policy.text.documents import DocumentReader
 from kubectl_policy.text.fast_yaml import Gate
 from tests.property.examples import examples
 from tests.text.readings import contents, read, read_exactly, same_in_all_modes
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 _FILES: Final = sorted(path for path in FIXTURES.rglob("*") if path.suffix in {".yaml", ".yml", ".json"})

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubectl_policy.model import Json
 from kubectl_policy.model.body import Body
 from kubectl_policy.text import MAX_DEPTH, Document, DocumentError, TextSpan
 from kubectl_policy.text.json_reader import read_json
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 
 def _documents(text: str, start: int = 0, line: int = 1) -> list[Document]:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 import pytest
 
-from kubectl_policy.model import FieldPath
+from kubectl_policy.model import FieldPath, Json
 from kubectl_policy.text import MAX_DEPTH, Document
 from kubectl_policy.text import lines as text_lines
 from kubectl_policy.text.documents import DocumentReader, objects_in
 from kubectl_policy.text.lines import ANY, TextLines, comments_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kubectl_policy.model import Json
 
 REPEATED: Final = """\
 kind: Base

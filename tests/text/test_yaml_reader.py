@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.model import FieldPath
+from kubectl_policy.model import FieldPath, Json, Problem
 from kubectl_policy.text import MAX_DEPTH, DocumentError, yaml_reader
 from kubectl_policy.text.scalars import key_of, plain_scalar
 from kubectl_policy.text.yaml_reader import MAX_REPEATED, MAX_REPEATED_CHARACTERS, YamlReader
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Problem
 
 _SCALARS = (
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)

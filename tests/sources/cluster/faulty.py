@@ -6,25 +6,20 @@ import gzip
 import json
 import socket
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ssl import SSLSocket
+from ssl import SSLContext, SSLSocket
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from urllib3 import HTTPHeaderDict
 
 from kubectl_policy.model.kinds import BUILT_IN, plural
 from tests.sources.cluster import faults
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from ssl import SSLContext
-    from types import TracebackType
-    from typing import Self
-
-    from tests.sources.cluster.faults import Fault
+from tests.sources.cluster.faults import Fault
 
 Thing = dict[str, Any]
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import ssl
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from urllib3 import PoolManager
 
 from kubectl_policy.errors import ClusterError
+from kubectl_policy.model import Json
 from kubectl_policy.sources.cluster.access import Access, ClusterOptions, access_to
 from kubectl_policy.sources.cluster.refusals import RequestRefused
 from tests.sources.cluster.faulty import FaultyServer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
-
-    from kubectl_policy.model import Json
 
 CERTIFICATES: Final = Path(__file__).parent / "certificates"
 

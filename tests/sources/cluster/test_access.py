@@ -7,20 +7,16 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.errors import ClusterError, UsageError
+from kubectl_policy.model import Json
 from kubectl_policy.sources.cluster import access
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to, contexts
 from tests.sources.cluster.reaching import CERTIFICATES, asked, config, reach, refusal, served, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
 
 # Each line repeats the one above it ten times.
 BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))

@@ -9,19 +9,16 @@ import pty
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from kubectl_policy.errors import ClusterError
+from kubectl_policy.model import Json
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
 from tests.sources.cluster.reaching import CERTIFICATES, asked, reach, refusal, served, written
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
 
 pytestmark = pytest.mark.usefixtures("home")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, TypeAlias
+from pathlib import Path
+from typing import Final, TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -11,14 +12,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy.errors import ClusterError
+from kubectl_policy.model import Json
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to, contexts
 from tests.sources.cluster.reaching import config
 from tests.sources.cluster.test_access_transport import data
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
 
 pytestmark = pytest.mark.usefixtures("home")
 

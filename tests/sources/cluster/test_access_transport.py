@@ -5,21 +5,17 @@ from __future__ import annotations
 import base64
 import socket
 import ssl
+from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import pytest
 from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError
 
 from kubectl_policy.errors import ClusterError
+from kubectl_policy.model import Json
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
+from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import CERTIFICATES, asked, reach, served, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
-    from tests.sources.cluster.faulty import FaultyServer
 
 pytestmark = pytest.mark.usefixtures("home")
 

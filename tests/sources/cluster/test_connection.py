@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import socket
 import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,14 +21,9 @@ from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Connection
 from kubectl_policy.sources.cluster.refusals import RequestRefused
 from tests.sources.cluster import faults
-from tests.sources.cluster.faulty import FaultyServer, Kind
+from tests.sources.cluster.faults import Fault
+from tests.sources.cluster.faulty import FaultyServer, Handler, Kind
 from tests.sources.cluster.reaching import access_of, outcome, reaching
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from tests.sources.cluster.faults import Fault
-    from tests.sources.cluster.faulty import Handler
 
 ROUTES = "/apis/gateway.networking.k8s.io/v1/namespaces/baker/httproutes"
 ALL_ROUTES = "/apis/gateway.networking.k8s.io/v1/httproutes"

@@ -6,8 +6,9 @@ import json
 import os
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import pytest
 from hypothesis import given
@@ -28,9 +29,6 @@ from kubectl_policy.sources.cluster.refusals import RequestRefused
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
 from tests.sources.cluster.reaching import reaching
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 GATEWAYS: Final = "gateway.networking.k8s.io"
 KINDS: Final = (

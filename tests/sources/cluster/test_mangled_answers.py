@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -13,14 +14,9 @@ from hypothesis import strategies as st
 from kubectl_policy.sources.cluster.connection import Connection
 from kubectl_policy.sources.cluster.refusals import RequestRefused
 from tests.sources.cluster import faults
+from tests.sources.cluster.faults import Fault
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import outcome, reaching
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.sources.cluster.faults import Fault
-
 
 REAL: Final = json.dumps({"kind": "Route", "metadata": {"name": "é", "a": None}, "spec": [1, 2.5, True]}).encode()
 LINES: Final = (b"200 OK", b"200", b"99999 X", b"-1 X", b"abc", b"100 Continue", b"101 Switching Protocols")

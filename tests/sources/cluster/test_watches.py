@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from threading import Timer
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, Json, ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kind_roles import NAMESPACE, SERVICE
 from kubectl_policy.sources.cluster.connection import METADATA, Connection
 from kubectl_policy.sources.cluster.discovery import Served
 from kubectl_policy.sources.cluster.refusals import RequestRefused
+from kubectl_policy.sources.cluster.responses import Watch
 from kubectl_policy.sources.cluster.watches import ReadVersions, watch_scopes
 from kubectl_policy.sources.cluster.world import EVENT, Query
 from tests.sources.cluster import faults
+from tests.sources.cluster.faults import Fault
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import reaching
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from kubectl_policy.model import Json
-    from kubectl_policy.sources.cluster.responses import Watch
-    from tests.sources.cluster.faults import Fault
 
 POLICY: Final = GroupKind("example.com", "ColorPolicy")
 SERVED: Final = {

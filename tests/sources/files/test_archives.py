@@ -5,24 +5,19 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from kubectl_policy.errors import NothingThereError, SourceError, UsageError
-from kubectl_policy.model import Origin
+from kubectl_policy.model import Origin, Snapshot
 from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state, locate
 from kubectl_policy.sources.files import disk
 from kubectl_policy.sources.files.disk import Disk
 from kubectl_policy.sources.history import Authors, states
 from kubectl_policy.sources.rendering.programs import find_program
 from tests.repository import CM
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from kubectl_policy.model import Snapshot
 
 FILES = {"a.yaml": CM % "a", "apps/b.yaml": "# b\n" + CM % "b", "apps/deep/c.yaml": CM % "c", "README.md": "#"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from kubectl_policy.sources import load_state
 from kubectl_policy.sources.files import git
 from kubectl_policy.sources.files.git import GitAnswer, Objects, ask, tree_of
 from tests.repository import CM, Repository
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EVIL = (
     "--help",

@@ -6,8 +6,8 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +17,6 @@ from kubectl_policy.sources.files.disk import Disk, read_stdin
 from kubectl_policy.sources.files.input_files import InputFile, find_files
 from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.text import DocumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture

@@ -5,23 +5,18 @@ from __future__ import annotations
 import errno
 import os
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.model import Origin
+from kubectl_policy.model import Origin, Snapshot
 from kubectl_policy.sources import load_manifests, load_state, locate
 from kubectl_policy.sources.files import decoding
 from kubectl_policy.sources.files import tree as trees
 from kubectl_policy.sources.files.git import open_revision, revision_and_path
 from kubectl_policy.sources.files.input_files import find_files, read_stored
 from tests.repository import CM, Repository
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy.model import Snapshot
 
 
 @pytest.fixture
