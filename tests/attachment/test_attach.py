@@ -51,7 +51,6 @@ def attachments(
     complete: bool = True,
     gaps: Sequence[Gap] = (),
 ) -> tuple[Attachment, ...]:
-    """The attachments of a policy in a world with the others."""
     return attach(found, profile, Topology(index(found, *others, complete=complete, gaps=gaps)))
 
 
@@ -62,14 +61,10 @@ def outcome(*others: Resource, to: Mapping[str, Json], profile: PolicyKindProfil
 
 
 class TestUnusable:
-    """References that name nothing that could be looked for."""
-
     def test_no_kind(self) -> None:
-        """A name alone."""
         assert outcome(to={"name": "g"}) == ("target missing", "spec.targetRefs[0] names no kind")
 
     def test_neither_name_nor_labels(self) -> None:
-        """A kind alone."""
         assert outcome(to={"kind": "Gateway"}) == (
             "target missing",
             "spec.targetRefs[0] names no object and selects none",
@@ -83,7 +78,6 @@ class TestUnusable:
         )
 
     def test_a_kind_that_the_policy_kind_does_not_take(self) -> None:
-        """The message says which it takes, virtual ones included."""
         profile = replace(
             ANY,
             declared_targets=frozenset({GroupKind("", "Service")}),
@@ -99,10 +93,7 @@ class TestUnusable:
 
 
 class TestByName:
-    """References to one object."""
-
     def test_missing(self) -> None:
-        """In a complete world, what was not read does not exist."""
         assert outcome(to=target("g")) == ("target missing", "Gateway default/g does not exist")
 
     def test_unknown(self) -> None:
@@ -171,7 +162,6 @@ class TestAcrossNamespaces:
 
     @pytest.mark.parametrize("gap", [Gap("ReferenceGrant", "infra", "forbidden"), Gap("", "", "forbidden")], ids=str)
     def test_whether_there_is_a_grant_is_unknown(self, gap: Gap) -> None:
-        """Grants that could not be read prove nothing."""
         (found,) = attachments(policy("p", self.far), self.there, gaps=[gap])
         assert (found.state, found.message) == (
             "target unknown",
@@ -182,28 +172,22 @@ class TestAcrossNamespaces:
         )
 
     def test_with_a_grant(self) -> None:
-        """The grant names the policy kind and its namespace."""
         assert outcome(self.there, self.lets_in, to=self.far) == ("attached", "")
 
     def test_where_no_grant_is_required(self) -> None:
-        """The profile says so."""
         assert outcome(self.there, to=self.far, profile=replace(ANY, grant_required=False)) == ("attached", "")
 
     def test_a_namespace_that_is_the_policy_s_own(self) -> None:
-        """Named though it need not be."""
         profile = replace(ANY, cross_namespace=False)
         assert outcome(gateway("g"), to=target("g", namespace="default"), profile=profile) == ("attached", "")
 
     def test_a_cluster_scoped_policy(self) -> None:
-        """It has no namespace to leave."""
         found = policy("p", self.far)
         free = replace(found, ref=replace(found.ref, namespace=""))
         assert [one.state for one in attachments(free, self.there)] == ["attached"]
 
 
 class TestByLabels:
-    """References to every object of a kind that has the labels."""
-
     by_tier: Final[Mapping[str, Json]] = {
         "group": GATEWAY_API,
         "kind": "HTTPRoute",
@@ -223,13 +207,11 @@ class TestByLabels:
         assert found.state == "target unknown"
 
     def test_no_cluster_scoped_object_is_selected(self) -> None:
-        """The message names no namespace."""
         everything: Mapping[str, Json] = {"kind": "Namespace", "selector": {"matchLabels": {"a": "b"}}}
         (found,) = attachments(policy("p", everything), namespace("default"))
         assert found.message == "spec.targetRefs[0] selects no Namespace"
 
     def test_every_object_that_is_selected(self) -> None:
-        """One attachment each, sorted by name, sections included."""
         web = [route(name, labels={"tier": "web"}) for name in ("z", "a")]
         found = attachments(policy("p", {**self.by_tier, "sectionName": "rule[0]"}), *web, route("other"))
         assert [(one.state, one.target) for one in found] == [
@@ -238,19 +220,15 @@ class TestByLabels:
         ]
 
     def test_cluster_scoped_objects(self) -> None:
-        """Namespaces by their labels."""
         everything: Mapping[str, Json] = {"kind": "Namespace", "selector": {"matchLabels": {"team": "edge"}}}
         found = attachments(policy("p", everything), namespace("a", {"team": "edge"}), namespace("b"))
         assert [one.target for one in found] == [node("Namespace", "a", group="")]
 
 
 class TestVirtual:
-    """Targets of kinds that no API serves."""
-
     to = target("ghost", "Ghost", group="v.io")
 
     def test_not_in_an_open_world(self) -> None:
-        """There the definition may just not have been read."""
         (found,) = attachments(policy("p", self.to), complete=False)
         assert (found.state, found.virtual) == ("target unknown", False)
 
@@ -260,7 +238,6 @@ class TestVirtual:
         assert (found.state, found.virtual) == ("target missing", False)
 
     def test_not_an_object_that_was_read(self) -> None:
-        """It exists, whatever serves it."""
         (found,) = attachments(policy("p", self.to), resource("Ghost", "ghost", group="v.io"))
         assert (found.state, found.virtual) == ("attached", False)
 
@@ -271,7 +248,6 @@ class TestVirtual:
         assert found.message == "Ghost.v.io is a virtual kind: no API serves it"
 
     def test_where_the_profile_says_so(self) -> None:
-        """In any world."""
         profile = replace(ANY, virtual_targets=frozenset({GroupKind("v.io", "Ghost")}))
         (found,) = attachments(policy("p", self.to), profile=profile, complete=False)
         assert (found.state, found.virtual, found.target) == ("attached", True, node("Ghost", "ghost", group="v.io"))
@@ -297,7 +273,6 @@ def world(*targets: dict[str, Json]) -> Analysis:
 
 
 def attached(analysis: Analysis) -> tuple[Attachment, ...]:
-    """The attachments of the policy."""
     return analysis.attachments[analysis.policies[0].ref]
 
 
@@ -310,12 +285,10 @@ class TestWhatIsNotUnderstood:
         assert (found.state, found.doubtful, found.message) == ("attached", True, PORT)
 
     def test_several_members(self) -> None:
-        """Each is named."""
         (found,) = attached(world(target("g", port=80, mode="x")))
         assert found.message == f"what spec.targetRefs[0].mode means is not known; {PORT}"
 
     def test_a_namespace_where_there_is_none(self) -> None:
-        """Of a kind that is known to be cluster-scoped."""
         (found,) = attached(world(target("public", "GatewayClass", namespace="infra")))
         assert (found.state, found.doubtful) == ("attached", True)
         assert found.message == "spec.targetRefs[0].namespace is infra, and a GatewayClass has no namespace"
@@ -328,13 +301,11 @@ class TestWhatIsNotUnderstood:
         assert (found.state, found.doubtful, found.message) == ("attached", False, "")
 
     def test_by_labels(self) -> None:
-        """Each object that it selects."""
         selecting: dict[str, Json] = {"group": GATEWAY_API, "kind": "Gateway", "selector": {}, "port": 80}
         (found,) = attached(world(selecting))
         assert (found.state, found.message) == ("attached", PORT)
 
     def test_one_that_fails_has_its_own_reason(self) -> None:
-        """What it says besides does not matter then."""
         (found,) = attached(world(target("ghost", port=80)))
         assert (found.state, found.doubtful) == ("target missing", False)
 
@@ -361,7 +332,6 @@ class TestAnswers:
         assert [thing.reason for thing in answer.unseen] == [PORT]
 
     def test_get(self) -> None:
-        """The counts are marked."""
         analysis = world(target("g", port=80))
         assert [thing.reason for thing in policy_row(analysis, analysis.policies[0]).unseen] == [PORT]
 
@@ -374,11 +344,9 @@ class TestAnswers:
         assert PORT in {thing.reason for thing in why_not(analysis, found, node("HTTPRoute", "r")).unseen}
 
     def test_blast_radius(self) -> None:
-        """It fails closed."""
         analysis = world(target("g", port=80))
         assert PORT in {thing.reason for thing in blast_radius(analysis, analysis.policies[0].ref).difference.unseen}
 
     def test_several_targets_with_the_same_doubt(self) -> None:
-        """Each reference is named once."""
         analysis = world(target("g", port=80), target("r", "HTTPRoute", port=80))
         assert len(describe_policy(analysis, analysis.policies[0].ref).unseen) == 2

@@ -50,7 +50,6 @@ FILTER: Final = names("p")
 
 
 def filtered(*filters: Json, name: str = "r", kind: str = "HTTPRoute", namespace: str = "default") -> Resource:
-    """A route with one rule, called buy, that has these filters."""
     return route(name, kind=kind, namespace=namespace, rules=[rule(backend(), name="buy", filters=list(filters))])
 
 
@@ -67,8 +66,6 @@ def attachments(
 
 
 class TestAttached:
-    """Filters that name a policy which can be so named."""
-
     def test_to_the_rule(self) -> None:
         """With the place of the filter, which counts from 1 whatever stands before it."""
         (found,) = attachments(filtered({"type": "URLRewrite"}, FILTER))
@@ -92,12 +89,10 @@ class TestAttached:
         assert [one.declared.filter_position for one in found] == [0, 1, 1, 2, 3]
 
     def test_to_a_kind_that_attaches_in_no_other_way(self) -> None:
-        """Whatever looks like a target reference is none."""
         (found,) = attachments(gateway("g"), filtered(FILTER), profile=ALONE, found=policy("p", target("g")))
         assert found.target == node("HTTPRoute", "r", "buy")
 
     def test_a_cluster_scoped_policy(self) -> None:
-        """It has no namespace to share with the route."""
         wide = resource("GatewayClass", "p")
         profile = replace(EITHER, group_kind=wide.ref.group_kind)
         (found,) = attachments(filtered(names("p", "GatewayClass", GATEWAY_API)), found=wide, profile=profile)
@@ -125,7 +120,6 @@ class TestAttached:
     ids=str,
 )
 def test_a_filter_that_names_something_else(item: Json) -> None:
-    """By group, kind, name or type, or nothing at all."""
     assert attachments(filtered(item)) == ()
     assert attachments(filtered(item, FILTER))[0].declared.filter_position == 2
 
@@ -164,8 +158,6 @@ def test_routes_are_gone_through_only_for_kinds_that_filters_name(monkeypatch: p
 
 
 class TestFailing:
-    """Filters that name the policy and do not attach it."""
-
     def test_a_route_of_another_kind(self) -> None:
         """Its filters may not name the kind, and the message says whose may."""
         (found,) = attachments(filtered(FILTER, kind="GRPCRoute"))
@@ -175,7 +167,6 @@ class TestFailing:
         )
 
     def test_a_backend_of_a_kind_that_applies_to_rules_alone(self) -> None:
-        """The filter is refused."""
         (found,) = attachments(route(rules=[rule({**backend(), "filters": [FILTER]})]))
         assert (found.state, found.target, found.declared.filter_position) == (
             "filter unsupported",
@@ -193,7 +184,6 @@ class TestFailing:
         assert found.message == f"it applies only to {requests}, and what it changes there is not computed"
 
     def test_a_route_of_another_controller(self) -> None:
-        """None of its parents is managed by the kind's own."""
         (found,) = attachments(
             gateway_class(),
             gateway("g"),
@@ -206,17 +196,13 @@ class TestFailing:
         )
 
     def test_a_policy_without_what_it_needs(self) -> None:
-        """It is invalid, however it attaches."""
         profile = replace(EITHER, needs=(RequiredObject(field="spec.source", group="", kinds=("ConfigMap",)),))
         (found,) = attachments(filtered(FILTER), profile=profile)
         assert (found.state, found.message) == ("policy invalid", "spec.source names no ConfigMap")
 
 
 class TestUnread:
-    """Policies that no filter names, as far as could be read."""
-
     def test_routes_that_were_not_read(self) -> None:
-        """One of them may name it."""
         (found,) = attachments(complete=False)
         assert (found.state, found.target, found.declared.field) == ("target unknown", None, "")
         assert (
@@ -236,7 +222,6 @@ class TestUnread:
 
 
 def asked(*world: Resource, profile: PolicyKindProfile = BACKENDS, complete: bool = True) -> Analysis:
-    """A world with a Gateway and a Service."""
     return analyze(snapshot(gateway_class(), gateway("g"), service(), *world, complete=complete), profiles=[profile])
 
 
@@ -257,7 +242,6 @@ class TestProblems:
         assert problem.message.endswith("default/gone does not exist; requests to this rule get an error response")
 
     def test_a_policy_of_another_namespace_does_not_exist(self) -> None:
-        """Not for this route."""
         found = filtered(FILTER)
         (problem,) = asked(found, policy("p", namespace="other")).problems_of(found.ref)
         assert (problem.rule, problem.related) == (
@@ -266,7 +250,6 @@ class TestProblems:
         )
 
     def test_a_filter_of_a_backend(self) -> None:
-        """Then requests to that backend fail."""
         found = route(rules=[rule({**backend(), "filters": [FILTER]})])
         (problem,) = asked(found).problems_of(found.ref)
         assert problem.message.endswith("does not exist; requests to Service default/s get an error response")
@@ -278,7 +261,6 @@ class TestProblems:
         assert (problem.rule, problem.severity) == ("unknown-reference", "info")
 
     def test_a_policy_that_exists(self) -> None:
-        """Nothing is wrong."""
         found, one = filtered(FILTER), policy("p")
         assert asked(found, one).problems_of(found.ref) == ()
         assert asked(found, one).problems_of(one.ref) == ()
@@ -297,7 +279,6 @@ class TestProblems:
         assert guessed.problems_of(found.ref) == ()
 
     def test_a_filter_that_does_not_attach(self) -> None:
-        """Told of the policy, with the line of the route."""
         one = policy("p")
         (problem,) = asked(filtered(FILTER, kind="GRPCRoute"), one).problems_of(one.ref)
         assert (problem.rule, problem.severity, problem.subject, problem.field) == (
@@ -334,8 +315,6 @@ class TestProblems:
 
 
 class TestEnforcement:
-    """Whether a policy that filters name has an effect."""
-
     def test_on_a_rule(self) -> None:
         """Where its route carries traffic."""
         one = policy("p", a=1)
@@ -343,7 +322,6 @@ class TestEnforcement:
         assert asked(filtered(FILTER), one).affected_by(node("HTTPRoute", "r", "buy")) == (one.ref,)
 
     def test_on_a_route_that_is_attached_to_nothing(self) -> None:
-        """Nothing comes of it."""
         lost = route(parents=[], rules=[rule(backend(), filters=[FILTER])])
         one = policy("p", a=1)
         analysis = asked(lost, one)

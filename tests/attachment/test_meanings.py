@@ -10,7 +10,6 @@ from kubectl_policy.resolution.enforcement import ENFORCEMENT, EnforcementState
 
 
 def test_every_state_has_a_row() -> None:
-    """And there are no others."""
     assert MEANINGS.keys() == {*get_args(State)}
     assert ENFORCEMENT.keys() == {*get_args(EnforcementState)}
 
@@ -24,7 +23,6 @@ def test_what_is_reported_is_an_event() -> None:
 
 
 def test_rules_and_reasons_are_words_of_their_own() -> None:
-    """No two states share one."""
     assert len({meaning.rule for meaning in MEANINGS.values()}) == len(MEANINGS)
     reasons = [meaning.why for meaning in MEANINGS.values() if meaning.why]
     assert len({*reasons}) == len(reasons) == len(MEANINGS) - 2

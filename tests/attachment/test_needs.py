@@ -53,18 +53,15 @@ def missing(
 
 
 def store(name: str, kind: str = "Store", namespace: str = "default") -> Resource:
-    """A store of either kind."""
     return resource(kind, name, group="db.example.com", namespace=namespace)
 
 
 @pytest.mark.parametrize("reference", [None, 7, "a", [], ["a"], {}, {"name": ""}, {"name": 7}], ids=str)
 def test_a_reference_that_names_nothing(reference: Json) -> None:
-    """An unreadable one is none."""
     assert missing(reference, store("a")) == "spec.store names no Store"
 
 
 def test_a_kind_that_is_not_taken() -> None:
-    """The message says which are."""
     assert missing({"kind": "Shed", "name": "a"}) == "spec.store.kind Shed is not one of Store, ClusterStore"
     assert missing({"kind": 7, "name": "a"}, store("a")) == ""
 
@@ -164,8 +161,6 @@ def test_whether_a_policy_may_refer_to_what_it_needs() -> None:
 
 
 class TestOptional:
-    """A reference that a policy may do without."""
-
     profile = replace(NEEDY, needs=(replace(STORE, optional=True),))
 
     def test_without_it(self) -> None:
@@ -189,12 +184,9 @@ class TestOptional:
 
 
 class TestLists:
-    """References in lists on the way to the field, or at its end."""
-
     nested = replace(NEEDY, needs=(RequiredObject(field="spec.jobs.store", group="db.example.com", kinds=("Store",)),))
 
     def test_every_one_of_them(self) -> None:
-        """The first that is missing is told."""
         found: Json = [{"name": "a"}, {"name": "b"}, {"name": "c"}]
         assert missing(found, store("a"), store("c")) == "Store default/b, which spec.store[1] names, does not exist"
         assert missing(found, store("a"), store("b"), store("c")) == ""
@@ -218,7 +210,6 @@ class TestLists:
         assert (lacking.message.partition(", does")[0] if lacking else "") == expected
 
     def test_what_was_not_read(self) -> None:
-        """Each of them."""
         found = policy("p", store=[{"name": "a"}, {"name": "b"}, {}])
         assert [needed.ref.name for needed in unread_needs(index(found), found, NEEDY)] == ["a", "b"]
 
@@ -234,7 +225,6 @@ class TestOtherNamespaces:
     forbidden = "no ReferenceGrant in namespace far lets ColorPolicy default/p refer to Store far/a"
 
     def test_without_a_grant(self) -> None:
-        """Whether or not the object exists."""
         assert missing(self.far, self.there) == missing(self.far) == self.forbidden
 
     def test_with_a_grant(self) -> None:
@@ -248,11 +238,9 @@ class TestOtherNamespaces:
         assert missing(self.far, self.there, others) == self.forbidden
 
     def test_its_own_namespace(self) -> None:
-        """Needs none, though it is named."""
         assert missing({"name": "a", "namespace": "default"}, store("a")) == ""
 
     def test_cluster_scoped_kinds(self) -> None:
-        """Are in no namespace, whatever the reference says."""
         found: Json = {"kind": "ClusterStore", "name": "a", "namespace": "far"}
         for place in ("", "default", "far"):
             assert missing(found, store("a", "ClusterStore", place)) == ""
@@ -292,7 +280,6 @@ class TestThrough:
     def missing(
         self, key: Json, *objects: Resource, complete: bool = True, gaps: Sequence[Gap] = (), kind: str = "Store"
     ) -> str:
-        """What a policy misses that needs a store with that key."""
         reference: Json = {"kind": kind, "name": "a"}
         world = (self.keyed(key, kind), *objects)
         return missing(reference, *world, profile=THROUGH, complete=complete, gaps=gaps)
@@ -304,12 +291,10 @@ class TestThrough:
         assert self.missing({"name": "k"}, resource("Secret", "k", group="", namespace="far")) == gone
 
     def test_what_exists(self) -> None:
-        """Or is not named, which it need not be."""
         assert self.missing({"name": "k"}, resource("Secret", "k", group="")) == ""
         assert self.missing(None) == ""
 
     def test_what_may_not_be_referred_to(self) -> None:
-        """A grant has to let the object in between, not the policy."""
         far: Json = {"name": "k", "namespace": "far"}
         secret = resource("Secret", "k", group="", namespace="far")
         forbidden = "no ReferenceGrant in namespace far lets Store default/a refer to Secret far/k"
@@ -332,7 +317,6 @@ class TestThrough:
         assert [*unread_needs(index(found, self.keyed()), found, THROUGH)] == []
 
     def test_the_policy_competes_as_the_inner_need_says(self) -> None:
-        """The outer one is met."""
         for competes in (True, False):
             profile = replace(NEEDY, needs=(replace(STORE, through=(replace(KEY, competes=competes),)),))
             found = policy("p", store={"name": "a"})
@@ -356,7 +340,6 @@ class TestGrantSetting:
         ("values", "required"), [({"grants": "on"}, True), ({"grants": "off"}, False), ({"grants": ""}, False)], ids=str
     )
     def test_its_value_decides(self, values: dict[str, str], required: bool) -> None:  # noqa: FBT001
-        """For the need and for those through it."""
         need = self.need.under(values)
         assert (need.grant_required, need.through[0].grant_required) == (required, required)
         forbidden = "no ReferenceGrant in namespace far lets ColorPolicy default/p refer to Store far/a"
@@ -366,7 +349,6 @@ class TestGrantSetting:
         assert missing(self.far, profile=profile) != ""
 
     def test_without_such_a_setting(self) -> None:
-        """A grant is always needed."""
         assert STORE.under({"grants": "off"}).grant_required is True
 
     def test_by_default(self) -> None:
@@ -390,8 +372,6 @@ def test_requests_may_get_errors_while_a_policy_is_invalid(reference: Json) -> N
 
 
 class TestOtherKinds:
-    """What may be named besides the kinds of one group."""
-
     need: Final = replace(STORE, other_kinds=(GroupKind("cloud.example.com", "Store"), GroupKind("", "ConfigMap")))
     profile: Final = replace(NEEDY, needs=(need,))
 
@@ -412,7 +392,6 @@ class TestOtherKinds:
         assert str(needed.ref.group_kind) == named
 
     def test_another_one(self) -> None:
-        """Is none."""
         message = missing({"name": "a", "kind": "Shed"}, profile=self.profile)
         assert message == "spec.store.kind Shed is not one of Store, ClusterStore, Store, ConfigMap"
 
@@ -430,7 +409,6 @@ SECRET: Final = RequiredObject(field="spec.key", group="", kinds=("Secret",), op
 
 
 def secret(name: str, namespace: str = "default", **labels: str) -> Resource:
-    """A Secret with labels."""
     found = resource("Secret", name, group="", namespace=namespace)
     return replace(found, raw={**found.raw, "metadata": {**mapping_at(found.raw, "metadata"), "labels": labels}})
 
@@ -471,8 +449,6 @@ def test_stanzas() -> None:
 
 
 class TestLabels:
-    """Objects that are selected, of which there need be none."""
-
     need = replace(SECRET, by="labels", all_namespaces="spec.everywhere")
     key: Final[Json] = {"matchLabels": {"for": "me"}}
 
@@ -502,8 +478,6 @@ class TestLabels:
 
 
 class TestNamespaceOf:
-    """A reference to something in the namespace of another object."""
-
     def test_which_references_leave_it_out(self) -> None:
         """To what is in the one namespace of such objects, and to what is guessed, or has no namespace."""
         world, far = [secret("k", "far"), self.operator("far")], ref("Secret", "k", "far", group="")
@@ -518,7 +492,6 @@ class TestNamespaceOf:
 
     @staticmethod
     def operator(namespace: str) -> Resource:
-        """That other object."""
         return resource("Operator", "o", group="example.com", namespace=namespace)
 
     def test_one_that_was_read(self) -> None:
@@ -534,12 +507,10 @@ class TestNamespaceOf:
         assert named(need=self.need, key=self.key) == []
 
     def test_several(self) -> None:
-        """It is in the namespace of one of them."""
         world = secret("k"), secret("k", "far"), self.operator("far"), self.operator("away")
         assert named(*world, need=self.need, key=self.key) == [("spec.key", "Secret far/k", True, True)]
 
     def test_a_reference_that_names_nothing(self) -> None:
-        """Is wrong wherever it leads."""
         found = policy("p", key={})
         (wrong,) = named_needs(index(found), found, [self.need])
         assert isinstance(wrong, NotAttached)
@@ -556,7 +527,6 @@ def test_further_kinds() -> None:
 
 
 def test_a_kind_that_needs_no_grants() -> None:
-    """Whatever its settings say."""
     need = replace(SECRET, grant_required=False)
     found = policy("p", key={"name": "k", "namespace": "far"})
     world = index(found, secret("k", "far"), complete=True)
@@ -577,14 +547,12 @@ class TestTolerated:
             assert [*unread_needs(index(found), found, profile)] == []
 
     def test_what_names_nothing(self) -> None:
-        """Is as good as nothing there."""
         for reference in ({}, {"kind": "Shed", "name": "a"}):
             found = policy("p", store=reference)
             profile = replace(NEEDY, needs=(replace(STORE, when_missing="unknown"),))
             assert missing_need(index(found, complete=True), found, profile) is None
 
     def test_what_it_needs_in_turn(self) -> None:
-        """Is no more needed."""
         through = replace(STORE, when_missing="ignored", through=(KEY,))
         holder = resource("Store", "a", {"key": {"name": "k"}}, group="db.example.com")
         assert missing({"name": "a"}, holder, profile=replace(NEEDY, needs=(through,))) == ""
@@ -607,7 +575,6 @@ class TestTolerated:
         ids=str,
     )
     def test_which_element_says_so(self, jobs: Json, lacking: str) -> None:
-        """That in which the reference stands."""
         need = replace(STORE, field="spec.jobs.store", fail_open="spec.jobs.open")
         found = policy("p", jobs=jobs)
         failure = missing_need(index(found, complete=True), found, replace(NEEDY, needs=(need,)))

@@ -55,7 +55,6 @@ def web(
     hostnames: Sequence[str] | None = None,
     namespace: str = "default",
 ) -> Resource:
-    """A route at one listener, with a rule for all of its paths."""
     matches: list[Json] = [{"path": {"type": "PathPrefix", "value": path}} for path in paths]
     parents = [parent(to, section, namespace="default")]
     return route(
@@ -107,8 +106,6 @@ FINE: Final = ("attached", "")
 
 
 class TestShared:
-    """Gateway, port, hostname and path have to be the same."""
-
     def test_all_of_them(self) -> None:
         """Then the attachment fails, and says what is shared with which route."""
         assert outcome(web("a", "/tea"), web("b", "/tea")) == shares("/tea")
@@ -116,7 +113,6 @@ class TestShared:
         assert outcome(*both) == shares("/tea", port=81)
 
     def test_a_route_without_rules(self) -> None:
-        """An API server gives it one, which takes everything."""
         bare = resource("HTTPRoute", "b", {"parentRefs": [parent("g", "http")]})
         assert outcome(web("a", "/"), bare) == shares("/")
 
@@ -126,19 +122,15 @@ class TestShared:
         assert found.state == "attached"
 
     def test_no_other_route(self) -> None:
-        """Of itself a route has nothing in common with anybody."""
         assert outcome(web("a", "/tea")) == FINE
 
     def test_another_path(self) -> None:
-        """A longer one is another."""
         assert outcome(web("a", "/tea"), web("b", "/tea/green")) == FINE
 
     def test_another_port(self) -> None:
-        """At another listener of the Gateway."""
         assert outcome(web("a", "/tea"), web("b", "/tea", section="alt")) == FINE
 
     def test_another_gateway(self) -> None:
-        """At a listener of the same name and port."""
         assert outcome(web("a", "/tea"), web("b", "/tea", to="h")) == FINE
 
     def test_another_hostname(self) -> None:
@@ -163,7 +155,6 @@ class TestShared:
         assert outcome(*apart) == FINE
 
     def test_one_of_several_paths(self) -> None:
-        """In whichever rule it stands."""
         more = route("b", parents=[parent("g", "http")], rules=[rule(backend()), *_rules("/coffee", "/tea")])
         assert outcome(web("a", "/milk", "/tea"), more) == shares("/tea")
 
@@ -191,13 +182,11 @@ class TestShared:
         assert outcome(web("a", "/tea", hostnames=["less.org"]), own, at_set) == FINE
 
     def test_a_route_that_is_not_attached(self) -> None:
-        """Has no requests to share, on whichever side."""
         lost = web("b", "/tea", section="ghost")
         assert outcome(web("a", "/tea"), lost) == FINE
         assert outcome(web("a", "/tea", section="ghost"), web("b", "/tea")) == FINE
 
     def test_a_route_of_another_namespace(self) -> None:
-        """Is another route, whatever its name."""
         expected = shares("/tea", "HTTPRoute away/a")
         assert outcome(web("a", "/tea"), web("a", "/tea", namespace="away")) == expected
 
@@ -228,13 +217,11 @@ class TestOtherRoutes:
         assert outcome(grpc("a", method), grpc("b", {"service": "other"}), to=self.to) == FINE
 
     def test_a_grpc_route_and_an_http_route(self) -> None:
-        """Share a path like any two routes."""
         expected = shares("/tea.Pot/Pour", "HTTPRoute default/b", route="GRPCRoute default/a")
         pour = grpc("a", {"service": "tea.Pot", "method": "Pour"})
         assert outcome(pour, web("b", "/tea.Pot/Pour"), to=self.to) == expected
 
     def test_routes_without_paths(self) -> None:
-        """Share nothing in this sense."""
         tcp = gateway("t", listener("tcp", "TCP", 90))
         streams = [
             resource("TCPRoute", name, {"parentRefs": [parent("t")], "rules": [rule(backend())]}) for name in "ab"
@@ -246,7 +233,6 @@ class TestTargets:
     """Routes that the policy itself targets may share with each other; else everything fails."""
 
     def test_a_targeted_route(self) -> None:
-        """May share."""
         found = attachments(web("a", "/tea"), web("b", "/tea"), to=[TO_A, target("b", "HTTPRoute")])
         assert [one.state for one in found] == ["attached", "attached"]
 
@@ -260,17 +246,14 @@ class TestTargets:
         ]
 
     def test_what_is_no_route_shares_nothing(self) -> None:
-        """A policy on the Gateway is about all of its routes."""
         assert outcome(web("a", "/tea"), web("b", "/tea"), to=[target("g")]) == FINE
 
     def test_one_that_the_policy_may_not_target(self) -> None:
-        """Is one that it does not target."""
         far = target("a", "HTTPRoute", namespace="away")
         found = attachments(web("a", "/tea"), web("a", "/tea", namespace="away"), to=[TO_A, far])
         assert [one.state for one in found] == ["target overlaps", "not permitted"]
 
     def test_a_policy_that_is_invalid(self) -> None:
-        """Stays what it is."""
         needy = replace(ALONE, needs=(RequiredObject(field="spec.key", group="", kinds=("Secret",)),))
         (found,) = attachments(web("a", "/tea"), web("b", "/tea"), profile=needy)
         assert (found.state, found.message) == ("policy invalid", "spec.key names no Secret")
@@ -289,8 +272,6 @@ class TestTargets:
 
 
 class TestOpenWorld:
-    """What was not read shares nothing as far as is known."""
-
     def test_routes_that_were_not_read(self) -> None:
         """Prove nothing; those that were read share what they share."""
         (found,) = attachments(web("a", "/tea"), complete=False)
@@ -313,8 +294,6 @@ class TestOpenWorld:
 
 
 class TestPlaceholders:
-    """What is to be filled in may be what another route has."""
-
     @staticmethod
     def unsure(what: str, *, port: int | str = 80) -> tuple[str, str]:
         """State and message where it is not known whether requests are shared with route `b`."""
@@ -331,7 +310,6 @@ class TestPlaceholders:
         assert outcome(known, web("a", "/coffee", hostnames=["${X}"])) == FINE
 
     def test_one_of_both(self) -> None:
-        """It is the same, whatever it is."""
         both = [web(name, "/tea", hostnames=["${X}"]) for name in "ab"]
         assert outcome(*both) == shares("${X}/tea")
 
@@ -341,7 +319,6 @@ class TestPlaceholders:
         assert outcome(known, open_one) == self.unsure("cafe.org/tea")
 
     def test_a_port(self) -> None:
-        """Of another listener."""
         more = listener("more", hostname="a.org", allowedRoutes=allow()) | {"port": "${PORT}"}
         own = listener_set("ls", more)
         at_set = route("b", parents=[parent("ls", "more", kind="ListenerSet")], rules=[*_rules("/tea")])
@@ -349,7 +326,6 @@ class TestPlaceholders:
         assert outcome(web("a", "/tea", hostnames=["b.org"]), own, at_set) == FINE
 
     def test_a_second_parent_with_a_placeholder(self) -> None:
-        """It takes nothing from what is known by the first one."""
         twice = route(
             "a",
             parents=[parent("g", "http"), parent("g", "${X}")],
@@ -358,7 +334,6 @@ class TestPlaceholders:
         assert outcome(twice, web("b", "/tea")) == shares("/tea")
 
     def test_a_route_of_its_own(self) -> None:
-        """With those that the policy targets as well, it may share."""
         both = web("a", "/tea", hostnames=["a.org"]), web("b", "/tea", hostnames=["${X}"])
         found = attachments(*both, to=[TO_A, target("b", "HTTPRoute")])
         assert [one.state for one in found] == ["attached", "attached"]

@@ -42,7 +42,6 @@ def attached(reference: dict[str, Json], *others: Resource) -> list[tuple[str, s
     ],
 )
 def test_kinds(reference: dict[str, Json], kind: str) -> None:
-    """A kind that is not known may be one that the policy takes."""
     message = f"which kind spec.targetRefs[0] names cannot be known yet: {kind} is to be filled in"
     assert attached(reference, gateway()) == [("target unknown", "", message)]
 
@@ -69,7 +68,6 @@ def test_sections() -> None:
     [({"app": "a"}, {"app": "${A}"}), ({"app": "${A}"}, {"app": "a"})],
 )
 def test_labels(selector: dict[str, Json], labels: dict[str, str]) -> None:
-    """What a selector may select is named, beside what it selects."""
     reference: dict[str, Json] = {
         "group": "gateway.networking.k8s.io",
         "kind": "HTTPRoute",
@@ -120,12 +118,10 @@ ROUTES: Json = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "sele
 
 
 def analysed(*world: Resource) -> Analysis:
-    """A world that is complete."""
     return analyze(snapshot(*world, complete=True), profiles=[SELECTING])
 
 
 def possible(obj: ObjectRef, *world: Resource) -> list[str]:
-    """The policies that may be attached to an object."""
     return [str(found.policy) for found in analysed(*world).possible_attachments.to(obj)]
 
 
@@ -134,13 +130,11 @@ def possible(obj: ObjectRef, *world: Resource) -> list[str]:
     [target("${G}"), target("g", namespace="${NS}"), target("g", "${K}"), target("g", "${K}", namespace="default")],
 )
 def test_a_reference_that_may_name_an_object(reference: dict[str, Json]) -> None:
-    """By name, by namespace or by kind."""
     assert possible(ref("Gateway", "g"), gateway(), policy("p", reference)) == ["ColorPolicy default/p"]
     assert possible(ref("Gateway", "g"), gateway(), policy("p", target("other"))) == []
 
 
 def test_a_reference_of_an_unknown_kind_to_something_else() -> None:
-    """What is known of it rules others out."""
     world = (gateway(), policy("p", target("other", "${K}")))
     assert possible(ref("Gateway", "g"), *world) == []
     assert possible(ref("GatewayClass", "other"), *world) == ["ColorPolicy default/p"]

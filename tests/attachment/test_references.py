@@ -37,12 +37,10 @@ NO_REFERENCES: Final[list[Json]] = [
 
 @pytest.mark.parametrize("spec", NO_REFERENCES, ids=str)
 def test_what_is_no_reference(spec: Json) -> None:
-    """Hostile shapes refer to nothing."""
     assert references(spec) == ()
 
 
 def test_fields_of_another_type_are_empty() -> None:
-    """A reference with numbers for names names nothing."""
     spec: Json = {"targetRef": {"group": 1, "kind": None, "name": ["x"], "namespace": {}, "sectionName": True}}
     assert references(spec) == (TargetReference("spec.targetRef", "", ""),)
 
@@ -60,7 +58,6 @@ def test_many_references_keep_their_places() -> None:
 
 
 def test_all_spellings_at_once() -> None:
-    """In the order of the kind's target fields."""
     spec: Json = {
         "targetSelectors": [{"kind": "K", "matchLabels": {"a": "b"}}],
         "targetRefs": [{"kind": "K", "name": "m"}],
@@ -74,7 +71,6 @@ def test_all_spellings_at_once() -> None:
 
 
 def test_the_profile_says_where_references_stand() -> None:
-    """At any path."""
     profile = PolicyKindProfile(
         GroupKind("example.com", "ColorPolicy"), "inherited", "profile", reference_fields=("spec.at.to",)
     )
@@ -91,15 +87,11 @@ def test_a_group_that_is_left_out() -> None:
 
 
 class TestSelectors:
-    """References by labels."""
-
     def test_a_reference_by_name_selects_nothing(self) -> None:
-        """A name beats labels."""
         (found,) = references({"targetRef": {"kind": "K", "name": "n", "matchLabels": {"a": "b"}}})
         assert found.selector is None
 
     def test_a_reference_without_a_name_and_labels(self) -> None:
-        """Neither by name nor by labels."""
         (found,) = references({"targetRef": {"kind": "K"}})
         assert found.selector is None
 
@@ -140,7 +132,6 @@ RULES: Final = [rule(), rule(name="named"), rule(), rule(name="rule-4")]
 
 
 def at_section(section: str, profile: PolicyKindProfile = NUMBERING) -> Attachment:
-    """What a reference to that section of a route comes to."""
     found = policy("p", target("r", "HTTPRoute", section))
     (attachment,) = attach(found, profile, Topology(index(found, route("r", rules=RULES), complete=True)))
     return attachment
@@ -166,7 +157,6 @@ def test_the_rule_of_that_number(section: str, expected: str) -> None:
 
 
 def test_other_kinds_do_not_number_them() -> None:
-    """There the number is a name that no rule has."""
     found = at_section("rule-1", UNNUMBERED)
     assert found.message == "HTTPRoute default/r has no section rule-1; it has rule[0], named, rule[2], rule-4"
 

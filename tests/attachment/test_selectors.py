@@ -82,7 +82,6 @@ class TestNamespacesByLabel:
     """`from: Selector`."""
 
     def test_those_with_the_labels(self) -> None:
-        """The policy's own namespace is one like the others."""
         labelled = (namespace("azure"), namespace("blue", {"team": "edge"}), namespace("default"))
         assert outcomes(attachments(EDGE, *labelled, *ROUTES)) == [("blue", "attached")]
         labelled = (namespace("azure"), namespace("blue", {"team": "edge"}), namespace("default", {"team": "edge"}))
@@ -98,7 +97,6 @@ class TestNamespacesByLabel:
         )
 
     def test_the_label_that_every_namespace_has(self) -> None:
-        """Its name is known without reading it."""
         by_name: Json = {"from": "Selector", "selector": {"matchLabels": {"kubernetes.io/metadata.name": "azure"}}}
         assert outcomes(attachments(by_name, *ROUTES)) == [("azure", "attached")]
 
@@ -119,7 +117,6 @@ class TestGrants:
         )
 
     def test_whether_there_is_one_is_unknown(self) -> None:
-        """Grants that could not be read prove nothing."""
         gaps = [Gap("ReferenceGrant", "blue", "forbidden")]
         found = attachments({"from": "All"}, self.lets_in, *ROUTES, profile=GRANTED, gaps=gaps)
         assert outcomes(found) == [("default", "attached"), ("azure", "attached"), ("blue", "target unknown")]
@@ -131,22 +128,17 @@ class TestGrants:
         assert outcomes(found) == [("default", "attached"), ("azure", "attached"), ("blue", "not permitted")]
 
     def test_whether_the_namespace_is_meant_comes_first(self) -> None:
-        """A grant that may not be needed is not missed."""
         found = attachments(EDGE, namespace("default"), namespace("blue"), *ROUTES, profile=GRANTED)
         assert outcomes(found) == [("azure", "target unknown")]
 
 
 class TestNothingIsSelected:
-    """Nothing that was read, that is."""
-
     @pytest.mark.parametrize("source", ["Same", "All"])
     def test_in_a_complete_world(self, source: str) -> None:
-        """There is nothing."""
         assert outcomes(attachments({"from": source})) == [("", "target missing")]
 
     @pytest.mark.parametrize("source", ["Same", "All"])
     def test_in_an_open_world(self, source: str) -> None:
-        """There may be something."""
         assert outcomes(attachments({"from": source}, complete=False)) == [("", "target unknown")]
 
     def test_its_own_namespace_was_listed(self) -> None:
@@ -201,7 +193,6 @@ class TestGlobalNamespace:
         assert outcomes(attach(here, self.everywhere, Topology(index(here, *ROUTES)))) == [("default", "attached")]
 
     def test_nothing_is_selected(self) -> None:
-        """In no namespace, so the message names none."""
         (found,) = attachments({"from": "Same"}, route("other", labels={"tier": "db"}), profile=self.everywhere)
         assert (found.state, found.message) == ("target missing", "spec.targetSelectors[0] selects no HTTPRoute")
         (found,) = attachments(None, profile=self.everywhere)
@@ -219,7 +210,6 @@ class TestGlobalNamespace:
         assert outcomes(attachments(None, here, profile=self.everywhere, gaps=gaps)) == [("", "target unknown")]
 
     def test_cluster_scoped_objects(self) -> None:
-        """Are in no namespace anyway."""
         found = policy("p", {"group": "", "kind": "Namespace", "selector": {}})
         topology = Topology(index(found, namespace("azure"), namespace("blue")))
         assert [str(one.target) for one in attach(found, self.everywhere, topology)] == [
@@ -229,14 +219,12 @@ class TestGlobalNamespace:
 
 
 def test_a_reference_by_name_takes_no_notice_of_namespaces() -> None:
-    """They belong to selectors."""
     named: dict[str, Json] = {"group": GATEWAY_API, "kind": "HTTPRoute", "name": "r", "namespaces": EDGE}
     found = policy("p", named)
     assert outcomes(attach(found, FREE, Topology(index(found, *ROUTES)))) == [("default", "attached")]
 
 
 def test_objects_without_a_namespace() -> None:
-    """Cluster-scoped objects are selected by their labels alone."""
     everything: dict[str, Json] = {"group": "", "kind": "Namespace", "selector": {}, "namespaces": EDGE}
     found = policy("p", everything)
     topology = Topology(index(found, namespace("azure"), resource("Namespace", "blue", group="")))

@@ -28,7 +28,6 @@ STORE: Final = RequiredObject(
 
 
 def named(profile: PolicyKindProfile, *others: Resource, **spec: Json) -> list[SettingsReference]:
-    """What a policy with such a spec refers to."""
     found = policy("p", target("g"), **spec)  # type: ignore[arg-type]
     return list(SettingsReferences(index(found, *others)).of(found, profile))
 
@@ -71,7 +70,6 @@ def test_what_is_selected() -> None:
 
 
 def test_a_reference_that_is_wrong() -> None:
-    """Names nothing."""
     assert named(replace(PLAIN, needs=(STORE,)), store={"kind": "Shed", "name": "s"}) == []
 
 
@@ -113,7 +111,6 @@ class TestByShape:
             assert each.object.group_kind == GroupKind(group, "Store")
 
     def test_a_kind_that_cannot_be_told(self) -> None:
-        """Is any."""
         (reference,) = named(PLAIN, oddRef={"name": "a"})
         assert reference.object == ObjectRef(ANY_KIND, "default", "a")
 
@@ -135,7 +132,6 @@ class TestByShape:
         assert named(replace(PLAIN, reference_fields=("spec.targetRefs", "spec.to.storeRef")), **spec) == []
 
     def test_metadata_and_status_are_no_settings(self) -> None:
-        """What controllers or the API write there is not the policy's."""
         status: Json = {"secretRef": {"name": "a"}}
         found = resource("ColorPolicy", "p", {}, group="example.com", status=status, secretRef={"name": "b"})
         assert [each.object.name for each in SettingsReferences(index(found)).of(found, PLAIN)] == ["b"]

@@ -67,7 +67,6 @@ def test_a_service_to_which_nothing_refers() -> None:
 
 
 def test_a_service_to_which_a_route_sends_requests() -> None:
-    """Though it may not exist."""
     assert outcome(service("s"), route("r")) == outcome(route("r")) == ("attached", "")
     gone = ("target missing", "Service default/s does not exist")
     assert outcome(route("r"), profile=replace(REFERRED, targets_exist="whenRead")) == gone
@@ -79,13 +78,11 @@ def test_a_route_need_not_be_attached() -> None:
 
 
 def test_a_route_of_another_controller() -> None:
-    """Tells ours nothing."""
     assert outcome(service("s"), route("r", parents=[parent("far")])) == NOT_REFERRED
     assert outcome(service("s"), route("r", parents=[])) == NOT_REFERRED
 
 
 def test_a_reference_that_is_not_permitted() -> None:
-    """From another namespace without a grant."""
     away = route(
         "r",
         namespace="away",
@@ -116,7 +113,6 @@ def test_a_section_of_what_does_not_exist() -> None:
 
 
 def test_an_open_world() -> None:
-    """The route may not have been read, nor whose it is."""
     unknown = (
         "target unknown",
         "no route in the input that example.com/gateway acts on sends requests to Service default/s",
@@ -135,7 +131,6 @@ def test_routes_that_could_not_be_read(kind: str) -> None:
 
 
 def test_something_else_that_could_not_be_read() -> None:
-    """Routes were."""
     assert outcome(service("s"), gaps=[Gap("Secret", "", "forbidden")]) == NOT_REFERRED
 
 
@@ -162,13 +157,11 @@ def managed_outcome(*objects: Resource, to: Mapping[str, Json], complete: bool =
     ids=str,
 )
 def test_not_managed(to: Mapping[str, Json], what: str) -> None:
-    """Nothing is said of sections then."""
     message = f"ColorPolicy counts only for what a.com/c or b.com/c manages, and {what}"
     assert managed_outcome(FOREIGN, gateway("g"), route("r"), to=to) == ("not managed", message)
 
 
 def test_managed_by_nobody() -> None:
-    """A Gateway of a class that does not exist."""
     message = "ColorPolicy counts only for what a.com/c or b.com/c manages, and Gateway default/g is not"
     assert managed_outcome(gateway("g"), to=target("g")) == ("not managed", message)
 
@@ -179,7 +172,6 @@ def test_it_has_to_exist() -> None:
 
 
 def test_managed_by_one_of_ours() -> None:
-    """And so are its sections."""
     world = (gateway_class("public", "b.com/c"), gateway("g"))
     assert managed_outcome(*world, to=target("g", section="http")) == ("attached", "")
     assert managed_outcome(*world, to=target("g", section="ghost"))[0] == "section missing"
@@ -191,7 +183,6 @@ def test_what_belongs_to_no_gateway() -> None:
 
 
 def test_whose_it_is_is_unknown() -> None:
-    """The policy is attached as far as is known."""
     assert managed_outcome(gateway("g"), to=target("g"), complete=False) == ("attached", "")
 
 

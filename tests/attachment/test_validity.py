@@ -45,11 +45,8 @@ CLASSES: Final = (gateway_class("public", OURS), gateway_class("theirs", "exampl
 
 
 class TestWeight:
-    """An annotation by which policies are ordered."""
-
     @staticmethod
     def outcome(annotations: Json, profile: PolicyKindProfile = WEIGHTED) -> NotAttached | None:
-        """What is wrong with a policy that has these annotations."""
         found = policy("p")
         metadata: Json = {"name": "p", "namespace": "default", "annotations": annotations}
         return policy_failure(replace(found, raw={**found.raw, "metadata": metadata}), profile, index())
@@ -64,16 +61,13 @@ class TestWeight:
 
     @pytest.mark.parametrize("weight", ["0", "12", "-12"])
     def test_a_number(self, weight: str) -> None:
-        """Of either sign."""
         assert self.outcome({"example.com/weight": weight}) is None
 
     @pytest.mark.parametrize("annotations", [None, 7, "x", [], {}, {"other": "x"}], ids=str)
     def test_no_such_annotation(self, annotations: Json) -> None:
-        """A policy may do without."""
         assert self.outcome(annotations) is None
 
     def test_a_kind_without_weights(self) -> None:
-        """Does not look at annotations."""
         assert self.outcome({"example.com/weight": "x", "": "x"}, KIND) is None
 
 
@@ -97,7 +91,6 @@ class TestNeeds:
             assert policy_failure(keyed, profile, world) is None
 
     def test_a_number_is_looked_at_first(self) -> None:
-        """Then the sizes, then what is needed."""
         profile = replace(
             WEIGHTED, needs=(RequiredObject(field="spec.key", group="", kinds=("Secret",)),), least_sizes={"a": ("b",)}
         )
@@ -111,19 +104,15 @@ class TestNeeds:
 
 
 def settings(*, enable: Json) -> Resource:
-    """Parameters that switch colours on or off."""
     return resource("Settings", "s", {"colours": {"enable": enable}}, group="example.com")
 
 
 def with_settings(name: str = "g", class_name: str = "public") -> Resource:
-    """A Gateway with those parameters."""
     reference: Json = {"group": "example.com", "kind": "Settings", "name": "s"}
     return gateway(name, class_name=class_name, infrastructure={"parametersRef": reference})
 
 
 class TestEnabledBy:
-    """Kinds that the parameters of a Gateway have to enable."""
-
     @staticmethod
     def outcome(
         obj: ObjectRef,
@@ -132,7 +121,6 @@ class TestEnabledBy:
         complete: bool = True,
         gaps: Sequence[Gap] = (),
     ) -> NotAttached | None:
-        """Why nothing comes of a target in a world of these objects."""
         return target_failure(obj, profile, Topology(index(*CLASSES, *objects, complete=complete, gaps=gaps)))
 
     @pytest.mark.parametrize("obj", [ref("Gateway", "g"), ref("ListenerSet", "ls"), ref("HTTPRoute", "r")], ids=str)
@@ -177,7 +165,6 @@ class TestEnabledBy:
         assert self.outcome(theirs.ref, with_settings("far", "theirs"), theirs, settings(enable=False)) is None
 
     def test_what_has_no_gateway(self) -> None:
-        """There is nothing that could forbid it."""
         loose = resource("ListenerSet", "loose", {"parentRef": {}})
         mesh = route("r", parents=[service_parent("s")])
         for found in (service("s"), loose, mesh, route("r", parents=[])):
@@ -228,8 +215,6 @@ def test_the_gateways_of_a_target() -> None:
 
 
 class TestInvalidTarget:
-    """Gateways that controllers ignore take no policies."""
-
     ignoring = Controllers({OURS: GatewayProfile(invalid_parents="passedOver")})
 
     def outcome(self, obj: ObjectRef, *objects: Resource, profiles: Controllers | None = None) -> NotAttached | None:
@@ -257,7 +242,6 @@ LEAST: Final[Mapping[str, tuple[str, ...]]] = {"buffers.most": ("buffers.one", "
 
 
 def flaw(most: Json, one: Json = None, two: Json = None, least: Mapping[str, tuple[str, ...]] = LEAST) -> str:
-    """What is wrong with the sizes of a policy."""
     buffers: Json = {"most": most, "one": one}
     return why_too_small(policy("p", buffers=buffers, two=two), least)
 
@@ -308,13 +292,11 @@ def test_the_first_of_several_is_told() -> None:
 
 
 def test_a_kind_without_such_fields() -> None:
-    """Compares nothing."""
     assert flaw("1", "2", "3", least={}) == ""
 
 
 @pytest.mark.parametrize("spec", [None, 7, "x", []], ids=str)
 def test_a_policy_of_another_shape(spec: Json) -> None:
-    """Has no sizes."""
     assert why_too_small(resource("ColorPolicy", "p", spec, group="example.com"), LEAST) == ""
 
 

@@ -74,7 +74,6 @@ def test_a_miss_is_shown_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_right_answers_succeed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What needs a data plane is left out."""
     count: dict[str, Json] = {"type": "listener-attached-routes", "object": GATEWAY, "listener": "*", "count": 0}
     left_out: dict[str, Json] = {"type": "weather", "needs_data_plane": True}
     write_case(tmp_path, accepted("False", "NoMatchingListenerHostname"), count, left_out)

@@ -42,7 +42,6 @@ RESOLVED: Final = {"status": "True", "reason": "ResolvedRefs"}
 def test_what_overrides_a_policy_is_named_as_in_messages(
     kind: str, overriders: list[Any], expected: dict[str, list[str]]
 ) -> None:
-    """In the lists that the messages have."""
     overridden = PolicyCondition(
         type="Overridden", status="True", reason="Overridden", message="", related=tuple(overriders)
     )

@@ -38,7 +38,6 @@ FLOORS: Final[dict[str, dict[str, tuple[int, int]]]] = {
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_no_right_answer_is_lost(suite: str) -> None:
-    """Every fact of a type holds, or as many as before."""
     folder, adapter = CASES / suite, SUITES[suite]
     if not folder.is_dir():
         pytest.skip(f"the recorded cases of {suite} are not next to this project")

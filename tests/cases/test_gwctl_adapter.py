@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def gwctl_outcomes(folder: Path, facts: Json, **fields: Json) -> dict[str, Outcome]:
-    """The outcome of each fact of a gwctl case."""
     return {outcome.fact: outcome for outcome in gwctl.judge(case(folder, {"facts": facts, **fields}))}
 
 
@@ -82,7 +81,6 @@ def test_gwctl_corrections_take_the_place_of_facts(tmp_path: Path) -> None:
 
 
 def test_a_change_that_is_not_told_is_a_miss(tmp_path: Path) -> None:
-    """New and mended problems are told apart."""
     folder = case(tmp_path, {"facts": [{"ask": "analyze change.yaml", "new_issues": [], "fixed_issues": []}]})
     changed = route("r1", parents=[parent("g1")], rules=[rule(backend("s-2", 80))])
     write_manifests(folder / "change.yaml", [service("absent", 53), changed])

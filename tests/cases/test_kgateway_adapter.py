@@ -90,5 +90,4 @@ def test_settings_have_the_names_of_profiles(tmp_path: Path, facts: str, expecte
 
 
 def test_a_case_without_facts_has_no_settings(tmp_path: Path) -> None:
-    """It is answered all the same."""
     assert not settings_of(tmp_path).settings

@@ -27,7 +27,6 @@ TO_RULE: Final = [
 
 
 def kuadrant_rights(folder: Path, expect: Json, world: Sequence[Resource] = WORLD) -> dict[str, bool]:
-    """Return whether each fact of a Kuadrant case holds."""
     outcomes = kuadrant.judge(case(folder, {"expect": expect}, world=world))
     return {f"{outcome.type}: {outcome.fact}": outcome.right for outcome in outcomes}
 
@@ -41,7 +40,6 @@ def test_children_too_few_and_unknown_nodes_are_misses(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("exact", "right"), [(True, False), (False, True)])
 def test_a_rule_too_many_is_a_miss_where_the_fact_is_exact(tmp_path: Path, *, exact: bool, right: bool) -> None:
-    """Else a case names some of the rules."""
     fact: Json = {"kind": "HuePolicy", "path": TO_RULE, "exact": exact, "rules": {}}
     assert list(kuadrant_rights(tmp_path, {"effective": [fact]}).values()) == [right]
 
@@ -58,7 +56,6 @@ def test_kuadrant_paths_need_their_nodes_and_their_order(tmp_path: Path) -> None
 
 
 def test_conditions_that_are_reported_and_messages_that_say_more_are_misses(tmp_path: Path) -> None:
-    """What is no condition is not answered."""
     low: Json = {
         "policy": "AuthPolicy/default/low",
         "accepted": "absent",
@@ -74,7 +71,6 @@ def test_conditions_that_are_reported_and_messages_that_say_more_are_misses(tmp_
 
 
 def test_a_kuadrant_policy_that_is_not_there_is_a_miss(tmp_path: Path) -> None:
-    """Whatever is expected of it."""
     accepted: Json = {"status": "True"}
     policy: Json = {"policy": "HuePolicy/x/x", "accepted": accepted, "enforcement": "Enforced", "overriddenBy": []}
     rights = kuadrant_rights(tmp_path, {"policies": [policy]})

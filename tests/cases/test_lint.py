@@ -40,7 +40,6 @@ def contradicted_errors(folder: Path) -> list[str]:
 
 
 def _errors(manifests: Path, *, complete: bool) -> list[Finding]:
-    """Return the errors that are certain."""
     analysis = analyze(load_manifests([manifests], options=InputOptions(complete=complete)))
     findings = lint(analysis, LintSettings())
     return [finding for finding in findings if finding.severity == "error" and finding.certain]
@@ -61,7 +60,6 @@ def _accepted(facts: Iterable[Fact]) -> set[tuple[str, str, str]]:
 
 
 def test_no_error_is_about_what_conformance_tests_expect_to_be_accepted() -> None:
-    """Neither in an open nor in a complete world."""
     if not CASES.is_dir():
         pytest.skip("the recorded conformance cases are not next to this project")
     folders = [path.parent for path in sorted((CASES / "conformance").glob(f"*/{MARKER}"))]

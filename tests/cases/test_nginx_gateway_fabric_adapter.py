@@ -47,12 +47,10 @@ def judged(folder: Path, expect: dict[str, Json], left_out: Json = None) -> list
 
 
 def with_fields(entry: Json, settings: Mapping[str, Json]) -> Json:
-    """An entry of a case with other settings."""
     return {**fields(entry), "fields": {**settings}}
 
 
 def policy(name: str, ancestors: list[Json], attached: list[Json]) -> dict[str, Json]:
-    """Return the expectation for a policy."""
     return {"policy": name, "ancestors": ancestors, "attached": attached}
 
 
@@ -118,7 +116,6 @@ def test_what_a_case_leaves_out_is_not_judged(tmp_path: Path) -> None:
 
 
 def test_a_parent_a_listener_or_a_gateway_that_is_not_there_is_a_miss(tmp_path: Path) -> None:
-    """And so is a parent that is not listed."""
     far: Json = {"parent": "Gateway/app/far", "managed": False}
     routes: list[Json] = [
         {"route": "HTTPRoute/app/lost", "parents": [], "listeners": {}},
@@ -147,7 +144,6 @@ def effective(spec: Traced) -> EffectivePolicy:
 
 
 def source(name: str) -> Source:
-    """A policy that is attached to the route."""
     policy_ref = ref("RateLimitPolicy", name, namespace="app", group="gateway.nginx.org")
     return Source(policy_ref, node("HTTPRoute", "tea", namespace="app"))
 
@@ -174,7 +170,6 @@ def test_several_sources_of_what_has_no_value_are_a_list() -> None:
 
 
 def test_the_report_can_be_had_from_the_command_line(tmp_path: Path) -> None:
-    """With the recall on the rarer answers beside each score."""
     case(tmp_path, {"expect": {"effective": SERVED, "backends": UPSTREAMS}}, world=WORLD)
     command = [sys.executable, "-m", "tests.cases.nginx_gateway_fabric", str(tmp_path)]
     done = subprocess.run(command, cwd=PROJECT, check=False, capture_output=True, text=True)  # noqa: S603

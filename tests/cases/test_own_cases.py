@@ -36,7 +36,6 @@ WRITTEN: Final = [
 
 @pytest.mark.parametrize("suite", JUDGES)
 def test_every_fact_holds(suite: str) -> None:
-    """As each controller would have it."""
     adapter, count = JUDGES[suite]
     outcomes = judged(adapter.judge, DATA / suite, adapter.MARKER)
     assert [outcome for outcome in outcomes if not outcome.right] == []

@@ -39,7 +39,6 @@ def test_a_folder_without_cases_is_an_error(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Nothing is compared, which is no success."""
     assert adapter.main([str(tmp_path), str(tmp_path / "out")]) == 2
     assert "holds no cases" in capsys.readouterr().err
 

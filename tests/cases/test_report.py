@@ -47,14 +47,12 @@ def test_right_answers_make_the_exit_code_zero(tmp_path: Path, capsys: pytest.Ca
 def test_a_folder_without_cases_is_no_success(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """To have compared nothing is an error."""
     monkeypatch.chdir(tmp_path)
     assert main(gwctl.judge, gwctl.MARKER, arguments) == 2
     assert capsys.readouterr().err.startswith("name one folder")
 
 
 def test_a_case_that_cannot_be_read_is_a_miss(tmp_path: Path) -> None:
-    """It neither stops the run nor passes unnoticed."""
     (case(tmp_path, {}) / "manifests.yaml").unlink()
     case(tmp_path, {"facts": [{"ask": "errors", "errors": []}]}, "other")
     unreadable, other = judged(gwctl.judge, tmp_path, gwctl.MARKER)
@@ -97,7 +95,6 @@ def test_the_recall_on_the_rarer_answers_stands_beside_the_plain_share() -> None
 
 
 def test_what_is_no_mapping_expects_nothing(tmp_path: Path) -> None:
-    """A file of expectations of any shape can be read."""
     (tmp_path / "expected.yaml").write_text("[1]", "utf-8")
     assert read(tmp_path / "expected.yaml") == {}
 

@@ -78,14 +78,12 @@ def test_what_could_not_be_read_may_create_it(gap: Gap, said: str) -> None:
 
 
 def test_objects_are_called_after_their_release() -> None:
-    """With more behind the name."""
     gap = Gap("", "media", RELEASE, mentions=frozenset({"echo"}))
     assert index(gaps=[gap]).absence.message(ref("Service", "echo-app", "media", "")).endswith(RELEASE)
     assert index(gaps=[gap]).absence.message(ref("Service", "echoes", "media", "")).endswith("is not in the input")
 
 
 def test_only_one_hint_is_given() -> None:
-    """Who may create it goes before what is near."""
     world = index(route("echo", namespace="far"), gaps=[Gap("", "media", RELEASE)])
     assert world.absence.message(ROUTE) == f"{ROUTE} is not in the input; {RELEASE}"
     assert world.absence.message(ROUTE) is world.absence.message(ROUTE)

@@ -39,7 +39,6 @@ SPEC: Json = {
 
 
 def entry(manager: str, time: str, fields: Json) -> Json:
-    """What one manager owns."""
     return {"manager": manager, "time": time, "fieldsType": "FieldsV1", "fieldsV1": fields}
 
 
@@ -76,7 +75,6 @@ def test_who_owns_a_field(path: str, owned: bool) -> None:  # noqa: FBT001 (a ta
 
 
 def test_the_last_of_several_owners_counts() -> None:
-    """In whatever order they are listed."""
     fields: Json = {"f:spec": {"f:time": {}}}
     managers: Json = [entry("late", LATE, fields), entry("early", EARLY, fields)]
     raw: Json = {"metadata": {"managedFields": managers}, "spec": SPEC}

@@ -21,7 +21,6 @@ _SERVICE: dict[str, Json] = {"apiVersion": "v1", "kind": "Service", "metadata": 
 
 @pytest.fixture(name="decoded")
 def decoded_texts(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """The texts that are decoded."""
     texts: list[bytes] = []
 
     def decode(text: bytes) -> Json:
@@ -36,7 +35,6 @@ def decoded_texts(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
 @pytest.mark.parametrize("body", [Body(_SERVICE), Body.deferred(_SERVICE)])
 def test_a_body_is_the_mapping_that_it_was_made_of(body: Body) -> None:
-    """Whether its content was kept or is decoded."""
     assert (len(body), list(body), body.get("status", 1)) == (4, [*_SERVICE], 1)
     assert body["spec"] == {"ports": [1, None]}
     assert "status" not in body
@@ -50,7 +48,6 @@ def test_a_body_is_the_mapping_that_it_was_made_of(body: Body) -> None:
 
 
 def test_a_body_is_decoded_once(decoded: list[bytes]) -> None:
-    """However often it is asked for a field."""
     body = Body.deferred({"kind": "Service", "spec": {}})
     assert not decoded
     assert body["spec"] == body["spec"] == {}
@@ -71,7 +68,6 @@ def test_the_head_of_a_body_is_not_decoded(decoded: list[bytes], metadata: dict[
 
 
 def test_metadata_that_was_asked_for_before_its_body_was_decoded_is_complete() -> None:
-    """It knows the body that it belongs to."""
     body = Body.deferred({"kind": "Service", "metadata": _LONG})
     metadata = body["metadata"]
     assert text_at(metadata, "annotations.note") == "é long"

@@ -53,7 +53,6 @@ _ODD_SPECS: Final[list[Json]] = [
 
 @pytest.mark.parametrize("spec", _ODD_SPECS)
 def test_odd_shapes_further_down(spec: Json) -> None:
-    """Whatever the kind."""
     for kind in BUILT_IN_DEFAULTS:
         assert isinstance(_spec(resource(kind.kind, "x", spec, group=kind.group)), dict)
 
@@ -73,7 +72,6 @@ def test_odd_shapes_further_down(spec: Json) -> None:
     ],
 )
 def test_an_odd_schema_has_no_defaults(schema: Json) -> None:
-    """Nothing that a definition says can break an object."""
     spec: Json = {"a": None, "b": [None], "c": {"d": 1}}
     assert _thing(spec, schema) == spec
 
@@ -143,7 +141,6 @@ def test_the_schema_of_the_version_that_the_object_is_in() -> None:
 
 
 def test_the_one_schema_of_an_old_definition() -> None:
-    """apiextensions.k8s.io/v1beta1 has it beside the versions."""
     spec = {**mapping_at(crd("Thing").raw, "spec"), "validation": {"openAPIV3Schema": {"type": "object"}}}
     old = resource("CustomResourceDefinition", "things", spec, group="apiextensions.k8s.io")
     assert Defaults([old]).schema_of(THING) == {"type": "object"}
@@ -191,7 +188,6 @@ def test_a_gateway() -> None:
 
 @pytest.mark.parametrize(("group", "kind"), [(GATEWAY_API, "ListenerSet"), (GATEWAY_API_EXPERIMENTAL, "XListenerSet")])
 def test_a_listener_set(group: str, kind: str) -> None:
-    """Its parent is a Gateway."""
     assert _spec(resource(kind, "l", {"parentRef": {"name": "g"}, "listeners": [{}]}, group=group)) == {
         "parentRef": {"group": GATEWAY_API, "kind": "Gateway", "name": "g"},
         "listeners": [{"allowedRoutes": {"namespaces": {"from": "Same"}}}],
@@ -199,7 +195,6 @@ def test_a_listener_set(group: str, kind: str) -> None:
 
 
 def test_an_http_route_without_rules() -> None:
-    """It has one, which matches everything."""
     everything = [{"path": {"type": "PathPrefix", "value": "/"}}]
     assert _spec(resource("HTTPRoute", "r", {"parentRefs": [{"name": "g"}]})) == {
         "parentRefs": [{"group": GATEWAY_API, "kind": "Gateway", "name": "g"}],
@@ -239,7 +234,6 @@ def test_a_filter_that_a_kind_has_not() -> None:
 
 
 def test_the_client_certificate_of_a_backend() -> None:
-    """It is a Secret."""
     backend = resource(
         "XBackend", "b", {"tls": {"clientCertificateRef": {"name": "c"}}}, group=GATEWAY_API_EXPERIMENTAL
     )
@@ -247,7 +241,6 @@ def test_the_client_certificate_of_a_backend() -> None:
 
 
 def test_target_references_are_never_invented() -> None:
-    """Their group and kind have no defaults in the API."""
     spec: Json = {"targetRefs": [{"name": "s"}]}
     for kind in BUILT_IN_DEFAULTS:
         if "Policy" in kind.kind:
@@ -270,7 +263,6 @@ def test_the_ports_of_a_service(port: Json, filled: Json) -> None:
 
 
 def test_a_service_without_ports() -> None:
-    """A headless one may have none."""
     assert _spec(resource("Service", "s", {"clusterIP": "None"}, group="")) == {
         "type": "ClusterIP",
         "clusterIP": "None",

@@ -55,7 +55,6 @@ def test_what_is_absent_is_nothing(path: str) -> None:
 
 
 def test_what_has_another_type_is_nothing() -> None:
-    """A value of the wrong type is not converted."""
     assert fields.text_at(DOCUMENT, "spec.port") == ""
     assert fields.integer_at(DOCUMENT, "spec.name") is None
     assert fields.integer_at(DOCUMENT, "spec.on") is None
@@ -64,7 +63,6 @@ def test_what_has_another_type_is_nothing() -> None:
 
 
 def test_what_is_there_is_read() -> None:
-    """Each reader gives the value of its type."""
     assert fields.value_at(DOCUMENT, "spec.map.k") == 1
     assert fields.text_at(DOCUMENT, "spec.name") == "x"
     assert fields.integer_at(DOCUMENT, "spec.port") == 80
@@ -75,7 +73,6 @@ def test_what_is_there_is_read() -> None:
 
 
 def test_labels_that_are_no_strings_are_left_out() -> None:
-    """A label has a string as its value."""
     assert fields.labels_of({"metadata": {"labels": {"a": "1", "b": 2, "c": None}}}) == {"a": "1"}
 
 
@@ -83,12 +80,10 @@ def test_labels_that_are_no_strings_are_left_out() -> None:
     "written", [None, 7, "", "yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-13-01T00:00:00Z"]
 )
 def test_what_is_no_time_is_none(written: Json) -> None:
-    """A time without a zone could be any."""
     assert fields.time_at({"at": written}, "at") is None
 
 
 def test_times_are_read_with_their_zone() -> None:
-    """With fractions of seconds or without, as APIs write them."""
     assert fields.time_at({"a": {"t": "2026-01-01T12:00:00Z"}}, "a.t") == datetime(2026, 1, 1, 12, tzinfo=UTC)
     found = fields.time_at({"t": "2026-01-01T12:00:00.500000+02:00"}, "t")
     assert found == datetime(2026, 1, 1, 10, 0, 0, 500_000, tzinfo=UTC)
@@ -123,7 +118,6 @@ def test_a_number_in_an_annotation(written: Json, number: int | None) -> None:
 
 @pytest.mark.parametrize("raw", [None, 7, {}, {"metadata": None}, {"metadata": {"annotations": []}}], ids=repr)
 def test_without_the_annotation_there_is_none(raw: Json) -> None:
-    """Which is 0, whatever stands in its place."""
     assert fields.number_in_annotation(raw, "n") == 0
 
 
@@ -153,7 +147,6 @@ ROUTE: Final[Json] = {"spec": {"parentRefs": [{"name": "a"}, {"name": "b", "port
 
 
 def at(text: str) -> FieldPath:
-    """The path that a text means."""
     return FieldPath.parse(text)
 
 
@@ -190,7 +183,6 @@ def test_what_is_no_path(text: str) -> None:
     "text", ["", "spec", "spec.targetRefs[0].name", 'labels["a.b/c"].d', "rules[].backendRefs[]", "limits.*"]
 )
 def test_a_path_is_written_as_it_is_read(text: str) -> None:
-    """In the spelling that all answers have."""
     assert str(at(text)) == text
 
 
@@ -223,7 +215,6 @@ def test_steps() -> None:
     ],
 )
 def test_what_a_field_holds(path: str, inner: tuple[Step, ...], holds: bool) -> None:  # noqa: FBT001
-    """Itself and what is within it."""
     assert at(path).holds(inner) is holds
 
 
@@ -259,7 +250,6 @@ def test_get(path: str, value: Json) -> None:
     ],
 )
 def test_each(pattern: str, found: dict[str, Json]) -> None:
-    """With its own path."""
     assert {str(path): value for path, value in at(pattern).matches(ROUTE)} == found
 
 
@@ -276,7 +266,6 @@ def test_each(pattern: str, found: dict[str, Json]) -> None:
     ],
 )
 def test_put(path: str, before: Json, after: Json) -> None:
-    """In a copy, with what is missing on the way."""
     kept = copy.deepcopy(before)
     assert at(path).put(before, 7) == after
     assert before == kept
@@ -299,7 +288,6 @@ def test_what_cannot_be_put(path: str, before: Json) -> None:
     ],
 )
 def test_remove(path: str, before: Json, after: Json) -> None:
-    """From a copy."""
     kept = copy.deepcopy(before)
     assert at(path).remove(before) == after
     assert before == kept
@@ -307,13 +295,11 @@ def test_remove(path: str, before: Json, after: Json) -> None:
 
 @pytest.mark.parametrize("path", ["x", "a.x", "b[2]", "b.x", "c.x", "d.x"])
 def test_what_is_absent_cannot_be_removed(path: str) -> None:
-    """The object is the very same."""
     value: Json = {"a": {"b": 1}, "b": [1], "c": None, "d": "text"}
     assert at(path).remove(value) is value
 
 
 def test_what_is_left_empty_may_be_removed_too() -> None:
-    """Mappings on the way, as far as they held nothing else."""
     assert at("a.b.c").remove({"a": {"b": {"c": 1}}, "d": 2}, with_empty=True) == {"d": 2}
     assert at("a.b").remove({"a": {"b": 1, "c": 2}}, with_empty=True) == {"a": {"c": 2}}
 

@@ -35,7 +35,6 @@ def test_a_grant_for_something_else_does_not_permit(given: Resource) -> None:
 
 @pytest.mark.parametrize("target", [("", "Service"), ("", "Service", "oven")])
 def test_a_grant_permits(target: tuple[str, str] | tuple[str, str, str]) -> None:
-    """By kind, or for one object by name."""
     given = grant(namespace="kitchen", sources=[(GATEWAY_API, "HTTPRoute", "baker")], targets=[target])
     assert index(given).grants.permit(ROUTE, "baker", OVEN)
 
@@ -96,7 +95,6 @@ def test_what_only_the_other_state_permits_is_not_permitted() -> None:
     ],
 )
 def test_a_grant_with_a_name_that_is_not_known_may_permit(given: Resource, *, permitted: bool | None) -> None:
-    """As far as what is known of it fits."""
     assert index(given, complete=True).grants.permit(ROUTE, "baker", OVEN) is permitted
 
 

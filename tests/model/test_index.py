@@ -25,7 +25,6 @@ GATEWAY = GroupKind(GATEWAY_API, "Gateway")
 
 
 def test_an_empty_snapshot_knows_of_nothing() -> None:
-    """No object, no kind, no labels."""
     empty = Index(Snapshot())
     assert empty.group_kinds == ()
     assert empty.of_kind(SERVICE) == ()
@@ -74,7 +73,6 @@ class TestPresence:
         assert world.presence(ref("Gateway", "", "default")) == ("unknown" if namespace != "default" else "missing")
 
     def test_what_a_reference_with_an_unknown_name_may_be(self) -> None:
-        """By what is known of it."""
         world = index(gateway("a"), gateway("b", namespace="far"), gateway("${B}", namespace="far"))
         assert world.candidates.of(ref("Gateway", "${X}", "far")) == tuple(
             ref("Gateway", name, "far") for name in ("${B}", "b")
@@ -83,7 +81,6 @@ class TestPresence:
         assert world.candidates.of(ref("Gateway", "a")) == ()
 
     def test_a_closed_world_knows_everything(self) -> None:
-        """What is not in a complete snapshot does not exist."""
         assert index(complete=True).presence(ref("Gateway", "g")) == "missing"
 
     @pytest.mark.parametrize(
@@ -97,16 +94,13 @@ class TestPresence:
         ids=str,
     )
     def test_what_a_gap_covers_is_unknown_even_in_a_closed_world(self, gap: Gap) -> None:
-        """A gap names a kind or any, a namespace or any."""
         assert index(gateway("other"), complete=True, gaps=[gap]).presence(ref("Gateway", "g")) == "unknown"
 
     @pytest.mark.parametrize("gap", [Gap("Service", "", "forbidden"), Gap("Gateway", "infra", "forbidden")], ids=str)
     def test_a_gap_elsewhere_changes_nothing(self, gap: Gap) -> None:
-        """Gaps of other kinds or namespaces do not count."""
         assert index(complete=True, gaps=[gap]).presence(ref("Gateway", "g")) == "missing"
 
     def test_what_was_read_is_present(self) -> None:
-        """Whatever the gaps are."""
         assert index(gateway("g"), gaps=[Gap("", "", "forbidden")]).presence(ref("Gateway", "g")) == "present"
 
     def test_a_namespace_that_something_lives_in_is_present(self) -> None:
@@ -153,7 +147,6 @@ def test_objects_of_a_kind_are_sorted() -> None:
     ids=str,
 )
 def test_objects_by_their_labels(selector: dict[str, Json], names: str) -> None:
-    """Those of one kind in one namespace, by name."""
     labels = {"b": {"x": "1", "y": "2"}, "a": {"x": "1"}, "c": {"x": "2"}}
     services = [service(name, labels=said) for name, said in labels.items()]
     indexed = index(*services, service("far", namespace="other", labels={"x": "1"}), gateway("g"))
@@ -187,7 +180,6 @@ def test_only_objects_with_a_label_that_is_demanded_are_looked_at(
 
 
 def test_the_kinds_that_were_read() -> None:
-    """Sorted by group and kind."""
     assert index(gateway(), service()).group_kinds == (SERVICE, GATEWAY)
 
 
@@ -208,16 +200,12 @@ def test_a_namespace_has_the_label_that_an_api_server_adds() -> None:
 
 
 def test_what_was_read_stays_at_hand() -> None:
-    """The snapshot itself is part of the index."""
     read = snapshot(gateway())
     assert Index(read).snapshot is read
 
 
 class TestDefinitions:
-    """What CustomResourceDefinitions say of kinds, by kind."""
-
     def test_one_that_names_no_kind_defines_nothing(self) -> None:
-        """Nor does what is no definition."""
         nameless = resource("CustomResourceDefinition", "x", {"names": 1}, group="apiextensions.k8s.io", namespace="")
         assert index(nameless, service()).definitions == {}
 
@@ -267,7 +255,6 @@ def test_objects_whose_names_are_to_be_filled_in() -> None:
 
 
 def test_objects_in_which_something_may_be_to_be_filled_in() -> None:
-    """As long as they were not given out by an API server."""
     open_one, plain = resource("Widget", "a", {"text": "<fill me in>"}), resource("Widget", "b")
     read, kind = snapshot(open_one, plain), plain.ref.group_kind
     assert Index(read).perhaps_unfilled(kind, names=False) == [open_one]
@@ -284,7 +271,6 @@ class TestReferrers:
     OBJECTS = tuple(resource("Widget", f"w{number}", {"of": f"w{number + 1}"}) for number in range(100))
 
     def referrers(self) -> Referrers[str]:
-        """What each of the objects refers to."""
         widgets = index(*self.OBJECTS)
         kind = self.OBJECTS[0].ref.group_kind
 
@@ -301,7 +287,6 @@ class TestReferrers:
                 assert referrers.to(widget.ref) == ((f"w{number - 1}",) if number else ())
 
     def test_whether_there_is_any(self) -> None:
-        """That counts."""
         referrers = self.referrers()
         for _ in range(2):
             for number, widget in enumerate(self.OBJECTS):
@@ -310,7 +295,6 @@ class TestReferrers:
 
 
 def test_many_questions_are_answered_at_once() -> None:
-    """A few of them are answered one by one."""
     empty = Index(Snapshot())
     empty.expect_questions(MAX_SINGLE_QUESTIONS)
     assert empty.max_single_questions == MAX_SINGLE_QUESTIONS

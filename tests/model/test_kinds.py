@@ -26,7 +26,6 @@ WIDGET = GroupKind("example.com", "Widget")
 
 
 def test_a_definition_without_a_kind_names_nothing() -> None:
-    """A malformed definition adds no kind."""
     broken = replace(crd("Widget"), raw={"spec": {"names": "Widget"}})
     assert names_in_crd(broken) is None
     assert known_kinds([broken]) == known_kinds([])
@@ -49,14 +48,12 @@ def test_a_definition_that_there_cannot_be(group: str) -> None:
     ],
 )
 def test_what_of_a_definition_does_not_count(kind: str, group: str, reason: str, said: str) -> None:
-    """All of it, or its being one of a policy kind."""
     problem = problem_of_definition(crd(kind, group, labels={POLICY_LABEL: "Direct"}))
     assert problem is not None
     assert (problem.reason, said in problem.message) == (reason, True)
 
 
 def test_a_definition_that_counts() -> None:
-    """Of a kind of somebody's own."""
     assert problem_of_definition(crd("Widget")) is None
 
 
@@ -80,7 +77,6 @@ def test_a_definition_says_whether_its_objects_have_a_namespace() -> None:
 
 
 def test_a_definition_beats_what_is_built_in() -> None:
-    """A cluster may serve another version of a Gateway API kind."""
     own = crd("Gateway", GATEWAY_API, cluster_scoped=True)
     assert known_kinds([own])[GroupKind(GATEWAY_API, "Gateway")].namespaced is False
 
@@ -139,7 +135,6 @@ def test_the_article_of_a_kind(spoken: str) -> None:
 
 
 def test_many_objects_are_named_by_the_first_ones() -> None:
-    """And by how many others there are."""
     refs = [ObjectRef(WIDGET, "a", name) for name in "bcdef"]
     assert names(refs[:2]) == "Widget a/b and Widget a/c"
     assert names(refs) == "Widget a/b, Widget a/c, Widget a/d and 2 others"

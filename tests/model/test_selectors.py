@@ -18,7 +18,6 @@ LABELS = {"app": "baker", "tier": "web"}
 
 
 def expression(key: Json, operator: Json, *values: Json) -> Mapping[str, Json]:
-    """A selector with one expression."""
     return {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
 
 
@@ -64,7 +63,6 @@ def test_selected(selector: Mapping[str, Json]) -> None:
 
 
 def test_the_keys_that_a_selector_asks_about() -> None:
-    """Of labels and of expressions."""
     assert keys_of({"matchLabels": {"app": "x"}, **expression("tier", "Exists")}) == {"app", "tier"}
 
 
@@ -87,7 +85,6 @@ UNKNOWN = {"app": "${APP}", "tier": "web"}
     ids=str,
 )
 def test_what_is_to_be_filled_in_is_undecided(selector: Mapping[str, Json]) -> None:
-    """In labels and in selectors, in keys, values and operators."""
     assert selects(selector, UNKNOWN) is None
 
 

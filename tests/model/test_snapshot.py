@@ -15,7 +15,6 @@ ISSUER = ObjectRef(GroupKind("cert-manager.io", "ClusterIssuer"), "", "le")
 
 
 def index(*words: str, complete: bool = False, resources: tuple[object, ...] = ()) -> Index:
-    """What was read, with such assumptions."""
     assumed = tuple(map(AssumedObjects.parse, words))
     return Index(replace(snapshot(*resources, complete=complete), assumed=assumed))  # type: ignore[arg-type]
 
@@ -23,32 +22,27 @@ def index(*words: str, complete: bool = False, resources: tuple[object, ...] = (
 @pytest.mark.parametrize("word", ["secret", "Secret", "secrets", "secret/a", "secret/default/a", "secrets."], ids=str)
 @pytest.mark.parametrize("complete", [True, False])
 def test_what_is_assumed_is_there(word: str, *, complete: bool) -> None:
-    """By any name of the kind, also in a closed world."""
     assert index(word, complete=complete).presence(SECRET) == "present"
 
 
 @pytest.mark.parametrize("word", ["secret/b", "secret/far/a", "configmap", "secret.example.com"])
 def test_what_is_not(word: str) -> None:
-    """Another name, namespace, kind or group."""
     assert index(word).presence(SECRET) == "unknown"
     assert index(word, complete=True).presence(SECRET) == "missing"
 
 
 @pytest.mark.parametrize("word", ["clusterissuer", "clusterissuers/le", "clusterissuer.cert-manager.io/le"])
 def test_kinds_that_nothing_defines(word: str) -> None:
-    """Have the names that they would have."""
     assert index(word).presence(ISSUER) == "present"
 
 
 def test_short_names() -> None:
-    """Are those of the definition."""
     assert AssumedObjects("sec").covers(SECRET, {"secret", "sec"})
     assert index("svc").presence(ref("Service", "a", group="")) == "present"
 
 
 @pytest.mark.parametrize("text", ["", "/a", "secret/", "secret//a", "a/b/c/d"])
 def test_what_says_nothing(text: str) -> None:
-    """Is refused."""
     with pytest.raises(ValueError, match="is not KIND"):
         AssumedObjects.parse(text)
 
@@ -63,7 +57,6 @@ def test_what_was_taken_to_exist() -> None:
 
 
 def test_what_is_deleted_is_gone() -> None:
-    """Whatever somebody says."""
     state = replace(snapshot(), assumed=(AssumedObjects("secret"),), gone=frozenset({SECRET}))
     assert Index(state).presence(SECRET) == "missing"
 
@@ -90,7 +83,6 @@ class TestGrants:
         assert closed is (permitted or False)
 
     def test_one_that_is_deleted(self) -> None:
-        """Was the one."""
         gone = grant(namespace="far", sources=[("example.com", "ColorPolicy", "default")], targets=[("", "Secret")])
         state = replace(snapshot(), assumed=(AssumedObjects("referencegrant"),), other_state=(gone,))
         assert Index(state).grants.permit(self.kind, "default", self.target) is False

@@ -50,14 +50,12 @@ def test_what_the_api_could_hold_is_known(name: str) -> None:
     ],
 )
 def test_what_the_api_could_not_hold_is_unknown(name: str) -> None:
-    """Whatever fills it in."""
     assert is_unknown(name)
     assert may_equal(name, "anything")
     assert may_equal("anything", name)
 
 
 def test_two_known_names_are_equal_or_not() -> None:
-    """No doubt is cast on what is plain."""
     assert may_equal("a", "a")
     assert not may_equal("a", "b")
 
@@ -72,7 +70,6 @@ def test_equal_placeholders_are_equal_and_others_may_be() -> None:
 
 
 def test_what_is_known_of_two_can_differ() -> None:
-    """At their ends, or around places that they have in common."""
     assert not may_equal("${X}-a", "${Y}-b")
     assert not may_equal("a-${X}", "b-${Y}")
     assert not may_equal("${X}", "${X}-a")
@@ -92,7 +89,6 @@ def test_what_stands_around_a_placeholder_is_known() -> None:
 
 
 def test_names_with_many_places_take_no_time() -> None:
-    """Whatever they are compared with."""
     assert not may_equal("${X}" * 200 + "b", "a" * 253)
     assert may_equal("${X}" * 2_000 + "b", "a" * 253)
 
@@ -110,7 +106,6 @@ def test_words_that_are_to_be_filled_in(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "HTTP", "example.com/x_y", "In", "app_name", "http"])
 def test_words_that_are_not(text: str) -> None:
-    """Nor is a port that is the wrong text."""
     assert not is_unfilled(text)
     assert not is_unknown_kind(GroupKind(text, "Thing"))
     assert port_at({"port": text}, "port") is None
@@ -126,7 +121,6 @@ def test_sections_without_a_name() -> None:
 
 
 def test_ports_are_numbers() -> None:
-    """Two that are known are equal or not."""
     assert port_at({"port": 80}, "port") == 80
     assert may_be_port(80, 80)
     assert not may_be_port(80, 81)
@@ -134,7 +128,6 @@ def test_ports_are_numbers() -> None:
 
 
 def test_objects_may_be_the_same_if_all_that_is_known_agrees() -> None:
-    """Kind, namespace and name."""
     unknown = ObjectRef(KIND, unknown_namespace("apps/echo"), "echo")
     assert may_be(unknown, ObjectRef(KIND, "media", "echo"))
     assert not may_be(unknown, ObjectRef(KIND, "media", "other"))
@@ -142,7 +135,6 @@ def test_objects_may_be_the_same_if_all_that_is_known_agrees() -> None:
 
 
 def test_the_unknown_namespace_of_a_place_is_always_the_same() -> None:
-    """And another one elsewhere."""
     assert unknown_namespace("apps/echo/") == unknown_namespace("apps/echo")
     assert unknown_namespace("apps/echo") != unknown_namespace("apps")
     assert is_unknown(unknown_namespace(""))

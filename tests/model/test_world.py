@@ -74,12 +74,10 @@ MAKERS: Final[dict[str, Callable[..., World]]] = {
 
 @pytest.fixture(params=MAKERS, name="world")
 def any_world(request: pytest.FixtureRequest) -> World:
-    """The same objects, in every sort of world."""
     return MAKERS[request.param](*OBJECTS)
 
 
 def test_what_is_there(world: World) -> None:
-    """By name, once each."""
     assert sorted(resource.ref for resource in world) == sorted(resource.ref for resource in OBJECTS)
     assert len(world) == len(OBJECTS)
     assert {resource.ref: world.has(resource.ref) for resource in OBJECTS} == {
@@ -89,7 +87,6 @@ def test_what_is_there(world: World) -> None:
 
 
 def test_what_is_not_there(world: World) -> None:
-    """Nor what once was."""
     for ref in (
         build.ref("HTTPRoute", "nowhere"),
         build.ref("HTTPRoute", "gone", "ghosts"),
@@ -102,7 +99,6 @@ def test_what_is_not_there(world: World) -> None:
 
 
 def test_kinds_and_namespaces(world: World) -> None:
-    """What is above all namespaces is in none."""
     assert world.kinds == tuple(sorted({resource.ref.group_kind for resource in OBJECTS}))
     assert world.namespaces == {"default", "infra", "apps", "${NAMESPACE}"}
 
@@ -157,7 +153,6 @@ def test_what_contains_a_word(world: World) -> None:
 
 @pytest.mark.parametrize("name", ['"a"', "a\\b", "a\nb", "é", "\ud800", "a\u0001b"])
 def test_words_that_are_escaped(name: str) -> None:
-    """They are found as they are written."""
     policy, unrelated = _policy("p", f"x {name} y", **{name: "x"}), _policy("o", "x")
     assert Loaded([policy, unrelated]).naming(POLICY, name) == [policy.ref]
     assert Loaded([policy, unrelated]).naming(POLICY, build.ref("Gateway", name)) == [policy.ref]
@@ -199,12 +194,10 @@ def test_of_two_with_one_name_the_later_one_counts() -> None:
     ],
 )
 def test_words(text: str, is_found: bool) -> None:  # noqa: FBT001
-    """Dots and slashes are between words, hyphens are not."""
     assert has_name("web", text_of({"": text})) is is_found
 
 
 def test_changes_to_a_cluster_that_is_still_to_be_read() -> None:
-    """They wait for the cluster, which says what it serves."""
     cluster = ClusterWorld(Interests(), {kind: _served(kind) for kind in (ROUTE, GATEWAY)}, (), "default")
     world = Overlay(cluster, {build.ref("HTTPRoute", "s"): None, OBJECTS[-1].ref: OBJECTS[-1]})
     assert bool(world.is_waiting) is False

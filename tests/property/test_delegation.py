@@ -51,7 +51,6 @@ def routes(draw: st.DrawFn) -> list[Resource]:
 
 @given(found=routes())
 def test_paths_end_and_have_each_node_once(found: list[Resource]) -> None:
-    """Those up and those down."""
     topology = world(*found)
     for one in topology.nodes:
         for each in (*topology.paths(one), *topology.paths_through(one)):

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 @settings(max_examples=examples(10))
 @given(world=worlds(), complete=st.booleans(), random=st.randoms(use_true_random=False))
 def test_a_state_built_apart(world: World, random: Random, *, complete: bool) -> None:
-    """Equal objects in another order are the same state."""
     one = snapshot_of(world, complete=complete)
     copied = tuple(replace(resource, raw=deepcopy(resource.raw)) for resource in one.resources)
     other = shuffled(replace(one, resources=copied), random)
@@ -68,7 +67,6 @@ def test_adding_and_deleting_it(world: World, unrelated: Resource, *, complete: 
 @settings(max_examples=examples(10))
 @given(pair=pairs_of_worlds(), unrelated=st.sampled_from(UNRELATED))
 def test_it_changes_no_difference(pair: tuple[World, World], unrelated: Resource) -> None:
-    """Two states differ in the same way with it as without it."""
     before, after = (snapshot_of(world) for world in pair)
     profiles = profiles_of(pair[0])
     more = [replace(one, resources=(*one.resources, unrelated)) for one in (before, after)]
@@ -90,7 +88,6 @@ _CHOICES = st.lists(st.integers(0, 30), min_size=1, max_size=4)
 @settings(max_examples=examples(12))
 @given(world=worlds(), choices=_CHOICES, complete=st.booleans())
 def test_at_once(world: World, choices: list[int], *, complete: bool) -> None:
-    """What is deleted first and applied then is what it was."""
     analysis, deleted, resources = _chosen(world, choices, complete=complete)
     _nothing_changes(what_if(analysis, applied=resources, deleted=deleted))
 

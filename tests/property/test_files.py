@@ -135,7 +135,6 @@ _HEADER: Final = Header(taken="2026-03-01T10:00:00Z", version="kubectl-policy 0.
 
 
 def packed_file(snapshot: Snapshot, folder: Path, name: str = "packed.gz") -> Path:
-    """The file of a snapshot."""
     file = folder / name
     write(str(file), pack(snapshot, _HEADER))
     return file
@@ -167,7 +166,6 @@ def same_objects(one: Snapshot, other: Snapshot) -> bool:
 
 
 def plain(raw: Json, ref: ObjectRef) -> Json:
-    """An object with its namespace said."""
     assert isinstance(raw, Mapping)
     metadata = raw["metadata"]
     assert isinstance(metadata, Mapping)
@@ -188,7 +186,6 @@ def test_answers_about_generated_worlds_are_the_same(world: World) -> None:
 
 
 def effects(analysis: Analysis) -> Sequence[tuple[str, ...]]:
-    """Return every effective policy."""
     return sorted(
         (str(end), str(effective.path), str(effective.resolution.kind), str(effective.resolution.spec))
         for end in analysis.topology.nodes

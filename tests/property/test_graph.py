@@ -114,7 +114,6 @@ def test_any_order_draws_the_same(world: World, asked: GraphOptions, choice: int
 @settings(max_examples=examples(15))
 @given(world=worlds(), asked=options)
 def test_two_equal_states_are_one(world: World, asked: GraphOptions) -> None:
-    """Nothing is marked."""
     snapshot, profiles = snapshot_of(world), profiles_of(world)
     found = graph_of_two(compare(snapshot, snapshot, profiles=profiles), lambda _: asked)
     assert found == replace(graph(analyze(snapshot, profiles=profiles), asked), two_states=True)
@@ -123,7 +122,6 @@ def test_two_equal_states_are_one(world: World, asked: GraphOptions) -> None:
 @settings(max_examples=examples(10))
 @given(world=worlds(), asked=options, choice=st.integers(0, 30), part=st.booleans())
 def test_a_cluster_is_asked_bit_by_bit(world: World, asked: GraphOptions, choice: int, *, part: bool) -> None:
-    """The picture is that of all of its objects."""
     snapshot, profiles = snapshot_of(world), profiles_of(world)
     known = [ref for ref in refs_in(world) if ref.kind != "ReferenceGrant"]
     subject = known[choice % len(known)]

@@ -28,7 +28,6 @@ def test_names(name: str) -> None:
 @example("a.b", "A" * 63)
 @example("", "A" * 64)
 def test_kinds(group: str, kind: str) -> None:
-    """Those that an API can have."""
     label = "[a-z0-9]([a-z0-9-]*[a-z0-9])?"
     possible = (
         re.fullmatch("[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?", kind),
@@ -39,7 +38,6 @@ def test_kinds(group: str, kind: str) -> None:
 
 @given(NAMES)
 def test_keys(key: str) -> None:
-    """Those that are written without quotes."""
     assert str(FieldPath(("a", key))) == (f"a.{key}" if re.fullmatch(r"[\w-]+", key) else f'a["{key}"]')
 
 

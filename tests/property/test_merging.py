@@ -29,7 +29,6 @@ DIRECTIONS: Final[tuple[Fold, ...]] = ("bottom-up", "top-down")
 
 @given(spec=PATCHES, strategy=STRATEGIES, direction=st.sampled_from(DIRECTIONS))
 def test_one_policy_alone_is_what_it_declares(spec: dict[str, Json], strategy: MergeStrategy, direction: Fold) -> None:
-    """Whatever its strategy and the direction of folding are."""
     alone = declares("p", spec, strategy)
     assert fold([alone], direction) == layer(alone)
 
@@ -38,7 +37,6 @@ def test_one_policy_alone_is_what_it_declares(spec: dict[str, Json], strategy: M
 def test_one_challenger_alone_is_what_it_declares(
     spec: dict[str, Json], strategy: MergeStrategy, *, empty: bool, profile: PolicyKindProfile
 ) -> None:
-    """Whatever it would merge with."""
     alone = declares("p", spec, strategy, empty=empty)
     assert fold_by_challenger([alone], profile) == layer(alone)
 
@@ -64,7 +62,6 @@ def test_an_empty_policy_above_changes_nothing(spec: dict[str, Json], strategy: 
 
 @given(spec=st.one_of(PATCHES, documents(nulls=True)))
 def test_an_empty_spec_is_neutral(spec: dict[str, Json]) -> None:
-    """On either side of a patch, lists by their keys or not."""
     whole = trace(spec, source("p"))
     for traced in (whole, with_keyed_lists(whole, KEYS)):
         assert patched({}, traced) == patched(traced, {}) == traced
@@ -72,7 +69,6 @@ def test_an_empty_spec_is_neutral(spec: dict[str, Json]) -> None:
 
 @given(spec=PATCHES, strategy=STRATEGIES)
 def test_merging_with_itself_changes_nothing(spec: dict[str, Json], strategy: MergeStrategy) -> None:
-    """For every strategy, sources included."""
     one = layer(declares("p", spec, strategy))
     again = merge(one, one)
     assert (again.spec, again.strategy, again.members) == (one.spec, one.strategy, one.members)

@@ -138,7 +138,6 @@ def test_no_element_of_anybody_is_lost(lists: list[tuple[list[Json], MergeStrate
 
 @given(lists=st.lists(st.tuples(st.lists(st.sampled_from("ab"), max_size=3), WAYS), min_size=1, max_size=4))
 def test_appended_lists_keep_every_element(lists: list[tuple[list[Json], MergeStrategy]]) -> None:
-    """Equal ones as well."""
     parts = [keys_apart(f"p{number}", "appended", *found) for number, found in enumerate(lists)]
     for direction in DIRECTIONS:
         found = items_at(plain(fold(parts, direction).spec), "appended")

@@ -51,7 +51,6 @@ _NOTHING_BEYOND: Final = frozenset({("not_applying", "policy"), ("not_applying",
 
 @cache
 def world(name: str) -> Snapshot:
-    """A fixture, as everything that there is."""
     return replace(load_manifests(sorted((FIXTURES / name).glob("*.yaml"))), complete=True)
 
 
@@ -72,7 +71,6 @@ def places(value: Json, steps: tuple[str | int, ...] = ()) -> Iterator[tuple[str
 
 
 def filled_out(resource: Resource, steps: tuple[str | int, ...]) -> Resource:
-    """An object with a placeholder in one place."""
     raw: Any = FieldPath(steps).put(resource.raw, PLACEHOLDER)
     metadata = {"name": resource.ref.name, "namespace": resource.ref.namespace} | raw["metadata"]
     home = metadata["namespace"] if resource.ref.namespace else ""
@@ -185,5 +183,4 @@ def test_no_answer_becomes_another_certain_one(name: str) -> None:
 
 
 def test_nor_does_a_blast_radius() -> None:
-    """Which people act on."""
     assert violations("bakery", ("blast-radius",), examples(3)) == []

@@ -66,7 +66,6 @@ def _documents(path: Path) -> Iterator[Any]:
 
 
 def _tops(folder: Path) -> Iterator[Path]:
-    """The kustomizations that no other one takes in."""
     all_of_them = {path.parent.resolve(): next(_documents(path)) for path in folder.rglob("kustomization.yaml")}
     taken = {
         (place / path).resolve()

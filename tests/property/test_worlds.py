@@ -112,8 +112,6 @@ VIEW = View(100, False, True, "kubectl policy", ())  # noqa: FBT003 (no terminal
 
 
 def description(ref: ObjectRef) -> Question:
-    """Return the question that describes an object."""
-
     def ask(analysis: Analysis) -> str:
         if analysis.registry.profile_of(ref.group_kind):
             return _whole(POLICY_DESCRIPTION, describe_policy(analysis, ref))
@@ -123,7 +121,6 @@ def description(ref: ObjectRef) -> Question:
 
 
 def deletion(ref: ObjectRef) -> Question:
-    """Return the question for the blast radius of an object."""
     return lambda analysis: _whole(BLAST_RADIUS, blast_radius(analysis, ref))
 
 
@@ -162,14 +159,12 @@ def test_of_fixtures(name: str) -> None:
 
 @given(world=worlds(), choice=st.integers(0, 30), is_deleted=st.booleans())
 def test_of_any_world(world: World, choice: int, is_deleted: bool) -> None:  # noqa: FBT001 (Hypothesis gives it by its name)
-    """Of one object of it."""
     snapshot = snapshot_of(world)
     ref = snapshot.resources[choice % len(snapshot.resources)].ref
     asked(snapshot, ref, deletion(ref) if is_deleted else description(ref), profiles_of(world))
 
 
 def test_other_routes_are_not_asked_for() -> None:
-    """To describe one takes no list of routes."""
     snapshot = load_manifests("fixtures/bakery")
     route = next(resource.ref for resource in snapshot.resources if resource.ref.group_kind == HTTP_ROUTE)
     asks = asked(snapshot, route, description(route)).asks
@@ -177,7 +172,6 @@ def test_other_routes_are_not_asked_for() -> None:
 
 
 def test_of_kinds_that_are_not_served_nothing_is_waited_for() -> None:
-    """A cluster need not know all kinds of routes."""
     snapshot = load_manifests("fixtures/bakery")
     service = next(resource.ref for resource in snapshot.resources if resource.ref.group_kind == SERVICE)
     cluster = asked(snapshot, service, description(service), without=(TCP_ROUTE, UDP_ROUTE))

@@ -47,7 +47,6 @@ ALONE: Final = node("Service", "s", group="")
 
 
 def world(profile: PolicyKindProfile, *policies: Resource) -> Analysis:
-    """A Gateway of a class, a route with two rules to a Service."""
     rules = [rule(backend()), rule(backend(), name="named")]
     objects = (namespace("default"), gateway_class(), gateway("g"), route("r", rules=rules), service("s"))
     return analyze(snapshot(*objects, *policies, complete=True), profiles=[profile])
@@ -68,7 +67,6 @@ class TestSections:
     )
 
     def test_where_the_section_has_none_that_of_the_object_holds(self) -> None:
-        """In every kind."""
         choices: tuple[Sections | None, ...] = (None, "refine", "replace")
         for profile in (PATCHING, replace(PATCHING, policy_class="direct")):
             for sections in choices:
@@ -112,7 +110,6 @@ class TestSections:
         assert set_by(at(analysis, node("Gateway", "g")).resolution.spec) == {"a": (1, "whole"), "b": (1, "whole")}
 
     def test_a_direct_kind_may_refine(self) -> None:
-        """The policies on the object first, then those on the section."""
         analysis = world(replace(PATCHING, policy_class="direct", sections="refine"), *self.both)
         assert set_by(at(analysis, LISTENER).resolution.spec) == {"a": (1, "whole"), "b": (2, "section")}
         assert set_by(at(analysis, node("Gateway", "g")).resolution.spec) == {"a": (1, "whole"), "b": (1, "whole")}
@@ -141,15 +138,12 @@ class TestOneApplies:
         ]
 
     def test_without_dates_names_decide_and_the_answer_says_so(self) -> None:
-        """The first one in the alphabet."""
         found = at(world(self.profile, policy("b", target("g"), a=2), policy("a", target("g"), a=1)), RULE)
         assert set_by(found.resolution.spec) == {"a": (1, "a")}
         assert found.resolution.doubts == {"age unknown"}
 
 
 class TestOrder:
-    """A number of the kind orders the policies on one node."""
-
     profile = replace(PATCHING, order_field="spec.priority")
     three: Final = (
         policy("a", target("g"), age=1, priority=5, by="a"),
@@ -169,14 +163,12 @@ class TestOrder:
             assert [one.ref.name for one in found] == ["c", "b", "a"]
 
     def test_numbers_that_differ_leave_no_doubt(self) -> None:
-        """The age does not matter then."""
         undated = [policy(name, target("g"), priority=number) for number, name in enumerate("ba")]
         assert at(world(self.profile, *undated), RULE).resolution.doubts == frozenset()
         assert at(world(PATCHING, *undated), RULE).resolution.doubts == {"age unknown"}
 
 
 def test_nothing_claims_a_node_where_nothing_is_attached() -> None:
-    """Nor can an object of a kind that is not a policy."""
     analysis = world(PATCHING)
     assert analysis.resolver.policies_of_kind(node("Gateway", "g"), COLOR) == ()
     assert analysis.resolver.policies_of_kind(node("Gateway", "g"), GATEWAY) == ()
@@ -192,23 +184,17 @@ def test_where_all_apply_none_beats_another() -> None:
 
 
 class TestVariants:
-    """At effective targets of some kinds another profile holds."""
-
     profile = replace(ATOMIC, variants=(Variant(targets=frozenset({HTTP_ROUTE}), strategy=PATCHING.strategy),))
     both: Final = (policy("p", target("g"), a=1, b=1), policy("q", target("g", section="http"), b=2))
 
     def test_elsewhere_the_profile_itself_holds(self) -> None:
-        """The listener's policy replaces the Gateway's."""
         assert plain(at(world(self.profile, *self.both), LISTENER).resolution.spec) == {"b": 2}
 
     def test_at_such_a_target(self) -> None:
-        """The same policies merge there."""
         assert plain(at(world(self.profile, *self.both), RULE).resolution.spec) == {"a": 1, "b": 2}
 
 
 class TestChallengers:
-    """A policy that says how it merges with what is above it."""
-
     profile = replace(
         ATOMIC,
         chooser="challenger",
@@ -242,7 +228,6 @@ class TestChallengers:
         assert plain(at(analysis, node("HTTPRoute", "r", "named")).resolution.spec) == {"r": 1, "l": [{"k": "y"}]}
 
     def test_a_listeners_policy_is_closer(self) -> None:
-        """And that of the Gateway does not come down beside it."""
         closer = policy("listener", target("g", section="http"), li=1)
         nearest = policy("rule", target("r", "HTTPRoute", "rule[0]"), n=1, merge="Keys")
         analysis = world(self.profile, *self.above, closer, nearest)
@@ -250,7 +235,6 @@ class TestChallengers:
 
 
 def test_a_policy_without_what_it_needs_is_invalid() -> None:
-    """And has no effect."""
     needy = replace(PATCHING, needs=(RequiredObject(field="spec.store", group="", kinds=("Secret",)),))
     found = policy("p", target("g"), store={"name": "missing"}, a=1)
     analysis = world(needy, found, resource("Secret", "other", group=""))
@@ -315,18 +299,15 @@ class TestRouteChoices:
     """What routes say in an annotation of how their policies meet those on routes below them."""
 
     def said(self, value: Json, choice: RouteChoice | None = CHOICE) -> Inheritance | None:
-        """What the annotation of a route means."""
         topology = delegating(http_route("r", annotations={INHERIT: value}))
         return route_choices(topology, choice, [node("HTTPRoute", "r", "rule[0]")]).get(node("HTTPRoute", "r").object)
 
     @pytest.mark.parametrize("value", ["Parent", "Deep", "Replace"])
     def test_by_its_value(self, value: str) -> None:
-        """Whichever the kind knows."""
         assert self.said(value) == CHOICE.values[value]
 
     @pytest.mark.parametrize("value", ["", "parent", "Other", 7, None, ["Parent"], {"Parent": 1}], ids=str)
     def test_other_values_mean_nothing(self, value: Json) -> None:
-        """Also those that no API server lets in."""
         assert self.said(value) is None
 
     def test_a_kind_without_such_an_annotation(self) -> None:
@@ -370,7 +351,6 @@ class TestDelegatedRoutes:
         ],
     )
     def test_the_route_above_decides(self, value: str, expected: dict[str, Json], state: str) -> None:
-        """Between it and the one below, whose rule belongs to that."""
         analysis = self.asked(value)
         (found,) = analysis.effective(node("HTTPRoute", "low", "rule[0]"))
         assert plain(found.resolution.spec) == {**expected, "z": "c"}

@@ -38,7 +38,6 @@ class TestNulls:
     spec: Final[dict[str, Json]] = {"a": None, "b": {"c": None, "d": 1}, "e": {"f": None}, "l": [None, {"g": None}]}
 
     def test_a_null_is_a_removal(self) -> None:
-        """Remembered with its source."""
         assert set_by(brought(self.spec).spec) == {
             "a": (None, "p"),
             "b.c": (None, "p"),
@@ -57,8 +56,6 @@ class TestNulls:
 
 
 class TestEmpty:
-    """A spec without the field that the kind is about."""
-
     about: Final = replace(PLAIN, empty_without="rules.all")
 
     @pytest.mark.parametrize("spec", [{}, {"a": 1}, {"rules": 7}, {"rules": {"other": 1}}, {"rules": {"all": {}}}])
@@ -68,24 +65,18 @@ class TestEmpty:
         assert not brought(spec).empty
 
     def test_with_the_field(self) -> None:
-        """Whatever else there is or is not."""
         assert not brought({"rules": {"all": {"x": 1}}}, self.about).empty
 
     def test_a_null_is_no_setting(self) -> None:
-        """Whether it removes or is ignored."""
         for profile in (self.about, replace(self.about, nulls="ignore")):
             assert brought({"rules": {"all": None}}, profile).empty
 
     def test_in_a_stanza_the_field_is_looked_for_in_the_stanza(self) -> None:
-        """The field is one of the spec proper."""
         assert not brought({"rules": {"all": 1}}, self.about, field="spec.defaults").empty
 
 
 class TestWholeFields:
-    """Fields that a merge takes whole from one policy."""
-
     def test_those_of_the_profile(self) -> None:
-        """As paths, with their patterns."""
         profile = replace(PLAIN, whole_fields=frozenset({"limits.*", "rules[name]", "a.b"}))
         spec: dict[str, Json] = {
             "limits": {"x": {"y": 1}},
@@ -111,8 +102,6 @@ class TestWholeFields:
 
 
 class TestAllApply:
-    """Each policy keeps its settings apart, below its own name."""
-
     def test_below_the_name_of_the_policy(self) -> None:
         """So that those of two policies never meet."""
         found = brought({"a": {"b": 1}, "c": [2]}, strategy=MergeStrategy.ALL_APPLY)
@@ -120,11 +109,9 @@ class TestAllApply:
         assert found.strategy is MergeStrategy.ALL_APPLY
 
     def test_a_policy_that_sets_nothing_is_there_all_the_same(self) -> None:
-        """An empty policy may mean a lot (deny everything)."""
         assert plain(brought({}, strategy=MergeStrategy.ALL_APPLY).spec) == {"default/p": {}}
 
     def test_whole_fields_are_those_of_the_spec(self) -> None:
-        """The name above them does not matter."""
         profile = replace(PLAIN, whole_fields=frozenset({"m", "rules[name]"}), empty_without="m")
         found = brought({"m": {"x": 1}, "rules": [{"name": "n"}]}, profile, MergeStrategy.ALL_APPLY)
         assert set_by(found.spec) == {
@@ -151,13 +138,11 @@ def stanzas(profile: PolicyKindProfile, spec: Json) -> tuple[DeclaredStanza, ...
 
 @pytest.mark.parametrize("spec", [None, 7, "text", [], [{"a": 1}]], ids=str)
 def test_a_spec_of_another_shape_declares_nothing(spec: Json) -> None:
-    """One empty stanza, whatever the kind's style is."""
     for profile in (UNSAID, PLURAL, SINGULAR, BARE):
         assert stanzas(profile, spec) == (DeclaredStanza("spec", DEFAULTS, {}),)
 
 
 def test_a_policy_without_a_spec_declares_nothing() -> None:
-    """No spec at all."""
     assert stanzas_of({}, BARE) == (DeclaredStanza("spec", DEFAULTS, {}),)
 
 
@@ -290,7 +275,6 @@ class TestUnknownKinds:
         ("profile", "left"), [(UNSAID, {"strategy": "RoundRobin", "a": 1}), (PLURAL, {"a": 1})], ids=["none", "profile"]
     )
     def test_another_strategy_is_a_setting(self, profile: PolicyKindProfile, left: dict[str, Json]) -> None:
-        """Of a kind with a profile, what stands there is no setting."""
         assert stanzas(profile, {"defaults": {"strategy": "RoundRobin", "a": 1}}) == (
             DeclaredStanza("spec.defaults", DEFAULTS, left),
         )

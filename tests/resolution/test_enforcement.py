@@ -47,7 +47,6 @@ ON_SERVICE: Final = target("s", "Service", group="")
 
 
 def world(*policies: Resource, profile: PolicyKindProfile = INHERITED, complete: bool = True) -> Analysis:
-    """One Gateway, one route, one Service with two ports."""
     objects = (
         namespace("default"),
         gateway_class(),
@@ -65,8 +64,6 @@ def verdict(analysis: Analysis, name: str = "p") -> tuple[str, list[str]]:
 
 
 class TestNotAttached:
-    """Without any attachment that holds."""
-
     @pytest.mark.parametrize(
         ("found", "state"),
         [
@@ -102,7 +99,6 @@ class TestNotAttached:
         assert verdict(world(both, profile=theirs)) == ("TargetNotFound", [])
 
     def test_in_an_open_world(self) -> None:
-        """A target that was not read is unknown."""
         elsewhere = policy("p", target("d", "Deployment", group="apps"))
         assert verdict(world(elsewhere, complete=False)) == ("Unknown", [])
 
@@ -116,18 +112,15 @@ class TestNoEffect:
     """Attached, but nothing below the target to affect."""
 
     def test_a_gateway_class_without_gateways(self) -> None:
-        """A class carries no traffic itself."""
         alone = gateway_class("alone")
         assert verdict(world(alone, policy("p", target("alone", "GatewayClass")))) == ("NoEffect", [])
 
     def test_a_namespace_without_anything(self) -> None:
-        """A Namespace carries no traffic itself."""
         empty = policy("p", target("empty", "Namespace", group=""))
         assert verdict(world(namespace("empty"), empty)) == ("NoEffect", [])
 
     @pytest.mark.parametrize("profile", [INHERITED, DIRECT], ids=["inherited", "direct"])
     def test_a_route_that_is_attached_to_nothing(self, profile: PolicyKindProfile) -> None:
-        """No traffic reaches it, whatever the kind's class is."""
         alone = route("alone", parents=[])
         found = policy("p", target("alone", "HTTPRoute"), a=1)
         assert verdict(world(alone, found, profile=profile)) == ("NoEffect", [])
@@ -166,12 +159,10 @@ class TestBeaten:
         assert verdict(analysis) == ("Overridden", ["q", "r"])
 
     def test_an_empty_policy_is_overridden_by_whom(self) -> None:
-        """It has no field that could be superseded."""
         above = policy("q", target("g"), overrides={"a": 2})
         assert verdict(world(above, policy("p", target("r", "HTTPRoute"), mode="None"))) == ("Overridden", ["q"])
 
     def test_partially(self) -> None:
-        """One of two fields is lost."""
         above = policy("q", target("g"), overrides={"a": 2, "strategy": "patch"})
         found = policy("p", target("r", "HTTPRoute"), a=1, b=1)
         assert verdict(world(above, found)) == ("PartiallyEnforced", ["q"])
@@ -195,8 +186,6 @@ class TestBeaten:
 
 
 class TestIgnored:
-    """Controllers pass over a policy, or some of its fields."""
-
     on_http: Final = target("g", section="http")
     sections: Final = (target("two", section="http"), target("two", section="https"))
     two: Final = (
@@ -224,14 +213,12 @@ class TestIgnored:
         assert [len(outcome.resolution.ignored_sources) for outcome in outcomes] == [1, 0]
 
     def test_on_some_paths_and_beaten_on_the_others(self) -> None:
-        """Then who beats it there does so everywhere."""
         above, found = policy("q", target("two"), overrides={"a": 2}), policy("p", *self.sections, age=2, a=1)
         assert verdict(world(*self.two, above, found, profile=self.silenced)) == ("Overridden", ["q"])
         refusing = policy("q", self.sections[1], age=1, mode="None", a=2)
         assert verdict(world(*self.two, refusing, found, profile=self.silenced)) == ("Conflicted", ["q"])
 
     def test_some_of_its_fields(self) -> None:
-        """The others count."""
         assert verdict(world(policy("p", target("g"), a=1, b=1), profile=self.some)) == ("PartiallyEnforced", [])
         assert verdict(world(policy("p", target("g"), b=1), profile=self.some)) == ("Enforced", [])
         assert verdict(world(policy("p", target("g"), a=1), profile=self.some)) == ("NoEffect", [])
@@ -269,8 +256,6 @@ def test_where_a_kind_may_take_effect_further_down(
 
 
 class TestEnforced:
-    """Every declared field is effective everywhere."""
-
     def test_alone(self) -> None:
         """Nobody contradicts."""
         assert verdict(world(policy("p", target("public", "GatewayClass"), a=1))) == ("Enforced", [])
@@ -295,7 +280,6 @@ class TestDirect:
     """A policy of a direct kind takes effect at its target, or at each of its sections."""
 
     def test_every_section_has_its_own(self) -> None:
-        """The policy on the object applies nowhere."""
         ports = [policy(name, target("s", "Service", name, group=""), a=2) for name in ("http", "admin")]
         found = policy("p", ON_SERVICE, a=1)
         assert verdict(world(found, *ports, profile=DIRECT)) == ("Overridden", ["admin", "http"])
@@ -308,7 +292,6 @@ class TestDirect:
         assert verdict(world(found, port, profile=DIRECT), "q") == ("Enforced", [])
 
     def test_a_conflict_where_another_section_has_its_own(self) -> None:
-        """Refused wherever it takes part."""
         port = policy("q", target("s", "Service", "http", group=""), a=2)
         older, found = policy("o", ON_SERVICE, age=1, a=3), policy("p", ON_SERVICE, age=2, a=1)
         assert verdict(world(found, older, port, profile=DIRECT)) == ("Conflicted", ["o", "q"])
@@ -321,12 +304,10 @@ class TestDirect:
         assert outcome.target.section == ""
 
     def test_a_target_without_sections(self) -> None:
-        """A Namespace has none."""
         found = policy("p", target("default", "Namespace", group=""), a=1)
         assert verdict(world(found, profile=DIRECT)) == ("Enforced", [])
 
     def test_strategy_of_the_profile(self) -> None:
-        """A direct kind may merge."""
         profile = PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
         older, newer = policy("p", ON_SERVICE, age=1, a=1), policy("q", ON_SERVICE, age=2, b=1)
         analysis = world(older, newer, profile=profile)
@@ -390,7 +371,6 @@ PROFILE: Final = PolicyKindProfile(
 
 
 def keys(name: str, *targets: Mapping[str, Json], age: int = 1) -> Resource:
-    """A KeyPolicy."""
     return build.policy(name, *targets, kind="KeyPolicy", age=age, issuer=name)
 
 
@@ -404,7 +384,6 @@ def https(name: str, *certificates: Json) -> dict[str, Json]:
 
 
 def world_of_keys(*resources: Resource, profile: PolicyKindProfile = PROFILE) -> Analysis:
-    """The analysis of what is given."""
     return analyze(build.snapshot(*resources), profiles=[profile])
 
 
@@ -431,7 +410,6 @@ def test_different_certificates_are_in_nobodys_way() -> None:
 
 
 def test_a_kind_without_such_a_field_has_no_contentions() -> None:
-    """Whatever its targets share."""
     shared = build.gateway("g", https("a", "one"), https("b", "one"))
     plain = PolicyKindProfile(KIND, "direct", "profile", effective_targets=PROFILE.effective_targets)
     assert found_contentions(world_of_keys(shared, keys("p", build.target("g")), profile=plain)) == []
@@ -497,7 +475,6 @@ HOSTILE: Final[list[Json]] = [
 
 @pytest.mark.parametrize("references", HOSTILE, ids=str)
 def test_what_names_no_certificate_is_shared_with_nobody(references: Json) -> None:
-    """Whatever its type is, at the field and on the way to it."""
     listeners = [
         build.listener("a", "HTTPS", 443, tls={"certificateRefs": references}),
         build.listener("b", "HTTPS", 444, tls={"certificateRefs": references}),
@@ -507,7 +484,6 @@ def test_what_names_no_certificate_is_shared_with_nobody(references: Json) -> No
 
 
 def test_an_object_without_listeners_shares_nothing() -> None:
-    """The field is looked for in listeners alone."""
     profile = PolicyKindProfile(KIND, "direct", "profile", exclusive_field="ports")
     service = build.service("s", 1)
     assert (

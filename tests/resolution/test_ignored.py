@@ -53,7 +53,6 @@ def passing_over(
     values: tuple[str, ...] = (),
     profile: PolicyKindProfile = PATCHING,
 ) -> PolicyKindProfile:
-    """A kind of which controllers pass over something."""
     return replace(
         profile,
         ignored=(
@@ -99,7 +98,6 @@ class TestLevels:
         assert fates(found)["p", "a"].state == ("effective" if counts else "unheeded")
 
     def test_on_other_levels_nothing_is_passed_over(self) -> None:
-        """The Gateway's policy is not its listener's."""
         found = at_route(passing_over(), ("p", G, {"a": 1}), ("q", R, {"b": 1}))
         assert plain(found.resolution.spec) == {"a": 1, "b": 1}
         assert (found.resolution.ignored_sources, found.resolution.ignored_fields) == (frozenset(), frozenset())
@@ -121,7 +119,6 @@ class TestLevels:
             assert {fate.state for fate in found.resolution.fates if fate.source.object.name == "p"} == {"unheeded"}
 
     def test_a_policy_that_declares_nothing(self) -> None:
-        """It is not in force either."""
         found = at_route(passing_over(), ("p", L, {}))
         assert (owners(found.resolution.ignored_sources), found.resolution.policies_in_force) == (
             {"p"},
@@ -130,16 +127,12 @@ class TestLevels:
         assert found.resolution.fates == ()
 
     def test_what_is_refused_is_refused(self) -> None:
-        """Also what would be passed over."""
         found = at_route(passing_over(), ("p", L, {"a": 1}), refused="p")
         assert fates(found)["p", "a"].state == "rejected"
 
 
 class TestFields:
-    """Some fields of policies on some levels count for nothing."""
-
     def test_some_fields(self) -> None:
-        """The rest counts."""
         profile = passing_over("a", "m.x", "m.y.z", "n.x", "ghost", "b.c")
         spec: Mapping[str, Json] = {"a": {"b": 1}, "m": {"x": 1, "w": 1, "y": {"z": 1}}, "n": {"x": 1}, "b": 1}
         found = at_route(profile, ("p", L, spec))
@@ -159,7 +152,6 @@ class TestFields:
         ("value", "counts"), [(False, False), (0, True), (True, True), ("false", True), ("off", False), (None, True)]
     )
     def test_some_values(self, value: Json, *, counts: bool) -> None:
-        """As JSON writes them."""
         profile = passing_over("m.x", values=("false", '"off"'))
         found = at_route(profile, ("p", L, {"m": {"x": value}, "a": 1}))
         assert (fates(found)["p", "m.x"].state == "effective") == counts
@@ -215,7 +207,6 @@ class TestPorts:
         assert fates(found)["p", "ports.80.a"].state == "effective"
 
     def test_what_is_lost_for_another_reason(self) -> None:
-        """Is not the entry's doing."""
         profile = replace(PORTS, joint_fields=(*PORTS.joint_fields, JointField(field="m", within=("scopes",), by="*")))
         found = at_route(profile, ("p", G, {"ports": self.spec["ports"], "x": None}), ("q", L, {"m": {}, "x": 1}))
         assert superseders(fates(found)["p", "x"]) == {"q"}
@@ -225,12 +216,10 @@ class TestPorts:
 
     @pytest.mark.parametrize("ports", [[], {}, 7, [{"n": 80}, {"n": 80}], [{}], None, "80"], ids=str)
     def test_what_says_nothing_of_a_port(self, ports: Json) -> None:
-        """What is for every port stands."""
         found = at_route(PORTS, ("p", G, {"all": {"of": {"a": 1}}, "ports": ports}))
         assert plain(found.resolution.spec)["all"] == {"of": {"a": 1}}
 
     def test_only_other_ports(self) -> None:
-        """A policy that says nothing else is not in force."""
         found = at_route(PORTS, ("p", G, {"ports": [{"n": 443, "a": 3}]}))
         assert (found.resolution.spec, owners(found.resolution.ignored_sources), found.resolution.members) == (
             {},

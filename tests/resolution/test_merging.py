@@ -87,10 +87,7 @@ def test_an_empty_challenger_replaces_nothing(profile: PolicyKindProfile) -> Non
 
 
 class TestEvery:
-    """A challenger that patches all that is above it."""
-
     def test_all_of_them(self) -> None:
-        """The closest one patches the one above it in turn."""
         assert outcome(fold_by_challenger(three(PATCH, PATCH, PATCH), EVERY)) == (
             {"all": "bottom", "upper": "middle", "top": "top", "lower": "bottom", "bottom": "bottom"},
             {"top", "middle", "bottom"},
@@ -105,8 +102,6 @@ class TestEvery:
 
 
 class TestClosest:
-    """A challenger that patches the closest policy alone."""
-
     @pytest.mark.parametrize("middle", [PATCH, "Strategic merge", *REPLACING])
     def test_whatever_that_one_chooses_for_itself(self, middle: str) -> None:
         """No chains: what is above the closest one does not come down."""
@@ -128,7 +123,6 @@ class TestMergeParents:
         return [replace(part, source=replace(part.source, target=at)) for part, at in zip(parts, places, strict=True)]
 
     def test_nobody_is_on_such_a_level(self) -> None:
-        """Then it stands alone."""
         elsewhere = replace(EVERY, merge_parents=(TargetLevel(GATEWAY, section=True),))
         for profile in (elsewhere, replace(elsewhere, merges_with="closest")):
             assert owners(fold_by_challenger(self._parts(PATCH), profile).members) == {"bottom"}
@@ -141,7 +135,6 @@ class TestMergeParents:
             assert owners(merged.members) == {"top", "bottom"}
 
     def test_any_of_several_levels(self) -> None:
-        """The closest of them."""
         levels = (TargetLevel(GATEWAY), TargetLevel(HTTP_ROUTE))
         assert owners(fold_by_challenger(self._parts(PATCH), replace(CLOSEST, merge_parents=levels)).members) == {
             "middle",
@@ -182,7 +175,6 @@ BY_ROUTES: Final = RouteChoice("example.com/inherit", {})
 def sharing(
     *joints: JointField, scopes: tuple[MergeScope, ...] = (), strategy: MergeStrategy = MergeStrategy.PATCH_DEFAULTS
 ) -> PolicyKindProfile:
-    """A kind with joint fields and scopes."""
     return replace(PATCHING, joint_fields=joints, scopes=scopes, strategy=strategy)
 
 
@@ -262,14 +254,12 @@ class TestLevels:
         assert set_by(by_field.resolution.spec)["m.x"] == (1, "a")
 
     def test_unless_two_of_a_level_disagree(self) -> None:
-        """Between levels nothing of the sort is asked."""
         joint = JointField(field="m", within=("level", "levels"), by="*", unless=("y",))
         for where, expected in ((LOW, {"y": 2}), (TOP, {"x": 1, "y": 2})):
             found = at_low(sharing(joint), ("a", where, self.a), ("b", LOW_RULE, self.b))
             assert plain(found.resolution.spec)["m"] == expected
 
     def test_where_the_one_further_up_wins(self) -> None:
-        """It does so on a level, too."""
         profile = sharing(JointField(field="f", within=("level", "levels")), strategy=MergeStrategy.PATCH_OVERRIDES)
         for below in (LISTENER, TOP):
             found = at_low(profile, ("a", GATEWAY_G, self.a), ("b", below, self.b))
@@ -287,15 +277,12 @@ class TestLevels:
             assert plain(found.resolution.spec) == {"m": {"l": [2, 1], "x": 1, "y": 2}}
 
     def test_an_inner_field_of_one_that_comes_whole(self) -> None:
-        """It comes whole with it."""
         profile = sharing(JointField(field="m", within=("level",), by="*"), JointField(field="m.l", within=("levels",)))
         found = at_low(profile, ("a", TOP, {"m": {"l": [1], "x": 1}}), ("b", LOW, {"m": {"l": [2]}}))
         assert plain(found.resolution.spec) == {"m": {"l": [2]}}
 
 
 class TestStrategies:
-    """Between levels the strategy of the kind decides."""
-
     policies: Final[tuple[Policy, ...]] = (
         ("a", GATEWAY_G, {"x": 1, "y": 1}),
         ("b", TOP, {"y": 2}),
@@ -335,7 +322,6 @@ class TestStrategies:
         assert plain(both.resolution.spec) == {"default/b": {"x": 1}, "default/a": {}}
 
     def test_a_level_of_empty_policies_replaces_none(self) -> None:
-        """If the kind is about a field."""
         profile = replace(
             PATCHING, same_level="all-apply", strategy=MergeStrategy.ATOMIC_DEFAULTS, empty_without="about"
         )
@@ -373,7 +359,6 @@ class TestRouteChoice:
         assert plain(found.resolution.spec) == {"f": shared, "x": 1, "y": y, "z": 0}
 
     def test_the_choice_of_a_route_that_leads_nowhere_says_nothing(self) -> None:
-        """Nor does that of a route further down."""
         profile = replace(sharing(self.joint), route_choice=BY_ROUTES)
         deep = Inheritance(MergeStrategy.PATCH_OVERRIDES, MergeStrategy.PATCH_DEFAULTS)
         assert plain(at_low(profile, *self.policies, choices={LOW: deep}).resolution.spec)["f"] == ["b"]
@@ -402,7 +387,6 @@ class TestRouteChoice:
         assert without.resolution.spec == at_low(profile, above, below).resolution.spec
 
     def test_three_routes_on_a_path(self) -> None:
-        """Each says it of all that is below it."""
         last = node("HTTPRoute", "last")
         profile = replace(sharing(), route_choice=BY_ROUTES)
         for choices, expected in (
@@ -445,13 +429,11 @@ class TestScopes:
         assert owners(https.resolution.members) == set("gltr")
 
     def test_without_a_listener_there_is_no_protocol(self) -> None:
-        """A listener's policies are then in the last scope."""
         parts = [brings(name, spec, where, self.profile) for name, where, spec in self.policies[:2]]
         found = merge_by_level(parts, self.profile, PathContext())
         assert [owners(scope.members) for scope in found.scopes] == [{"g", "l"}]
 
     def test_what_is_on_no_level_is_the_last_scope(self) -> None:
-        """Also if it is further down a path."""
         service = ("s", node("Service", "s", group=""), {"x": 4})
         found = at_low(self.profile, *self.policies[2:3], service)
         assert set_by(found.resolution.spec)["x"] == (2, "t")

@@ -46,7 +46,6 @@ ON_G, ON_R, ON_S = target("g"), target("r", "HTTPRoute"), target("s", "Service",
 
 
 def world(profile: PolicyKindProfile, *policies: Resource) -> Analysis:
-    """A Gateway with a route to a Service."""
     objects = (namespace("default"), gateway_class(), gateway("g"), route("r"), service("s"))
     return analyze(snapshot(*objects, *policies, complete=True), profiles=[profile])
 
@@ -62,7 +61,6 @@ def refused(analysis: Analysis, *places: NodeRef) -> dict[str, str]:
 
 
 def states(analysis: Analysis) -> dict[str, str]:
-    """What became of each policy."""
     return {one.ref.name: analysis.enforcement(one.ref).state for one in analysis.policies}
 
 
@@ -81,7 +79,6 @@ class TestDisjoint:
         assert set_by(found.resolution.spec) == {"m.a": (3, "b"), "m.b": (2, "n"), "x": (1, "o")}
 
     def test_with_one_the_newer_is_refused_whole(self) -> None:
-        """With all that it says."""
         analysis = world(DISJOINT, self.older, policy("n", ON_G, age=2, x=2, y=2))
         assert refused(analysis) == {"n on g": "o x"}
         (found,) = analysis.effective(R)
@@ -90,7 +87,6 @@ class TestDisjoint:
         assert states(analysis) == {"n": "Conflicted", "o": "Enforced"}
 
     def test_what_is_whole_is_one_field(self) -> None:
-        """And a joint field none that anybody has alone."""
         newer = policy("n", ON_G, age=2, m={"b": 2})
         assert refused(world(replace(DISJOINT, whole_fields=frozenset({"m"})), self.older, newer)) == {"n on g": "o m"}
         shared = replace(DISJOINT, joint_fields=(JointField(field="m", within=("level",), by="*"),))
@@ -99,7 +95,6 @@ class TestDisjoint:
         assert refused(world(elsewhere, self.older, newer)) == {"n on g": "o m"}
 
     def test_a_policy_that_says_nothing_is_in_nobodys_way(self) -> None:
-        """Nor is anybody in its way."""
         analysis = world(DISJOINT, policy("o", ON_G, age=1), self.older, policy("n", ON_G, age=2))
         assert refused(analysis) == {}
         assert set(states(analysis).values()) == {"Enforced"}
@@ -147,7 +142,6 @@ class TestExtent:
         assert analysis.enforcement(both.ref).by == (policy("a").ref,)
 
     def test_other_rules_refuse_nobody(self) -> None:
-        """Whatever the extent."""
         for same_level in (None, "first-wins", "newest-challenges", "all-apply"):
             assert refused(world(replace(EVERYWHERE, same_level=same_level), *self.policies)) == {}
 
@@ -156,7 +150,6 @@ class TestCompeting:
     """A policy that is invalid may keep others out of its targets all the same."""
 
     def needing(self, refusal: RefusedOn, *, competes: bool) -> PolicyKindProfile:
-        """A kind that needs an object."""
         need = RequiredObject(field="spec.store", group="", kinds=("Secret",), optional=True, competes=competes)
         return replace(DISJOINT, refusal=refusal, needs=(need,))
 
@@ -176,7 +169,6 @@ class TestCompeting:
         ],
     )
     def test_who_keeps_whom_out(self, refusal: RefusedOn, *, competes: bool, expected: dict[str, str]) -> None:
-        """It has no effect itself."""
         analysis = world(self.needing(refusal, competes=competes), *self.policies)
         assert refused(analysis) == expected
         assert states(analysis)["a"] == "Invalid"
@@ -200,7 +192,6 @@ class TestCompeting:
 
 
 def test_each_variant_of_a_kind_has_refusals_of_its_own() -> None:
-    """Which was asked first does not matter."""
     whole = Variant(targets=frozenset({HTTP_ROUTE}), whole_fields=frozenset({"m"}))
     profile = replace(EVERYWHERE, variants=(whole,))
     policies = policy("a", ON_G, age=1, m={"x": 1}), policy("b", ON_G, age=2, m={"y": 2})
@@ -223,7 +214,6 @@ class TestWeights:
     profile: Final = replace(DISJOINT, same_level="first-wins", weight_annotation="example.com/weight")
 
     def weighing(self, name: str, weight: str | None, age: int) -> Resource:
-        """A policy with such an annotation."""
         found = policy(name, ON_G, age=age, by=name)
         metadata = found.raw["metadata"]
         assert isinstance(metadata, dict)
@@ -276,14 +266,11 @@ def asked(*policies: Resource, filters: str, profile: PolicyKindProfile) -> Anal
 
 
 def in_force(analysis: Analysis, section: str = "buy") -> EffectivePolicy:
-    """What is in force at a rule."""
     (found,) = analysis.effective(node("HTTPRoute", "r", section))
     return found
 
 
 class TestOnOneRule:
-    """Policies by filters and by references on one rule."""
-
     def test_filters_go_by_their_order_not_by_age(self) -> None:
         """The first filter wins, whatever the policies' ages and names."""
         policies = [policy(name, age=age, by=name) for age, name in enumerate("abc")]
@@ -293,7 +280,6 @@ class TestOnOneRule:
             }
 
     def test_a_filter_comes_before_an_older_reference(self) -> None:
-        """And the other one fills what it leaves."""
         old, new = policy("a", RULE, age=1, by="a", rest=1), policy("z", age=9, by="z")
         found = in_force(asked(old, new, filters="z", profile=kind()))
         assert plain(found.resolution.spec) == {"by": "z", "rest": 1}
@@ -306,7 +292,6 @@ class TestOnOneRule:
         assert plain(in_force(analysis).resolution.spec) == {"by": "z"}
 
     def test_another_rule_has_nothing_of_it(self) -> None:
-        """A filter is of its rule alone."""
         old, new = policy("a", ROUTE, age=1, by="a"), policy("z", age=9, by="z")
         assert plain(in_force(asked(old, new, filters="z", profile=kind()), "see").resolution.spec) == {"by": "a"}
 
@@ -339,15 +324,12 @@ class TestOnOneRule:
         [("yz", (), False), ("z", ("a",), False), ("z", ("a", "y"), True), ("", ("y", "z"), True)],
     )
     def test_age_matters_among_the_others_alone(self, filters: str, undated: tuple[str, ...], *, doubted: bool) -> None:
-        """The order of filters needs no dates."""
         policies = [policy(name, *([RULE] if name in undated else []), by=name) for name in "ayz"]
         found = in_force(asked(*policies, filters=filters, profile=kind()))
         assert ("age unknown" in found.resolution.doubts) == doubted
 
 
 class TestWithTheRoute:
-    """Policies by filters and policies on the whole route."""
-
     @pytest.mark.parametrize("strategy", [MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES])
     def test_a_filter_comes_first(self, strategy: MergeStrategy) -> None:
         """Whether the nearer or the one further up wins otherwise."""
@@ -356,20 +338,17 @@ class TestWithTheRoute:
         assert plain(found.resolution.spec) == {"by": "z", "rest": 1}
 
     def test_a_reference_to_the_rule_gives_way_to_an_override(self) -> None:
-        """As ever."""
         old, new = policy("a", ROUTE, age=1, by="a"), policy("z", RULE, age=9, by="z")
         found = in_force(asked(old, new, filters="", profile=kind(MergeStrategy.PATCH_OVERRIDES)))
         assert plain(found.resolution.spec) == {"by": "a"}
 
     def test_an_override_further_up_stands(self) -> None:
-        """What is said of the Gateway is not of the route."""
         above, new = policy("a", target("g"), age=1, by="a"), policy("z", age=9, by="z")
         found = in_force(asked(above, new, filters="z", profile=kind(MergeStrategy.PATCH_OVERRIDES)))
         assert plain(found.resolution.spec) == {"by": "a"}
 
 
 def test_without_filters_nothing_changes() -> None:
-    """Neither on a node nor on a path."""
     policies = [policy("b"), policy("a")]
     assert in_order(policies, kind(MergeStrategy.PATCH_DEFAULTS)) == policies[::-1]
     parts = [declares("b", {"x": 1}, MergeStrategy.PATCH_OVERRIDES), declares("a", {"x": 2})]

@@ -102,21 +102,17 @@ def test_where_all_apply_none_beats_another() -> None:
 
 
 class TestInForce:
-    """Which policies affect the end of the path."""
-
     def test_a_policy_without_an_effective_field_is_not(self) -> None:
         """Beaten, even where it took part."""
         effective = resolved(declares("a", {"x": 1}, "Patch defaults"), declares("b", {"x": 2}))
         assert {found.name for found in effective.resolution.policies_in_force} == {"b"}
 
     def test_a_policy_that_declares_nothing_is_if_it_took_part(self) -> None:
-        """An empty policy that replaces another one has an effect."""
         effective = resolved(declares("a", {"x": 1}), declares("b", {}))
         assert {found.name for found in effective.resolution.policies_in_force} == {"b"}
         assert plain(effective.resolution.spec) == {}
 
     def test_an_empty_policy_that_was_beaten_is_not(self) -> None:
-        """Nothing of it is left."""
         effective = resolved(declares("a", {}), declares("b", {"x": 1}))
         assert {found.name for found in effective.resolution.policies_in_force} == {"b"}
 
@@ -135,7 +131,6 @@ class TestOwnFields:
 
     @pytest.mark.parametrize("empty", [None, "", [], {}], ids=repr)
     def test_an_empty_value_counts_for_nothing(self, empty: Json) -> None:
-        """Absent and empty are the same here."""
         found = resolved(declares("a", {"retryOn": [1]}), profile=self.profile, target={"retryOn": empty})
         assert set_by(found.resolution.spec) == {"retryOn": ([1], "a")}
 
@@ -156,7 +151,6 @@ class TestOwnFields:
         assert set_by(found.resolution.spec) == {"limits.rate": (9, "r")}
 
     def test_its_neighbours_stay(self) -> None:
-        """Other fields of the same map keep their values and sources."""
         found = resolved(declares("a", {"limits": {"burst": 2}}), profile=self.profile, target={"rate": 0})
         assert set_by(found.resolution.spec) == {"limits.burst": (2, "a"), "limits.rate": (0, "r")}
 
@@ -179,12 +173,10 @@ class TestDoubts:
         )
 
     def test_the_profile_chose_bottom_up(self) -> None:
-        """No doubt is left."""
         effective = resolved(*self.parts, profile=replace(UNSAID, fold="bottom-up"))
         assert (set_by(effective.resolution.spec), effective.resolution.doubts) == ({"a": (1, "gateway")}, frozenset())
 
     def test_the_profile_chose_top_down(self) -> None:
-        """The other answer, without a doubt."""
         effective = resolved(*self.parts, profile=replace(UNSAID, fold="top-down"))
         assert (set_by(effective.resolution.spec), effective.resolution.doubts) == ({"a": (3, "rule")}, frozenset())
 
@@ -199,7 +191,6 @@ class TestDoubts:
 
 
 def test_the_same_outcome_elsewhere() -> None:
-    """Paths with the same contributions share what was computed."""
     effective = resolved(declares("a", {"x": 1}))
     elsewhere = EffectivePolicy((*PATH, node("HTTPRoute", "r", "rule[0]")), effective.resolution)
     assert effective.target == node("HTTPRoute", "r")
@@ -216,7 +207,6 @@ def test_the_same_outcome_elsewhere() -> None:
 
 
 def test_contributions_are_kept_in_their_order() -> None:
-    """Least specific first, as given."""
     effective = resolved(declares("b", {}), declares("a", {}))
     assert [part.source for part in effective.resolution.contributions] == [source("b"), source("a")]
 
@@ -251,7 +241,6 @@ class TestFates:
             assert (found["b", field].state, superseders(found["b", field])) == ("rejected", {"a"})
 
     def test_a_scalar_where_a_map_is_in_force(self) -> None:
-        """Superseded by everybody who set something in the map."""
         found = fates(
             resolved(
                 declares("a", {"m": 1}, "Patch defaults"),
@@ -262,12 +251,10 @@ class TestFates:
         assert superseders(found["a", "m"]) == {"b", "c"}
 
     def test_a_map_where_a_scalar_is_in_force(self) -> None:
-        """Superseded by the scalar."""
         found = fates(resolved(declares("a", {"m": {"x": {"y": 1}}}, "Patch defaults"), declares("b", {"m": 1})))
         assert superseders(found["a", "m.x.y"]) == {"b"}
 
     def test_a_field_below_what_is_gone(self) -> None:
-        """The whole map is absent from what is in force."""
         found = fates(resolved(declares("a", {"m": {"x": {"y": 1}}}), declares("b", {"n": 1})))
         assert superseders(found["a", "m.x.y"]) == {"b"}
 
@@ -304,12 +291,9 @@ class TestFates:
 
 
 class TestElements:
-    """The fates of lists whose elements have names."""
-
     whole: Final = (("rules[name]",),)
 
     def test_each_element_has_its_own(self) -> None:
-        """Like the fields of a map."""
         found = fates(
             resolved(
                 declares("a", {"rules": [{"name": "x"}, {"name": "y"}]}, "Patch defaults", whole=self.whole),
@@ -343,7 +327,6 @@ class TestElements:
             assert superseders(found["a", "rules"]) == {"b", "c"}
 
     def test_an_element_where_another_list_is_in_force(self) -> None:
-        """Superseded by the whole list."""
         found = fates(
             resolved(
                 declares("a", {"rules": [{"name": "x"}]}, "Patch defaults", whole=self.whole),
@@ -382,7 +365,6 @@ class TestRefused:
             assert (found["c", field].state, superseders(found["c", field])) == ("rejected", {"b"})
 
     def test_a_conflict_in_the_merge_is_another_matter(self) -> None:
-        """Strategy None refuses for whoever is established."""
         parts = (declares("n", {"x": 0}, "None", at="f"), *self.parts[1:])
         found = fates(resolve(PATH, UNSAID, parts, self.context))
         assert (found["b", "x"].state, superseders(found["b", "x"])) == ("rejected", {"n"})

@@ -46,13 +46,11 @@ def world(*rules: Json, policies: tuple[Resource, ...] = (), profile: PolicyKind
 
 
 def said(analysis: Analysis, section: str = "rule[0]", kind: str = "HTTPRoute") -> dict[str, Json]:
-    """What a rule says itself, by field."""
     found = outcome(analysis, section, kind)
     return {".".join(field): leaf.value for field, leaf in leaves(found.resolution.spec)} if found else {}
 
 
 def outcome(analysis: Analysis, section: str = "rule[0]", kind: str = "HTTPRoute") -> EffectivePolicy | None:
-    """What a rule says itself, on the first path through it."""
     path = analysis.topology.paths_through(node(kind, "r", section))[0]
     found = list(analysis.resolver.rule_settings(path))
     assert all(each.resolution.kind == GroupKind(GATEWAY_API, kind) for each in found)
@@ -60,10 +58,7 @@ def outcome(analysis: Analysis, section: str = "rule[0]", kind: str = "HTTPRoute
 
 
 class TestSettings:
-    """Which fields of a rule are settings, by which names."""
-
     def test_time_outs_and_retries(self) -> None:
-        """Each field of theirs."""
         own = rule(
             backend(),
             timeouts={"request": "120s", "backendRequest": "5s"},
@@ -130,7 +125,6 @@ class TestSettings:
         ids=str,
     )
     def test_mirrors_that_cannot_be_told_apart(self, mirrors: list[Json]) -> None:
-        """Are one setting."""
         filters: list[Json] = [{"type": "RequestMirror", "requestMirror": mirror} for mirror in mirrors]
         assert list(said(world(rule(backend(), filters=filters)))) == ["requestMirror"]
 
@@ -157,7 +151,6 @@ class TestSettings:
         assert said(world(rule(backend(weight=0)))) == {"backendRefs.s:8080.weight": 0}
 
     def test_backends_that_cannot_be_told_apart(self) -> None:
-        """Go by their places."""
         backends: list[Json] = [backend(weight=3), backend(), 7]
         assert said(world({"backendRefs": backends})) == {
             "backendRefs.0.weight": 3,
@@ -165,7 +158,6 @@ class TestSettings:
         }
 
     def test_filters_of_a_backend(self) -> None:
-        """Are said with it."""
         header: Json = {"set": [{"name": "x", "value": "1"}, {"name": "y", "value": "2"}]}
         own = rule(backend(filters=[{"type": "RequestHeaderModifier", "requestHeaderModifier": header}]))
         assert said(world(own)) == {
@@ -207,7 +199,6 @@ class TestSettings:
         assert (rules.fields(port), rules.at_end((port,), frozenset())) == ({}, None)
 
     def test_a_file_of_a_user_s_own(self) -> None:
-        """Takes the place of what is built in."""
         color = Registry(index()).route_settings_of(HTTP_ROUTE)
         assert color
         assert color.route_settings
@@ -269,7 +260,6 @@ class TestPlaces:
         "place", [node("HTTPRoute", "r", "ghost"), node("Service", "s", "8080", group="")], ids=str
     )
     def test_of_nothing(self, place: NodeRef) -> None:
-        """What is no rule says nothing anywhere."""
         assert str(world(rule()).resolver.rules.place(place, ("timeouts",))) == ""
 
 
@@ -293,7 +283,6 @@ class TestBesidePolicies:
         assert (said(analysis), said(analysis, "named")) == ({}, {})
 
     def test_where_no_policy_is(self) -> None:
-        """It is a setting of the rule."""
         assert said(world(rule(backend(), timeouts=self.timeouts))) == {"timeouts.request": "1s"}
 
     def test_a_kind_that_nobody_compares_with_routes(self) -> None:
@@ -307,14 +296,12 @@ class TestBesidePolicies:
 
     @pytest.mark.parametrize("levels", [(TargetLevel(HTTP_ROUTE),), ()], ids=["at routes", "at backends"])
     def test_a_kind_that_takes_effect_elsewhere(self, levels: tuple[TargetLevel, ...]) -> None:
-        """Has nothing to do with what a rule says."""
         on_route = policy("p", target("r", "HTTPRoute"), timeout="9s")
         profile = replace(OWN, effective_targets=levels)
         analysis = world(rule(backend(), timeouts=self.timeouts), policies=(on_route,), profile=profile)
         assert said(analysis) == {"timeouts.request": "1s"}
 
     def test_a_direct_policy_on_the_rule(self) -> None:
-        """Counts there."""
         on_rule = policy("p", target("r", "HTTPRoute", section="named"), timeout="9s")
         profile = replace(OWN, policy_class="direct", strategy=MergeStrategy.NONE, same_level=None)
         analysis = world(rule(backend(), name="named", timeouts=self.timeouts), policies=(on_rule,), profile=profile)
@@ -333,7 +320,6 @@ class TestBesidePolicies:
         assert said(analysis) == {}
 
     def test_what_filters_hold(self) -> None:
-        """Stands for settings as well."""
         on_route = policy("p", target("r", "HTTPRoute"), cors={"maxAge": 1, "allow": ["a"]})
         filters: list[Json] = [{"type": "CORS", "cors": {"maxAge": 9}}, {"type": "CORS", "cors": {"maxAge": 8}}]
         analysis = world(rule(backend(), filters=filters), policies=(on_route,))
@@ -362,12 +348,10 @@ class TestConditions:
         return plain(found.resolution.spec)
 
     def test_the_field_must_be_absent(self) -> None:
-        """Then the later one beats the earlier one."""
         assert self.spec(timeouts=self.both)["timeout"] == "2s"
         assert self.spec(timeouts={"backendRequest": "2s"})["retry"] == {"attempts": 1, "on": "reset"}
 
     def test_the_field_must_be_there(self) -> None:
-        """And it is put beside what that one says."""
         expected = {"timeout": "9s", "retry": {"attempts": 3, "timeout": "2s"}}
         assert self.spec(timeouts=self.both, retry={"attempts": 3}) == expected
 

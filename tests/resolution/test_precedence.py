@@ -28,7 +28,6 @@ UNSAID = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited",
 
 
 def by(field: str = "", annotation: str = "") -> PolicyKindProfile:
-    """A kind whose policies have numbers that order them."""
     return replace(UNSAID, order_field=field, weight_annotation=annotation)
 
 
@@ -39,7 +38,6 @@ def test_those_without_a_date_come_last_by_name() -> None:
 
 
 def test_the_oldest_comes_first() -> None:
-    """Whatever the names are."""
     assert [found.ref.name for found in in_order([policy("a", age=2), policy("z", age=1)], by())] == ["z", "a"]
 
 
@@ -57,7 +55,6 @@ def test_of_equal_age_the_first_in_the_alphabet_comes_first() -> None:
 
 @pytest.mark.parametrize("priority", [None, "1", 0.5, True, {}, [1]], ids=str)
 def test_a_number_of_another_type_is_zero(priority: Json) -> None:
-    """And so is one that is absent."""
     policies = [policy("b", age=1, priority=1), policy("a", age=2, priority=priority), policy("z", priority=-1)]
     assert [found.ref.name for found in in_order(policies, by("spec.priority"))] == ["z", "a", "b"]
 
@@ -70,7 +67,6 @@ def test_a_number_of_the_kind_comes_before_the_age() -> None:
 
 
 def weighing(name: str, weight: Json, priority: int = 0, age: int | None = 1) -> Resource:
-    """A policy with a number in its spec and one in an annotation."""
     found = policy(name, age=age, priority=priority)
     metadata: dict[str, Json] = {"name": name, "annotations": {"w": weight}}
     return replace(found, raw={**found.raw, "metadata": metadata})
@@ -85,7 +81,6 @@ def test_the_greatest_weight_comes_first() -> None:
 
 @pytest.mark.parametrize("weight", ["", "x", "1.5", " 1", "1e3", "12345678901", 7, None, {}, "\u0661"], ids=repr)
 def test_a_weight_that_is_no_number_is_zero(weight: Json) -> None:
-    """As if there were none."""
     policies = [weighing("a", "-1"), weighing("b", weight, age=9), weighing("c", "1", age=9)]
     assert [found.ref.name for found in in_order(policies, by("", "w"))] == ["c", "b", "a"]
 
@@ -116,13 +111,11 @@ def test_where_numbers_order_policies_names_do_not() -> None:
 
 
 def test_the_newer_one_challenges() -> None:
-    """The order of age is the order of folding."""
     parts = [declares("old", {}), declares("new", {}, "Patch overrides")]
     assert fold_order(parts, "newest-challenges") == parts
 
 
 def test_the_first_created_wins() -> None:
-    """Its overrides and refusals stand first, its defaults last."""
     old, new = declares("old", {}, "Patch overrides"), declares("new", {}, "Patch overrides")
     assert fold_order([old, new], "first-wins") == [old, new]
     default_old, default_new = declares("old", {}), declares("new", {}, "Patch defaults")
@@ -154,7 +147,6 @@ def refused(claims: dict[str, tuple[str, str]], extent: RefusedOn = "there") -> 
 
 
 def test_nobody_is_refused_where_nobody_meets() -> None:
-    """On different targets, or with different fields on one."""
     assert refused({"a": ("g", "x"), "b": ("h", "x"), "c": ("g", "y"), "d": ("g", "z w")}) == {}
     assert refused({}) == {}
 
@@ -165,7 +157,6 @@ def test_the_first_one_on_a_target_holds_it() -> None:
 
 
 def test_the_first_field_that_both_set_is_named() -> None:
-    """In the order of the one that is refused."""
     assert refused({"a": ("g", "x y"), "b": ("g", "w y x")}) == {"b on g": "a on g y"}
 
 

@@ -41,21 +41,18 @@ SERVICE: Final = node("Service", "s", group="")
 
 
 def world(*policies: Resource, profile: PolicyKindProfile = PATCHING) -> Analysis:
-    """A Namespace, a Gateway, a route with two rules, a Service."""
     rules = [rule(backend()), rule(backend(), name="named")]
     objects = (namespace("default"), gateway("g"), route("r", rules=rules), service("s", ("http", 8080)))
     return analyze(snapshot(*objects, *policies, complete=True), profiles=[profile])
 
 
 def test_a_kind_without_a_profile_has_no_effective_policy() -> None:
-    """Gateways merge with nothing."""
     analysis = world()
     (path,) = analysis.topology.paths(node("Gateway", "g"))
     assert analysis.resolver.effective_of(GroupKind("", "Service"), path) is None
 
 
 def test_a_path_without_policies_has_no_effective_policy() -> None:
-    """Of a kind that is attached elsewhere."""
     analysis = world(policy("p", target("r", "HTTPRoute"), a=1))
     assert analysis.effective(node("Gateway", "g")) == ()
     assert analysis.resolver.kinds_at([node("Gateway", "g")]) == ()
@@ -106,7 +103,6 @@ def test_names_decide_where_the_age_is_unknown_and_the_answer_says_so() -> None:
 
 
 def test_age_decides_where_it_is_known() -> None:
-    """The older one is established, the newer one challenges."""
     two = [policy(name, target("g"), age=age, by=name) for name, age in (("b", 1), ("a", 2))]
     (effective,) = world(*two).effective(node("Gateway", "g"))
     assert (set_by(effective.resolution.spec), effective.resolution.doubts) == ({"by": ("a", "a")}, frozenset())
@@ -121,7 +117,6 @@ def test_the_profile_may_let_the_first_created_win() -> None:
 
 
 def test_a_whole_field_of_the_profile_is_replaced_whole() -> None:
-    """In every stanza."""
     profile = PolicyKindProfile(
         COLOR, "inherited", "profile", whole_fields=frozenset({"m"}), stanzas="none", strategy_field="spec.mode"
     )
@@ -168,17 +163,13 @@ def test_paths_to_targets_with_settings_of_their_own_share_nothing() -> None:
 
 
 class TestDirect:
-    """A direct policy counts at its target alone."""
-
     profile = PolicyKindProfile(COLOR, "direct", "profile")
 
     def test_not_below_its_target(self) -> None:
-        """A policy on the Gateway says nothing about the route."""
         analysis = world(policy("p", target("g"), a=1), profile=self.profile)
         assert analysis.effective(node("HTTPRoute", "r")) == ()
 
     def test_at_a_section_without_a_policy_of_its_own(self) -> None:
-        """What holds for the object holds for its sections."""
         analysis = world(policy("p", target("g"), a=1), profile=self.profile)
         (effective,) = analysis.effective(node("Gateway", "g", "http"))
         assert set_by(effective.resolution.spec) == {"a": (1, "p")}
@@ -194,7 +185,6 @@ class TestDirect:
 
 
 def test_the_policies_on_a_node() -> None:
-    """By kind, then in their order of precedence."""
     policies = [
         policy("a", target("g"), age=2),
         policy("b", target("g"), age=1),
@@ -327,7 +317,6 @@ def test_a_path_with_a_wider_hostname_does_not_count() -> None:
 
 
 def test_another_path_counts() -> None:
-    """Below a listener for every name each hostname is inside."""
     analysis = world_of_hostnames("*.example.com", parents=("http", "any"))
     (found,) = analysis.effective(ROUTE)
     assert node("Gateway", "g", "any") in found.path
@@ -352,14 +341,12 @@ def test_a_hostname_inside_is_enough(hostnames: tuple[str, ...], listens: str | 
 
 
 def test_other_kinds_go_by_the_overlap() -> None:
-    """Which is what attaches a route."""
     wide = world_of_hostnames("*.example.com").snapshot
     assert len(analyze(wide).effective(ROUTE)) == 1
     assert describe(analyze(wide), ROUTE).not_applying == ()
 
 
 def test_a_path_without_route_or_listener() -> None:
-    """Has nothing to compare."""
     analysis = world_of_hostnames("*.example.com")
     topology = analysis.topology
     assert why_too_wide(topology, (node("Gateway", "g"), node("Gateway", "g", "http"))) == ""

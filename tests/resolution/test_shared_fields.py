@@ -54,12 +54,10 @@ class TestTakenApart:
         ids=str,
     )
     def test_of_one_policy_nothing_changes(self, shared: JointField, value: Json) -> None:
-        """Whatever stands there, its values are still the same."""
         spec: dict[str, Json] = {"f": value, "g": 1}
         assert plain(by(shared, "p", spec)) == {name: one for name, one in spec.items() if one is not None}
 
     def test_what_is_not_there_is_not_taken_apart(self) -> None:
-        """Nor what is inside of something that is no map."""
         deep = JointField(field="f.g", within=("level",))
         for spec in ({}, {"g": 1}, {"f": 1}, {"f": {"h": 1}}):
             assert split_shared(trace(spec, source("p")), [deep]) == trace(spec, source("p"))
@@ -70,7 +68,6 @@ class TestTakenApart:
         assert split_shared(once, [FIELDS, SHARED]) == once
 
     def test_lists_are_known_by_policy_and_place(self) -> None:
-        """Other values by the policy alone."""
         assert set_by(by(SHARED, "p", {"f": ["x", "y"]})) == {
             'f["default/p[0]"]': ("x", "p"),
             'f["default/p[1]"]': ("y", "p"),
@@ -80,20 +77,17 @@ class TestTakenApart:
         assert list(found) == ["default/p"]
 
     def test_fields_are_whole(self) -> None:
-        """Each comes from one policy, whatever it holds."""
         found = by(FIELDS, "p", {"f": {"a": {"b": 1}, "c": None}})
         assert set_by(found) == {"f.a": ({"b": 1}, "p"), "f.c": (None, "p")}
         assert plain(found) == {"f": {"a": {"b": 1}}}
 
     def test_elements_are_merged_field_by_field(self) -> None:
-        """They are known by their key."""
         assert set_by(by(PORTS, "p", {"f": [{"port": 80, "a": {"b": 1}}]})) == {
             "f.80.port": (80, "p"),
             "f.80.a.b": (1, "p"),
         }
 
     def test_entries_are_known_by_a_value_in_them(self) -> None:
-        """A value without such a path is no entry."""
         assert set_by(by(ENTRIES, "p", {"f": {"ref": {"name": "x"}}})) == {"f.x": ({"ref": {"name": "x"}}, "p")}
         assert isinstance(by(ENTRIES, "p", {"f": {"off": True}})["f"], Leaf)
 
@@ -149,7 +143,6 @@ class TestWithDefaults:
         assert plain(merged) == {"f": both if expected is None else expected}
 
     def test_entries_of_several_stand_beside_each_other(self) -> None:
-        """With who said which."""
         merged = with_defaults(
             by(ENTRIES, "p", {"f": {"ref": {"name": "x"}}}), by(ENTRIES, "q", {"f": {"ref": {"name": "y"}}})
         )
@@ -219,7 +212,6 @@ class TestFields:
         assert whole_fields(self.joint_fields, "scopes") == {("a",), ("a", "b")}
 
     def test_outermost_first(self) -> None:
-        """What is inside a field that comes whole is not put together."""
         assert combined_fields(self.joint_fields, "level") == [("a",), ("a", "b")]
         assert combined_fields(self.joint_fields, "levels") == [("a",), ("a", "b")]
         assert combined_fields(self.joint_fields, "scopes") == [("c",), ("c", "d")]

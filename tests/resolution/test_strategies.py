@@ -76,8 +76,6 @@ def test_a_rejection_is_remembered_by_every_strategy() -> None:
 
 
 class TestEmpty:
-    """What counts as empty replaces nothing."""
-
     full = layer(declares("full", {"a": 1}))
     hollow = layer(declares("hollow", {"b": 2}, empty=True))
 
@@ -101,13 +99,11 @@ class TestEmpty:
 
     @pytest.mark.parametrize("strategy", ["Patch defaults", "Patch overrides", "Strategic merge"])
     def test_an_empty_challenger_takes_part_in_a_patch(self, strategy: str) -> None:
-        """With what it has besides."""
         merged = merge(layer(declares("full", {"a": 1}, strategy)), self.hollow)
         assert (set_by(merged.spec), merged.empty) == ({"a": (1, "full"), "b": (2, "hollow")}, False)
         assert merge(layer(declares("other", {}, strategy, empty=True)), self.hollow).empty
 
     def test_an_empty_one_that_refuses_stays_empty(self) -> None:
-        """Defaults above it are not replaced by it."""
         below = merge(layer(declares("hollow", {"b": 2}, "None", empty=True)), self.full)
         assert (owners(below.members), owners(below.rejected), below.empty) == ({"hollow"}, {"full"}, True)
         assert owners(merge(self.full, below).members) == {"full"}
@@ -122,7 +118,6 @@ class TestFolding:
     """Bottom-up, nothing below can undo an override; top-down is the literal reading of the chart."""
 
     def test_one_contribution_is_itself(self) -> None:
-        """In both directions."""
         only = declares("p", {"a": 1})
         assert fold([only], "bottom-up") == fold([only], "top-down") == layer(only)
 
@@ -199,12 +194,10 @@ def world(*policies: Resource, profiles: Sequence[PolicyKindProfile] = ()) -> An
 
 
 def labelled(value: str) -> Resource:
-    """A definition with the label of policy kinds."""
     return build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": value})
 
 
 def outcome(analysis: Analysis, name: str = "s", kind: str = "Service", group: str = "") -> EffectivePolicy:
-    """What is effective at an object."""
     (path,) = analysis.topology.paths(build.node(kind, name, group=group))
     (effective,) = analysis.effective_on(path)
     return effective
@@ -216,12 +209,10 @@ def fields(analysis: Analysis) -> dict[str, str]:
 
 
 def fates(analysis: Analysis) -> dict[str, str]:
-    """The fate of each declared field, by policy and field."""
     return {f"{fate.source.object.name}.{fate.field}": fate.state for fate in outcome(analysis).resolution.fates}
 
 
 def states(analysis: Analysis, *names: str) -> list[str]:
-    """The states of policies."""
     return [analysis.enforcement(build.ref("ColorPolicy", name, group="example.com")).state for name in names]
 
 
@@ -235,10 +226,7 @@ def on_two_levels(above: Mapping[str, Json], below: Mapping[str, Json], *more: R
 
 
 class TestDisjoint:
-    """Both may hold, or one of them alone."""
-
     def test_both_are_kept_and_neither_is_certain(self) -> None:
-        """The spec has the fields of both."""
         analysis = on_two_levels({"one": 1}, {"two": 2})
         assert fields(analysis) == {"one": "a", "two": "b"}
         assert fates(analysis) == {"a.one": "undecided", "b.two": "undecided"}
@@ -253,12 +241,10 @@ class TestDisjoint:
 
     @pytest.mark.parametrize("label", ["inherited", "true"])
     def test_of_a_labelled_kind(self, label: str) -> None:
-        """A label says the class at most."""
         assert states(on_two_levels({"one": 1}, {"two": 2}, labelled(label)), "a", "b") == ["Unknown", "Unknown"]
 
     @pytest.mark.parametrize("definition", [(), (labelled("direct"),)], ids=["shape", "direct"])
     def test_on_one_target(self, definition: Sequence[Resource]) -> None:
-        """A direct kind may refuse the second one, or take both."""
         analysis = world(
             build.policy("a", ON_ROUTE, age=1, one=1), build.policy("b", ON_ROUTE, age=2, two=2), *definition
         )
@@ -296,7 +282,6 @@ class TestOverlapping:
     """What is assumed stays, and is marked as assumed elsewhere."""
 
     def test_the_nearer_one_replaces_the_other_one(self) -> None:
-        """A common field is enough."""
         analysis = on_two_levels({"one": 1, "more": 1}, {"one": 2})
         assert fields(analysis) == {"one": "b"}
         assert outcome(analysis).resolution.doubts == frozenset()
@@ -318,13 +303,11 @@ class TestSomebodySaysIt:
         ],
     )
     def test_the_policy_further_up(self, above: Mapping[str, Json], below: Mapping[str, Json], left: list[str]) -> None:
-        """Its stanza, or its strategy, decides."""
         analysis = on_two_levels(above, below)
         assert sorted(fields(analysis)) == left
         assert not outcome(analysis).resolution.doubts
 
     def test_a_strategy_that_only_the_nearer_one_says(self) -> None:
-        """It is the one further up that decides."""
         assert outcome(on_two_levels({"one": 1}, {"strategy": "merge", "two": 2})).resolution.doubts == {
             "combination unknown"
         }
@@ -337,7 +320,6 @@ class TestSomebodySaysIt:
 
     @pytest.mark.parametrize(("policy_class", "state"), [("direct", "Conflicted"), ("inherited", "Enforced")])
     def test_a_kind_whose_strategy_is_not_assumed(self, policy_class: PolicyClass, state: str) -> None:
-        """Whatever it is known by."""
         own = PolicyKindProfile(COLOR, policy_class, "label")
         policies = build.policy("a", ON_ROUTE, age=1, one=1), build.policy("b", ON_ROUTE, age=2, two=2)
         assert states(world(*policies, profiles=[own]), "b") == [state]

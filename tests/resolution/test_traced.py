@@ -22,7 +22,6 @@ OLD, NEW = source("old"), source("new")
 
 
 def merged(target: dict[str, Json], change: dict[str, Json], whole: Collection[Field] = ()) -> Traced:
-    """One spec patched onto another."""
     return patched(trace(target, OLD, whole), trace(change, NEW, whole))
 
 
@@ -62,7 +61,6 @@ def test_a_patch(
 
 
 def test_a_removed_field_is_not_in_the_plain_spec() -> None:
-    """The tombstone is no value."""
     assert plain(merged({"a": 1, "b": {"c": 1, "d": 2}}, {"a": None, "b": {"c": None}})) == {"b": {"d": 2}}
 
 
@@ -81,12 +79,10 @@ def test_merging_changes_neither_spec() -> None:
 
 
 def test_patching_nothing_gives_the_change() -> None:
-    """An empty map onto nothing is an empty map."""
     assert patch(None, Leaf({}, NEW)) == Leaf({}, NEW)
 
 
 def test_a_spec_is_a_map_whatever_is_patched_onto_it() -> None:
-    """Empty specs on both sides."""
     assert patched({}, {}) == {}
 
 
@@ -109,7 +105,6 @@ def test_leaves_come_in_the_order_in_which_they_are_declared() -> None:
     ],
 )
 def test_the_name_of_a_field(field: tuple[str, ...], name: str) -> None:
-    """Dots between plain keys, brackets around the others."""
     assert field_name(field) == name
 
 
@@ -158,11 +153,9 @@ class TestElements:
 
     @pytest.mark.parametrize("value", HOSTILE_LISTS, ids=str)
     def test_elements_without_a_name_of_their_own_are_not_told_apart(self, value: Json) -> None:
-        """The list is a leaf, as any other list is."""
         assert trace({"rules": value}, OLD, self.rules) == {"rules": Leaf(value, OLD)}
 
     def test_another_list_is_not_meant(self) -> None:
-        """Nor one whose name begins alike."""
         value: Json = [{"name": "a"}]
         assert trace({"rulesets": value, "rule": value}, OLD, self.rules) == {
             "rulesets": Leaf(value, OLD),
@@ -198,7 +191,6 @@ class TestElements:
         assert set_by(merged({"rules": {"a": 1}}, {"rules": []}, self.rules)) == {"rules": ([], "new")}
 
     def test_an_empty_map_replaces_a_list(self) -> None:
-        """They are of different types."""
         assert set_by(merged({"rules": [{"name": "a"}]}, {"rules": {}}, self.rules)) == {"rules": ({}, "new")}
 
     def test_a_list_inside_every_entry_of_a_map(self) -> None:
@@ -211,17 +203,14 @@ class TestElements:
         assert list(set_by(spec)) == ["limits.a.rates.1s", "limits.a.rates.1m"]
 
     def test_a_removed_list_is_removed(self) -> None:
-        """With all of its elements."""
         assert plain(merged({"rules": [{"name": "a"}]}, {"rules": None}, self.rules)) == {}
 
 
 def merged_by_key(target: Mapping[str, Json], change: Mapping[str, Json], keys: Mapping[Field, str]) -> Traced:
-    """One spec patched onto another, lists by their keys."""
     return patched(with_keyed_lists(trace(target, OLD), keys), with_keyed_lists(trace(change, NEW), keys))
 
 
 def test_a_list_without_a_key_is_replaced() -> None:
-    """Nothing is known of it."""
     assert set_by(merged_by_key({"l": [{"name": "a"}]}, {"l": [{"name": "b"}]}, {})) == {"l": ([{"name": "b"}], "new")}
 
 
@@ -240,7 +229,6 @@ def test_they_replace_a_list_of_others(value: Json) -> None:
 
 
 def test_an_empty_list_adds_nothing() -> None:
-    """It takes nothing away either."""
     assert set_by(merged_by_key({"l": [{"name": "a"}]}, {"l": []}, {("l",): "name"})) == {"l.a.name": ("a", "old")}
 
 
@@ -271,7 +259,6 @@ def test_an_empty_key_appends() -> None:
 
 
 def test_a_list_inside_an_element() -> None:
-    """Named by its path without the elements."""
     spec = merged_by_key(
         {"containers": [{"name": "a", "ports": [{"port": "1", "x": 1}]}]},
         {"containers": [{"name": "a", "ports": [{"port": "2", "x": 2}]}]},

@@ -86,7 +86,6 @@ def test_unseen_grants_are_a_doubt() -> None:
 
 
 def test_a_backend_with_a_port_is_that_port() -> None:
-    """Without one that it has, the node is the whole object."""
     assert resolve(backend("s", 80), service("s", ("http", 80))).node == node("Service", "s", "http", group="")
     assert resolve(backend("s", 81), service("s", ("http", 80))).node == node("Service", "s", group="")
 
@@ -150,19 +149,16 @@ ENDPOINTS: Final[Json] = [{"ip": {"port": 443}}, {"ip": {"port": 443}}, {"ip": {
 
 
 def world(*others: Resource, profile: PolicyKindProfile = KNOWN, port: int | None = 443) -> Analysis:
-    """A route to a pool with two ports."""
     pool = resource("Pool", "p", {"endpoints": ENDPOINTS}, group="example.com")
     to = backend("p", port, kind="Pool", group="example.com")
     return analyze(snapshot(gateway(), route(rules=[rule(to)]), pool, *others, complete=True), profiles=[profile])
 
 
 def pool_node(section: str = "") -> NodeRef:
-    """The pool, or a port of it."""
     return node("Pool", "p", section, group="example.com")
 
 
 def on(section: str) -> Resource:
-    """A policy on a section of the pool."""
     return policy("c", target("p", "Pool", section, group="example.com"), color="red")
 
 
@@ -170,16 +166,13 @@ class TestKnown:
     """A file says where the ports stand."""
 
     def test_the_sections_are_the_ports(self) -> None:
-        """Each once, by its number, through lists."""
         assert world().topology.sections(pool_node().object) == ("80", "443")
 
     def test_one_port_at_a_plain_path(self) -> None:
-        """Wherever a path leads."""
         only = resource("Pool", "q", {"port": 8080}, group="example.com")
         assert world(only).topology.sections(ref("Pool", "q", group="example.com")) == ("8080",)
 
     def test_a_rule_leads_to_the_port_that_it_names(self) -> None:
-        """As with Services."""
         analysis = world()
         paths = analysis.topology.paths_through(node("HTTPRoute", "r"))
         assert [path[-2:] for path in paths] == [(pool_node(), pool_node("443"))]
@@ -199,7 +192,6 @@ class TestKnown:
         assert not analysis.affected_by(pool_node("80"))
 
     def test_a_port_that_there_is_not(self) -> None:
-        """It is known not to be there."""
         (found,) = world(on("8443")).attachments[ref("ColorPolicy", "c", group="example.com")]
         assert found.state == "section missing"
         assert found.message.endswith("it has 80, 443")
@@ -218,8 +210,6 @@ class TestKnown:
 
 
 class TestUnknown:
-    """Nothing says what sections of such objects are."""
-
     def test_whether_a_policy_is_attached_is_unknown(self) -> None:
         """Instead of: the section is missing."""
         analysis = world(on("443"), profile=UNKNOWN)
@@ -234,20 +224,17 @@ class TestUnknown:
         assert "--profiles" in unseen.remedy
 
     def test_a_section_cannot_be_asked_about(self) -> None:
-        """The hint says why."""
         with pytest.raises(NotFoundError) as raised:
             describe(world(profile=UNKNOWN), pool_node("443"))
         assert raised.value.hint == "what sections of a Pool are is not known"
 
     @pytest.mark.parametrize("of", [service("s"), gateway("s"), resource("Deployment", "s", group="apps")])
     def test_of_other_kinds_it_is_known(self, of: Resource) -> None:
-        """Kubernetes' own kinds have no sections, or ports."""
         found = policy("c", target("s", of.ref.kind, "x", group=of.ref.group_kind.group))
         analysis = analyze(snapshot(of, found, complete=True), profiles=[UNKNOWN])
         assert [each.state for each in analysis.attachments[found.ref]] == ["section missing"]
 
     def test_the_whole_object_is_attached(self) -> None:
-        """No section is named, so none needs to be known."""
         analysis = world(on(""), profile=UNKNOWN)
         assert [each.state for each in analysis.attachments[ref("ColorPolicy", "c", group="example.com")]] == [
             "attached"
@@ -255,7 +242,6 @@ class TestUnknown:
 
 
 def test_a_backend_of_envoy_gateway() -> None:
-    """BackendTLSPolicy names a port of a Backend by its number."""
     group = "gateway.envoyproxy.io"
     spec: Json = {"endpoints": [{"fqdn": {"hostname": "example.com", "port": 443}}, {"unix": {"path": "/x"}}]}
     tls = policy(
@@ -271,7 +257,6 @@ class TestEdits:
     """What would let a policy have an effect on a port, and a policy that is given another target."""
 
     def test_a_policy_that_names_a_port(self) -> None:
-        """By its number, which is all that there is."""
         elsewhere = policy("c", target("g"), color="red")
         edit = why_not(world(elsewhere), elsewhere.ref, pool_node("443")).edits[0]
         assert edit.after is not None

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def conditions(found: Resource, *others: Resource, position: int = 0, complete: bool = True) -> tuple[Condition, ...]:
-    """The conditions of a route for one of its parents."""
     return route_conditions(Topology(index(found, *others, complete=complete)), found.ref, position)
 
 
@@ -40,7 +39,6 @@ def test_the_nearest_miss_is_the_reason() -> None:
 
 
 def test_a_reference_without_a_parent_is_not_accepted() -> None:
-    """Neither is one that is not there."""
     found = resource("HTTPRoute", "r", {"parentRefs": [{}]})
     expected = Condition("Accepted", "False", "NoMatchingParent", "the reference names no parent")
     assert conditions(found)[0] == expected
@@ -56,7 +54,6 @@ def test_a_doubt_beats_a_refusal() -> None:
 
 
 def test_one_listener_is_enough() -> None:
-    """Each parentRef is judged for itself."""
     world = (gateway("g", listener("a", hostname="a.org"), listener("b", port=81)), service())
     found = route(parents=[parent("x"), parent()], hostnames=["b.org"])
     assert conditions(found, *world)[0].reason == "NoMatchingParent"
@@ -67,7 +64,6 @@ def test_one_listener_is_enough() -> None:
 
 
 def test_a_conflicted_listener_takes_a_route_as_far_as_status_goes() -> None:
-    """The conflict is in the status of the listener."""
     world = gateway("g", listener("a"), listener("b"))
     assert conditions(route(), world, service())[0] == Condition("Accepted", "True", "Accepted")
 
@@ -116,14 +112,12 @@ GOOD = ["True Accepted", "True ResolvedRefs"]
 
 
 def test_a_policy_that_no_gateway_reaches_has_no_ancestors() -> None:
-    """Nor has one that was not read."""
     found = tls("p", CA)
     assert backend_tls_conditions(Topology(index(found, service())), found.ref) == {}
     assert backend_tls_conditions(Topology(index()), found.ref) == {}
 
 
 def test_each_gateway_that_reaches_the_target_is_an_ancestor() -> None:
-    """Through any of its routes."""
     found = tls("p", CA)
     other = gateway("h")
     routes = [route(), route("q", parents=[{"name": "h"}])]
@@ -150,18 +144,15 @@ def test_a_policy_needs_a_valid_authority(authority: Json, reason: str) -> None:
 
 
 def test_an_unread_authority_is_a_doubt() -> None:
-    """It does not refuse the policy."""
     found = tls("p", {"group": "", "kind": "Secret", "name": "ca"})
     assert short(found, complete=False) == ["True Accepted", "Unknown Pending"]
 
 
 def test_authorities_are_in_the_policys_own_namespace() -> None:
-    """Whatever the reference says (LocalObjectReference)."""
     assert short(tls("p", {"group": "", "kind": "ConfigMap", "name": "ca", "namespace": "x"})) == GOOD
 
 
 def test_well_known_certificates_are_those_of_the_system() -> None:
-    """There is no other value."""
     assert short(tls("p", wellKnownCACertificates="System")) == GOOD
     assert short(tls("p", wellKnownCACertificates="Mine"))[0] == "False Invalid"
 
@@ -184,7 +175,6 @@ def test_a_section_is_a_target_of_its_own() -> None:
 
 
 def test_a_missing_target_is_not_found() -> None:
-    """Whether it is a Service that a route names, or a port."""
     away = route("q", rules=[rule(backend("gone"), backend("s", None))])
     assert short(tls("p", CA, to="gone"), away)[0] == "False TargetNotFound"
     assert short(tls("p", CA, section="https"), away) == GOOD

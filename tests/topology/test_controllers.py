@@ -48,7 +48,6 @@ THEIRS: Final = gateway_class("theirs", "example.org/gateway")
 
 
 def topology(*objects: Resource, complete: bool = True, gaps: Sequence[Gap] = ()) -> Topology:
-    """The hierarchy of these objects."""
     return Topology(index(*objects, complete=complete, gaps=gaps))
 
 
@@ -70,7 +69,6 @@ class TestControllerOf:
 
     @pytest.mark.parametrize("spec", [None, 7, {}, {"controllerName": None}, {"controllerName": ["x"]}], ids=str)
     def test_a_class_of_another_shape_names_none(self, spec: dict[str, str] | None) -> None:
-        """Whatever stands there."""
         world = topology(resource("GatewayClass", "public", spec), gateway("g"))
         assert world.gateways.controller_of(ref("Gateway", "g")) == ""
 
@@ -117,8 +115,6 @@ class TestControllerOf:
 
 
 class TestManaged:
-    """Whether one of the controllers acts on an object."""
-
     def test_not_what_another_one_manages(self) -> None:
         """Nor what nobody manages."""
         world = topology(THEIRS, gateway("g", class_name="theirs"), gateway("lost", class_name="missing"))
@@ -126,28 +122,22 @@ class TestManaged:
             assert is_managed(world, obj, OURS) is False
 
     def test_without_controllers_everything_is(self) -> None:
-        """A kind for every controller."""
         assert is_managed(topology(), ref("Gateway", "ghost"), frozenset()) is True
 
     def test_what_one_of_ours_manages(self) -> None:
-        """Any of them."""
         world = topology(gateway_class(), gateway("g"))
         assert is_managed(world, ref("Gateway", "g"), OURS | {"x.com/y"}) is True
 
     def test_nobody_knows(self) -> None:
-        """A Gateway whose class was not read."""
         assert is_managed(topology(gateway("g"), complete=False), ref("Gateway", "g"), OURS) is None
 
     def test_what_belongs_to_no_gateway_cannot_be_told_apart(self) -> None:
-        """Services, Namespaces and other objects."""
         world = topology(THEIRS, service("s"))
         for obj in (ref("Service", "s", group=""), ref("Namespace", "n", group=""), ref("Other", "o", group="x.com")):
             assert is_managed(world, obj, OURS) is True
 
 
 class TestRoutes:
-    """A route is acted on if one of its parents is."""
-
     world = (gateway_class(), THEIRS, gateway("g"), gateway("h", class_name="theirs"), listener_set("ls"))
 
     @pytest.mark.parametrize(
@@ -164,7 +154,6 @@ class TestRoutes:
         ],
     )
     def test_by_its_parents(self, parents: list[dict[str, Json]], expected: bool) -> None:  # noqa: FBT001
-        """Whether or not it is attached there."""
         made = resource("HTTPRoute", "r", {"parentRefs": parents})
         assert is_managed(topology(*self.world, made), made.ref, OURS) is expected
 
@@ -178,8 +167,6 @@ class TestRoutes:
 
 
 class TestControlled:
-    """Whether one of the controllers acts on what is on a path."""
-
     mesh = (
         namespace("default"),
         service("s"),
@@ -189,7 +176,6 @@ class TestControlled:
 
     @staticmethod
     def paths(world: Topology, *ends: NodeRef) -> list[bool]:
-        """Of each path to the ends whether it is controlled by ours."""
         return [is_path_managed(world, path, OURS) for end in ends for path in world.paths(end)]
 
     def test_not_by_way_of_their_gateway(self) -> None:
@@ -259,7 +245,6 @@ def settings(name: str, enable: Json = None, *, namespace: str = "default", **sp
 
 
 def names(name: str, kind: str = "Settings", **fields: Json) -> dict[str, Json]:
-    """A reference to parameters."""
     return {"group": "example.com", "kind": kind, "name": name, **fields}
 
 
@@ -269,12 +254,10 @@ def of_class(name: str = "of-class") -> Resource:
 
 
 def with_own(name: str = "own") -> Resource:
-    """The Gateway, with parameters of its own."""
     return gateway("g", infrastructure={"parametersRef": names(name)})
 
 
 def found(*objects: Resource, complete: bool = True, gaps: Sequence[Gap] = ()) -> Parameters:
-    """What is in force of the parameters of the Gateway."""
     return parameters_of(topology(*objects, complete=complete, gaps=gaps), G, SETTINGS)
 
 
@@ -287,7 +270,6 @@ class TestWhatIsInForce:
         assert found(gateway_class(), settings("own", enable=True)) == Parameters({}, present=False)
 
     def test_nothing_of_another_kind(self) -> None:
-        """A ConfigMap may be what another implementation takes."""
         strange = gateway("g", infrastructure={"parametersRef": names("own", "Other")})
         assert found(gateway_class(), strange, settings("own", enable=True)) == Parameters({}, present=False)
 
@@ -300,14 +282,12 @@ class TestWhatIsInForce:
             assert world == Parameters({}, present=False)
 
     def test_those_of_the_class(self) -> None:
-        """In the namespace that the class names, no other."""
         there = settings("of-class", enable=True, namespace="infra")
         assert found(of_class(), gateway("g"), there) == Parameters({"retries": {"enable": True}}, present=True)
         elsewhere = settings("of-class", enable=True)
         assert found(of_class(), gateway("g"), elsewhere) == Parameters({}, present=False)
 
     def test_those_of_the_gateway(self) -> None:
-        """In its own namespace."""
         assert found(gateway_class(), with_own(), settings("own", a=1)) == Parameters({"a": 1}, present=True)
         elsewhere = settings("own", a=1, namespace="infra")
         assert found(gateway_class(), with_own(), elsewhere) == Parameters({}, present=False)
@@ -321,7 +301,6 @@ class TestWhatIsInForce:
         )
 
     def test_one_that_does_not_exist_leaves_the_other(self) -> None:
-        """Whichever it is."""
         below = settings("of-class", namespace="infra", a=1)
         assert found(of_class(), with_own(), below) == Parameters({"a": 1}, present=True)
         assert found(of_class(), with_own(), settings("own", a=2)) == Parameters({"a": 2}, present=True)
@@ -334,7 +313,6 @@ class TestWhatIsInForce:
 
     @pytest.mark.parametrize("spec", [None, 7, "x", [], {}], ids=str)
     def test_parameters_of_another_shape_say_nothing(self, spec: Json) -> None:
-        """They are there all the same."""
         odd = resource("Settings", "own", spec, group="example.com")
         assert found(gateway_class(), with_own(), odd) == Parameters({}, present=True)
 
@@ -386,11 +364,8 @@ class TestWhatWasNotRead:
 
 
 class TestSwitch:
-    """Whether the parameters of a Gateway let a kind be used."""
-
     @pytest.mark.parametrize("value", [True, 1, "yes", {"mode": "all"}, [1]], ids=str)
     def test_on(self, value: Json) -> None:
-        """Any value that says something."""
         assert is_enabled(topology(gateway_class(), with_own(), settings("own", value)), G, ENABLING) is True
 
     @pytest.mark.parametrize("value", [None, False, "", {}, []], ids=str)
@@ -400,7 +375,6 @@ class TestSwitch:
         assert is_enabled(world, G, ENABLING) is is_enabled(world, G, ENABLING, itself=True) is False
 
     def test_the_gateway_beats_its_class(self) -> None:
-        """In both directions."""
         for below, above in ((True, False), (False, True)):
             world = topology(
                 of_class(), with_own(), settings("of-class", below, namespace="infra"), settings("own", above)
@@ -437,8 +411,6 @@ class TestSwitch:
 
 
 class TestWords:
-    """Why a kind may not be used, for whoever reads it."""
-
     @pytest.mark.parametrize(
         ("objects", "expected"),
         [

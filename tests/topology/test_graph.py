@@ -57,7 +57,6 @@ def short(path: Path) -> str:
 
 
 def shorts(paths: tuple[Path, ...]) -> list[str]:
-    """Several paths in short."""
     return [short(path) for path in paths]
 
 
@@ -67,7 +66,6 @@ OVEN = node("Service", "oven", namespace="baker", group="")
 
 
 def test_a_node_with_nothing_above_it_is_its_own_path() -> None:
-    """Its Namespace stands before it, whether or not it was read."""
     topology = Topology(index())
     assert shorts(topology.paths(node("HTTPRoute", "r", "rule[7]"))) == [
         "N default > HTTPR default/r > HTTPR default/r#rule[7]"
@@ -81,7 +79,6 @@ def test_a_node_with_nothing_above_it_is_its_own_path() -> None:
 
 
 def test_a_refused_route_is_below_no_gateway() -> None:
-    """It is still above its backends."""
     refused = route("r", parents=[parent("edge", "admin", namespace="infra")], namespace="baker")
     topology = bakery(refused)
     assert shorts(topology.paths(node("HTTPRoute", "r", namespace="baker"))) == ["N baker > HTTPR baker/r"]
@@ -101,7 +98,6 @@ def test_a_path_runs_from_the_gateway_class_to_the_port() -> None:
 
 
 def test_the_paths_to_a_service_are_those_of_all_rules() -> None:
-    """Whatever port they name."""
     assert shorts(bakery().paths(OVEN)) == [
         f"{ROUTE} > HTTPR baker/baker#all > S baker/oven",
         f"{ROUTE} > HTTPR baker/baker#rule[0] > S baker/oven",
@@ -109,7 +105,6 @@ def test_the_paths_to_a_service_are_those_of_all_rules() -> None:
 
 
 def test_ends_run_through_a_node_to_everything_below() -> None:
-    """A rule that names a port leads to that port alone."""
     expected = [
         f"{ROUTE} > HTTPR baker/baker#all > S baker/oven > S baker/oven#8080",
         f"{ROUTE} > HTTPR baker/baker#all > S baker/oven > S baker/oven#http",
@@ -169,7 +164,6 @@ def test_dangling_references_are_kept_as_nodes() -> None:
 
 
 def test_a_gateway_without_a_class_starts_its_paths() -> None:
-    """It names none."""
     topology = Topology(index(resource("Gateway", "g", {})))
     assert shorts(topology.paths(node("Gateway", "g"))) == ["N default > G default/g"]
 
@@ -186,7 +180,6 @@ def test_a_backend_in_another_namespace_needs_a_grant() -> None:
 
 
 def test_backends_are_asked_for_by_route() -> None:
-    """With what becomes of each reference, in their order."""
     found = route(rules=[rule(backend("a")), rule(backend("s"))])
     topology = Topology(index(found, service(), complete=True))
     assert [(item.ref.rule, item.state) for item in topology.backends(found.ref)] == [(0, "broken"), (1, "resolved")]
@@ -219,7 +212,6 @@ def test_a_parent_service_starts_the_paths_of_the_mesh() -> None:
 
 
 def test_a_port_of_a_parent_service_is_a_section_of_its_path() -> None:
-    """A consumer route has its own namespace on the path."""
     found = route("c", parents=[service_parent(namespace="x", port=8080)], rules=[rule()])
     topology = Topology(index(found, service(namespace="x")))
     path = "N x > S x/s > S x/s#8080 > N default > HTTPR default/c > HTTPR default/c#rule[0]"
@@ -297,7 +289,6 @@ HTTP = "gateway.networking.k8s.io"
 
 
 def test_edges_name_the_row_of_their_relation() -> None:
-    """One for each relation of the table."""
     admitted = listener_set("ls", listener("x", port=81), parent="edge", parent_namespace="infra", namespace="baker")
     mesh = route("m", parents=[service_parent("oven")], rules=[rule()], namespace="baker")
     edges = bakery(admitted, mesh, namespace("baker")).edges
@@ -308,7 +299,6 @@ def test_edges_name_the_row_of_their_relation() -> None:
 
 
 def test_a_relation_has_ends_of_the_kinds_that_it_names_alone() -> None:
-    """Who looks at nodes of other kinds need not ask it."""
     admitted = listener_set("ls", listener("x", port=81), parent="edge", parent_namespace="infra", namespace="baker")
     mesh = route("m", parents=[service_parent("oven")], rules=[rule()], namespace="baker")
     topology = bakery(admitted, mesh, namespace("baker"))
@@ -321,7 +311,6 @@ def test_a_relation_has_ends_of_the_kinds_that_it_names_alone() -> None:
 
 
 def test_children_and_parents_are_two_views_of_the_edges() -> None:
-    """For every node, section or not, read or not."""
     topology = bakery(route("m", parents=[service_parent("oven", port=80)], namespace="baker"))
     for found in topology.nodes:
         assert {edge.child for edge in topology.edges if edge.parent == found} == set(topology.children(found))
@@ -363,7 +352,6 @@ def test_sections_are_in_the_order_of_the_object(found: Resource, sections: tupl
 
 
 def test_a_section_that_does_not_exist_has_nothing_around_it() -> None:
-    """Neither above nor below."""
     topology = bakery()
     wrong: list[NodeRef] = [
         node("Gateway", "edge", "wrong", "infra"),
@@ -376,7 +364,6 @@ def test_a_section_that_does_not_exist_has_nothing_around_it() -> None:
 
 
 def test_a_name_may_be_asked_without_being_there() -> None:
-    """Also by its sections."""
     assert Topology(index()).sections(ref("Gateway", "nowhere")) == ()
 
 
@@ -385,7 +372,6 @@ class TestWeights:
 
     @staticmethod
     def of(*weights: int | None) -> Topology:
-        """A route to Services s0, s1, … with these weights."""
         backends = [backend(f"s{at}", weight=weight) for at, weight in enumerate(weights)]
         services = [service(f"s{at}") for at in range(len(weights))]
         return Topology(
@@ -394,7 +380,6 @@ class TestWeights:
 
     @staticmethod
     def at(number: int) -> NodeRef:
-        """The node of a Service."""
         return node("Service", f"s{number}", group="")
 
     def test_no_path_leads_there(self) -> None:
@@ -417,13 +402,11 @@ class TestWeights:
             assert all(topology.carries_traffic(path) for path in topology.paths(self.at(0)))
 
     def test_it_still_has_to_be_there(self) -> None:
-        """What is referred to is resolved whatever its weight is."""
         made = route("r", rules=[rule(backend("gone", weight=0), backend("s"))])
         topology = Topology(index(gateway(), made, service("s"), complete=True))
         assert [found.reason for found in topology.backends(made.ref)] == ["BackendNotFound", ""]
 
     def test_a_mirror_is_no_backend_of_the_rule(self) -> None:
-        """It gets copies of requests, whatever the weights are."""
         mirror: Json = {"type": "RequestMirror", "requestMirror": {"backendRef": backend("s1")}}
         made = route("r", rules=[rule(backend("s0", weight=0), filters=[mirror])])
         topology = Topology(index(gateway_class(), gateway(), made, service("s0"), service("s1"), complete=True))
@@ -440,14 +423,12 @@ class TestWeights:
         assert len(topology.relations.bindings_at(made.ref, ref("Gateway", "g"))) == 10
 
     def test_a_rule_without_any_weight(self) -> None:
-        """Requests to it get an error response."""
         (found,) = dangling(self.of(0, 0))
         assert (found.rule, found.severity, found.field) == ("no-weight", "warning", "spec.rules[0].backendRefs")
         assert dangling(self.of(0, 1)) == ()
 
 
 def test_a_route_of_several_parents_is_below_each() -> None:
-    """Whichever is asked first."""
     made = route("r", parents=[parent("g"), parent("h"), parent("g", "http")])
     topology = Topology(index(gateway("g"), gateway("h"), made, service(), complete=True))
     for name in ("g", "h"):

@@ -69,7 +69,6 @@ def _group(kind: str) -> str:
 
 
 def everything(world: Sequence[Resource], *, complete: bool) -> object:
-    """All that the topology can be asked about a world."""
     topology = Topology(index(*world, complete=complete))
     refs = sorted(found.ref for found in world)
     return (

@@ -112,7 +112,6 @@ def test_names_of_which_something_is_not_known_may_intersect(one: str, other: st
     ],
 )
 def test_what_is_known_can_keep_names_apart(one: str, other: str) -> None:
-    """Whatever stands in the place of the rest."""
     for first, second in ((one, other), (other, one)):
         assert have_common_hostname(first, second) is False
         assert not may_cover(first, second)
@@ -140,7 +139,6 @@ def names(
     profiles: Controllers | None = None,
     complete: bool = True,
 ) -> tuple[str, ...]:
-    """The hostnames of a route at a listener."""
     world = index(found, *others, complete=complete)
     return attached_hostnames(Topology(world, implementation or Implementation(), profiles), at, found.ref)
 
@@ -173,13 +171,11 @@ def test_a_route_that_is_not_attached_has_none() -> None:
 def test_hostnames_are_what_both_have_in_common(
     hostname: str, hostnames: list[str] | None, expected: list[str]
 ) -> None:
-    """Of two names the narrower one."""
     entry = listener("wide", hostname=hostname) if hostname else listener("wide")
     assert names(route(hostnames=hostnames), gateway("g", entry)) == tuple(expected)
 
 
 def test_a_kind_without_hostnames_has_those_of_its_listener() -> None:
-    """The API ignores a field that the kind does not have."""
     entry = listener("wide", "TLS", 443, hostname="a.org", tls={"mode": "Terminate"})
     assert names(route(kind="TCPRoute", hostnames=["b.org"]), gateway("g", entry)) == ("a.org",)
 
@@ -201,7 +197,6 @@ def test_a_more_specific_listener_keeps_its_requests(other: dict[str, Json], lef
 
 
 def test_without_isolation_another_listeners_very_hostname_is_its_own() -> None:
-    """What lies within a wildcard of another one is not."""
     found = route(parents=[parent("g", "wide")], hostnames=["a.example.com", "a.b.example.com", "*.b.example.com"])
     world = wide(listener("a", hostname="a.example.com"), listener("b", hostname="*.b.example.com"))
     assert names(found, world) == ()
@@ -215,7 +210,6 @@ def test_without_isolation_another_listeners_very_hostname_is_its_own() -> None:
 
 
 def test_listeners_of_admitted_listener_sets_count() -> None:
-    """They are listeners of the same Gateway."""
     sets = listener_set("ls", listener("a", hostname="a.example.com"))
     found = route(parents=[parent("g", "wide")], hostnames=["a.example.com", "b.example.com"])
     assert names(found, wide(), sets) == ("a.example.com", "b.example.com")
@@ -226,7 +220,6 @@ def test_listeners_of_admitted_listener_sets_count() -> None:
 
 
 def test_only_the_route_that_is_asked_for_counts() -> None:
-    """Others may be attached."""
     world = Topology(index(route("r"), route("other", parents=[]), wide(), complete=True))
     assert attached_hostnames(world, WIDE, ref("HTTPRoute", "other")) == ()
 

@@ -130,8 +130,6 @@ spec:
 
 
 class Answer(NamedTuple):
-    """An exit code and the output of a command."""
-
     code: int
     text: str
 

@@ -37,19 +37,16 @@ if TYPE_CHECKING:
 
 
 def above(obj: ObjectRef, *world: Resource) -> list[str]:
-    """What may be above an object, in a world that is complete."""
     topology = Topology(index(*world, complete=True))
     return [f"{found.upper}: {found.message}" for found in topology.possible.parents(obj)]
 
 
 def below(obj: ObjectRef, *world: Resource) -> list[str]:
-    """The same for what may be below it."""
     topology = Topology(index(*world, complete=True))
     return [f"{found.lower}: {found.message}" for found in topology.possible.children(obj)]
 
 
 def is_any(*world: Resource) -> bool:
-    """Whether there may be any such relation in a world."""
     return Topology(index(*world, complete=True)).possible.has_any
 
 
@@ -60,7 +57,6 @@ def test_a_placeholder_that_decides_nothing() -> None:
 
 
 def test_nothing_may_be_where_everything_is_known() -> None:
-    """What does not exist is no other thing."""
     world = (
         gateway_class(),
         gateway(),
@@ -92,7 +88,6 @@ def test_parents() -> None:
 
 
 def test_parents_of_the_mesh() -> None:
-    """A Service may be a parent as well."""
     world = (service("s", ("web", 80)), route(parents=[service_parent(sectionName="${S}")]))
     assert [found.partition(":")[0] for found in below(ref("Service", "s", group=""), *world)] == [
         "HTTPRoute default/r"
@@ -115,7 +110,6 @@ def test_backends() -> None:
 
 
 def test_filters() -> None:
-    """What a filter may name may apply to the route."""
     found = resource("ColorPolicy", "c", {}, group="example.com")
     world = (found, route(rules=[rule(filters=[names("${C}")])]))
     assert is_any(*world)
@@ -154,7 +148,6 @@ def test_namespaces() -> None:
 
 
 def test_certificates_where_what_is_invalid_is_ignored() -> None:
-    """Whether a listener is served depends on them."""
     tls = listener("tls", "HTTPS", 443, tls={"certificateRefs": [{"name": "${CERT}"}, {"name": "known"}]})
     world = index(gateway("g", tls), resource("Secret", "known", group=""))
     topology = Topology(world, profiles=Controllers(others=GatewayProfile(invalid_parents="passedOver")))
@@ -166,7 +159,6 @@ def test_certificates_where_what_is_invalid_is_ignored() -> None:
 
 
 def test_sections_and_rules_that_are_to_be_filled_in() -> None:
-    """They are signs enough."""
     assert is_any(gateway(), route(parents=[parent("g", "${S}")]))
     assert is_any(route(rules=[rule(name="${R}")]))
     assert is_any(gateway_class(controller="${C}"))
@@ -180,7 +172,6 @@ def test_what_routes_may_lead_to() -> None:
 
 
 def test_routes_that_a_route_may_delegate_to() -> None:
-    """By name, by a label, or all of a namespace."""
     child = route("child", parents=[], namespace="shop")
     message = "HTTPRoute default/r: spec.rules[0].backendRefs[0] of HTTPRoute default/r may name it"
 
@@ -209,7 +200,6 @@ def outcomes(found: Resource, *others: Resource) -> list[tuple[str, str, str]]:
 
 
 def states(found: Resource, *others: Resource) -> list[str]:
-    """The state of each outcome."""
     return [state for state, _, _ in outcomes(found, *others)]
 
 
@@ -231,7 +221,6 @@ def test_hostnames(hostnames: list[str], hostname: str, state: str) -> None:
 
 
 def test_hostnames_in_words() -> None:
-    """As they are written."""
     (found,) = outcomes(route(hostnames=["a.example.com"]), gateway("g", listener(hostname="*.${Domain}")))
     assert found[2] == (
         "whether hostname a.example.com does not match *.${Domain} of listener http of Gateway default/g cannot be "
@@ -265,7 +254,6 @@ def test_listeners_whose_names_and_ports_are_not_known() -> None:
 
 
 def test_ports_of_a_parent_service() -> None:
-    """By name and by number."""
     world = service("s", ("web", 80), {"name": "api", "port": "${P}"})
     assert outcomes(route(parents=[service_parent(sectionName="${S}")]), world) == [
         ("unknown", "", "which port of Service default/s ${S} is cannot be known yet")
@@ -284,7 +272,6 @@ def test_ports_of_a_parent_service() -> None:
     ],
 )
 def test_which_kinds_a_listener_serves(fields: dict[str, Json]) -> None:
-    """By its protocol, its TLS mode and the kinds that it names."""
     ((state, _, message),) = outcomes(route(kind="TCPRoute"), gateway("g", listener() | fields))
     assert state == "unknown"
     assert message.endswith("cannot be known yet: its protocol or its kinds are to be filled in")
@@ -318,7 +305,6 @@ def test_namespaces_that_a_listener_takes_routes_from() -> None:
 
 
 def test_a_gateway_that_may_select_a_listener_set() -> None:
-    """By labels that are to be filled in."""
     allowed: Json = {"namespaces": allow("Selector", {"matchLabels": {"team": "${T}"}})["namespaces"]}
     world = (
         gateway("g", allowedListeners=allowed),
@@ -355,7 +341,6 @@ def test_conflicts(one: dict[str, Json], other: dict[str, Json], state: str) -> 
 
 
 def test_a_possible_conflict_in_words() -> None:
-    """With the other listener."""
     world = gateway("g", listener("one"), listener("other", protocol="${P}"))
     (found,) = outcomes(route(parents=[parent("g", "one")]), world)
     assert found[2] == (

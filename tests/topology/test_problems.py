@@ -82,7 +82,6 @@ def test_a_wrong_field_is_found_wherever_it_is(kind: str, spec: Json, expected: 
 
 
 def test_null_and_absence_are_no_problem() -> None:
-    """An API server drops null."""
     assert type_problems("Gateway", {"listeners": None}) == []
     assert type_problems("Gateway", {}) == []
 
@@ -95,14 +94,11 @@ def test_every_kind_may_be_a_policy() -> None:
 
 
 def test_sound_objects_have_no_problems() -> None:
-    """What the builders make is what the API wants."""
     world = [gateway_class(), gateway(), listener_set(), route(), service(), grant(), policy("p", target("g"))]
     assert wrong_shapes(index(*world)) == ()
 
 
 def test_no_field_of_a_sound_object_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is seen in one walk, however long the table is."""
-
     def matches(path: FieldPath, value: Json) -> NoReturn:
         pytest.fail(f"{path} is looked up in {value}")
 

@@ -47,7 +47,6 @@ def test_unreadable_parent_refs_are_left_out_but_counted() -> None:
     ],
 )
 def test_a_parent_ref(reference: dict[str, Json], expected: ObjectRef) -> None:
-    """With what it leaves out filled in."""
     found = resource(
         "HTTPRoute", "r", {"parentRefs": [{**reference, "sectionName": "l", "port": 80}]}, namespace="baker"
     )
@@ -91,7 +90,6 @@ def test_a_listener_set_names_its_gateway() -> None:
 
 
 def test_ports_without_a_name_are_called_by_number() -> None:
-    """What is no port number is no port."""
     found = service("s", ("http", 80), 8080, {"name": "broken", "port": "81"})
     assert port_names(found.raw) == {80: "http", 8080: "8080"}
 
@@ -119,11 +117,9 @@ def test_layers_from_the_root_down() -> None:
 
 @pytest.mark.parametrize("kinds", [LISTENER_SETS, ROUTES], ids=["listener sets", "routes"])
 def test_kinds_of_one_layer(kinds: tuple[GroupKind, ...]) -> None:
-    """None leads to another one of them."""
     assert len({layer_of(kind) for kind in kinds}) == 1
 
 
 def test_depth_is_the_place_in_the_hierarchy() -> None:
-    """Kinds that are not of it come after all others."""
     assert [depth_of(kind) for kind in HIERARCHY] == list(range(len(HIERARCHY)))
     assert depth_of(POOL) == depth_of(GroupKind(GATEWAY_API, "ReferenceGrant")) == len(HIERARCHY)

@@ -100,7 +100,6 @@ def test_which_routes_refer_to_what_is_looked_up_once(changed: Resource, *, is_s
 
 @pytest.mark.parametrize("other", [build.snapshot(complete=True), build.snapshot(gaps=[Gap("Service", "", "")])])
 def test_where_more_was_read_routes_may_refer_to_more(other: Snapshot) -> None:
-    """A ReferenceGrant may be in what was not read."""
     of_this = build.snapshot(*OBJECTS)
     comparison = compare(of_this, replace(other, resources=[each for each in OBJECTS if each.ref != GATEWAY]))
     assert comparison.changed == {GATEWAY}

@@ -30,7 +30,6 @@ def test_the_network_and_the_service_have_each_their_own_authorization() -> None
 
 
 def test_of_two_logs_on_one_route_the_older_one_is_written() -> None:
-    """Without it, the other one."""
     kind = f"AccessLogPolicy.{GROUP}"
     assert spec_at(analyze(world()), kind, TIMETABLE) == [{"destinationArn": "arn:aws:s3:::ferries-logbook"}]
     analysis = analyze(world("AccessLogPolicy ferries/logbook"))
@@ -38,7 +37,6 @@ def test_of_two_logs_on_one_route_the_older_one_is_written() -> None:
 
 
 def test_a_target_that_is_not_supported_or_not_there_is_reported() -> None:
-    """With the reasons of Gateway API."""
     wrong: Json = {"group": "", "kind": "ConfigMap", "name": "x"}
     far: Json = {"group": "", "kind": "Service", "name": "timetable", "namespace": "elsewhere"}
     snapshot = edited(

@@ -22,12 +22,10 @@ POSTS = "kgateway > front > http > site > blog > posts > rule[0] > posts > 80"
 
 @pytest.fixture(scope="module")
 def analysis() -> Analysis:
-    """The world."""
     return analyze(manifests("delegation"))
 
 
 def http_route(name: str) -> ObjectRef:
-    """One of its routes."""
     namespace = {"site": "platform", "posts": "blog"}.get(name, "shop")
     return ref("HTTPRoute", name, namespace)
 
@@ -54,7 +52,6 @@ def test_paths_run_through_the_routes_of_the_teams(analysis: Analysis) -> None:
     ],
 )
 def test_a_route_that_is_passed_over_says_why(analysis: Analysis, name: str, reason: str, message: str) -> None:
-    """With the policy that it escapes by that."""
     answer = describe(analysis, NodeRef(http_route(name)))
     (found,) = answer.not_applying
     assert (found.reason, found.message) == (reason, message)
@@ -64,7 +61,6 @@ def test_a_route_that_is_passed_over_says_why(analysis: Analysis, name: str, rea
 
 
 def test_a_rule_that_is_not_reached_says_so(analysis: Analysis) -> None:
-    """Of a route whose other rule is."""
     for section in ("", "orders"):
         (found,) = describe(analysis, NodeRef(http_route("cart"), section)).not_applying
         assert (found.policy, found.target) == (None, NodeRef(http_route("site"), "shop"))

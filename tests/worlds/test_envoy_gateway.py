@@ -68,7 +68,6 @@ def test_a_merging_rule_policy_passes_over_the_route() -> None:
 
 
 def test_a_null_cannot_remove_a_field_of_the_gateways_policy() -> None:
-    """It is lost before the merge."""
     snapshot = edited(world(), "BackendTrafficPolicy tickets/booking", timeout={"http": None}, mergeType="JSONMerge")
     assert settings(analyze(snapshot), TRAFFIC)[SEATS]["timeout"] == {"http": {"requestTimeout": "30s"}}
 
@@ -114,7 +113,6 @@ def test_without_the_rules_policy_the_routes_holds_for_its_rule() -> None:
 
 
 def test_without_the_listeners_policy_the_route_merges_with_the_gateways() -> None:
-    """The next closest one, on both listeners."""
     in_force = settings(analyze(world("BackendTrafficPolicy platform/plain")), TRAFFIC)
     assert in_force[PLAIN_SEATS] == in_force[SEATS]
 
@@ -204,7 +202,6 @@ def piped(kind: str, protocol: str, *policies: Resource) -> Analysis:
 
 
 def pipe_policy(kind: str, name: str, target: Mapping[str, Json], **spec: Json) -> Resource:
-    """A policy of Envoy Gateway in the namespace of that route."""
     return build.resource(kind, name, {"targetRefs": [target], **spec}, group=GROUP, age=1)
 
 
@@ -247,7 +244,6 @@ def test_a_policy_of_which_nothing_counts_on_a_udp_route() -> None:
 
 
 def test_connections_of_a_tcp_route_are_its_own_policy_s() -> None:
-    """What a policy on the Gateway says of them is not taken."""
     above = pipe_policy("BackendTrafficPolicy", "above", build.target("pipes"), connection={"bufferLimit": "1Mi"})
     own = pipe_policy("BackendTrafficPolicy", "own", build.target("raw", "TCPRoute"), connection={"bufferLimit": "2Mi"})
     assert piped("TCPRoute", "TCP", above).enforcement(above.ref).state == "NoEffect"
@@ -341,7 +337,6 @@ def test_what_policies_name_must_be_there(kind: str, lacking: str, spec: dict[st
     ids=str,
 )
 def test_what_fails_open_is_done_without(kind: str, spec: dict[str, Json]) -> None:
-    """Requests get through."""
     found = policy_on_route(kind, "open", spec)
     analysis = analyze(replace(added(world(), found), complete=True))
     assert failing_routes(analysis) == ()
@@ -366,7 +361,6 @@ def test_a_policy_that_merges_with_one_that_is_not_valid_is_not_valid_either() -
 
 
 def policy_on_route(kind: str, name: str, spec: dict[str, Json], *, age: int = 1) -> Resource:
-    """A policy on a route that has none of its own."""
     target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "programme"}
     return policy(f"{kind}.{GROUP}", name, {"targetRefs": [target], **spec}, namespace="festival", age=age)
 

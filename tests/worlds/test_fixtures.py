@@ -68,7 +68,6 @@ def load(world: str, *profiles: Path) -> Analysis:
 
 
 def words(path: tuple[NodeRef, ...]) -> str:
-    """A path without its Namespaces, each node by its own name."""
     return " > ".join(node.section or node.object.name for node in path if node.kind != "Namespace")
 
 
@@ -83,14 +82,12 @@ def settings(analysis: Analysis, kind: str) -> dict[str, dict[str, Json]]:
 
 
 def ends(analysis: Analysis) -> list[tuple[NodeRef, ...]]:
-    """Every full path through a route."""
     routes = [GroupKind(GATEWAY_API, kind) for kind in ("HTTPRoute", "GRPCRoute")]
     found = [route.ref for kind in routes for route in analysis.index.of_kind(kind)]
     return [path for ref in found for path in analysis.topology.paths_through(NodeRef(ref))]
 
 
 def sources(analysis: Analysis, kind: str, path: str) -> dict[str, str]:
-    """Who set each effective field of a kind on one path."""
     found = next(end for end in ends(analysis) if words(end) == path)
     effective = next(item for item in analysis.resolver.effective(found) if str(item.resolution.kind) == kind)
     return {".".join(field): str(leaf.source.object) for field, leaf in leaves(effective.resolution.spec)}
@@ -103,7 +100,6 @@ def enforcement(analysis: Analysis) -> dict[str, tuple[str, list[str]]]:
 
 
 def affecting(analysis: Analysis, service: str, namespace: str = "demo") -> list[str]:
-    """The policies that affect a Service."""
     ref = ObjectRef(GroupKind("", "Service"), namespace, service)
     return [policy.name for policy in analysis.affected_by(NodeRef(ref))]
 

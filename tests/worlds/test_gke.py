@@ -24,7 +24,6 @@ world: Final = fixture_world("gke")
 
 
 def test_a_policy_on_the_gateway_does_not_reach_the_service() -> None:
-    """GKE has no hierarchy of policies."""
     found = {name.partition(" ")[0] for name in affecting(analyze(world()), STUDIO)}
     assert found == {"GCPBackendPolicy", "GCPClientTLSPolicy", "GCPTrafficDistributionPolicy", "HealthCheckPolicy"}
 
@@ -105,7 +104,6 @@ def test_a_reference_stays_in_its_namespace() -> None:
 
 
 def test_a_missing_target_is_reported() -> None:
-    """In the word that the API has for it."""
     gone: Json = {"group": "", "kind": "Service", "name": "gone"}
     analysis = analyze(edited(world(), "HealthCheckPolicy radio/studio", targetRef=gone))
     assert reported(analysis, "HealthCheckPolicy radio/studio") == {"": {"Attached": ("False", "TargetNotFound", ())}}

@@ -117,7 +117,6 @@ def test_a_route_may_let_those_below_it_override_some_options(said: Json, timeou
 
 
 def test_an_option_in_another_namespace_is_never_found() -> None:
-    """A ReferenceGrant does not help."""
     grant = build.grant(
         namespace="orders",
         sources=[(GROUP, "RouteOption", "platform")],
@@ -130,7 +129,6 @@ def test_an_option_in_another_namespace_is_never_found() -> None:
 
 
 def test_another_controllers_gateway_has_no_options() -> None:
-    """They are attached to nothing there."""
     other = build.gateway_class("gloo-gateway", "example.com/other")
     analysis = analyze(added(world("GatewayClass gloo-gateway"), other))
     assert [settings(analysis, kind) for kind in (LISTENERS, HTTP_LISTENERS, HOSTS, ROUTES)] == [{}] * 4

@@ -78,12 +78,10 @@ def test_who_has_a_part_in_no_field_is_overridden() -> None:
 
 
 def weighing(weight: str) -> Snapshot:
-    """The world in which the summer's policy has another weight."""
     return annotated(world(), "TrafficPolicy sailings/summer", {"kgateway.dev/policy-weight": weight})
 
 
 def test_without_its_weight_the_newer_policy_fills_in_alone() -> None:
-    """The older one keeps its buffer."""
     found = settings(analyze(weighing("0")), TRAFFIC)[SEARCH]
     assert (found["buffer"], found["rateLimit"]) == ({"maxRequestSize": "16Ki"}, BUCKET)
 

@@ -42,7 +42,6 @@ world: Final = fixture_world("kuadrant")
 
 
 def limits(analysis_of: Snapshot) -> dict[str, Json]:
-    """The limits on each rule."""
     return {path: spec["limits"] for path, spec in settings(analyze(analysis_of), LIMITS).items()}
 
 
@@ -81,7 +80,6 @@ def test_an_override_above_holds_against_every_strategy_below() -> None:
 
 
 def test_a_policy_that_sets_no_limits_beats_nothing() -> None:
-    """The route's limits hold for the rule as well."""
     snapshot = edited(world(), "RateLimitPolicy visits/booking", limits=None)
     assert limits(snapshot)[BOOK] == {"guided": GUIDED, "doors": DOORS}
 
@@ -163,7 +161,6 @@ def test_what_would_be_reported_on_targets(node: NodeRef, auth: list[str], limit
 
 
 def test_without_the_override_the_routes_own_limit_holds() -> None:
-    """And nothing is left for the staff's letters."""
     assert limits(world("RateLimitPolicy platform/doors")) == {
         BOOK: {"booking": BOOKING},
         TOURS: {"guided": GUIDED, "doors": OWN_DOORS},
@@ -171,14 +168,12 @@ def test_without_the_override_the_routes_own_limit_holds() -> None:
 
 
 def test_without_the_rules_policy_the_routes_limits_hold_there() -> None:
-    """The override goes on winning the limit that both have."""
     snapshot = world("RateLimitPolicy visits/booking")
     assert limits(snapshot)[BOOK] == {"guided": GUIDED, "doors": DOORS}
     assert states(analyze(snapshot))["RateLimitPolicy visits/tours"] == ("PartiallyEnforced", ["platform/doors"])
 
 
 def test_without_the_listeners_policy_the_gateways_holds_for_it() -> None:
-    """The other way round the public listener has none."""
     snapshot = world("TLSPolicy platform/staff")
     assert states(analyze(snapshot))["TLSPolicy platform/certificates"] == ("Enforced", [])
     assert set(settings(analyze(world("TLSPolicy platform/certificates")), TLS)) == {"entrance > staff"}

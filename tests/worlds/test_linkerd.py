@@ -34,12 +34,10 @@ world: Final = fixture_world("linkerd")
 
 
 def server(name: str) -> NodeRef:
-    """A Server of the observatory."""
     return build.node("Server", name, namespace=HOME, group=GROUP)
 
 
 def authorizations(analysis: Analysis, node: NodeRef) -> dict[str, Json]:
-    """Who is let in at a node, by the policy that says so."""
     (spec,) = spec_at(analysis, AUTHORIZATION, node)
     found: dict[str, Json] = {}
     for name, said in spec.items():
@@ -59,7 +57,6 @@ def test_a_policy_on_a_route_authorizes_there_alone() -> None:
 
 
 def test_a_policy_on_the_namespace_affects_every_server_and_no_other_namespaces() -> None:
-    """As each Server's own answer says."""
     elsewhere = build.resource("Server", "elsewhere", group=GROUP, namespace="university")
     analysis = analyze(added(world(), elsewhere))
     answer = describe_policy(analysis, policy_ref(analysis, f"AuthorizationPolicy {HOME}/astronomers"))
@@ -92,7 +89,6 @@ def test_a_server_may_have_an_authorization_of_the_older_kind() -> None:
 
 
 def test_a_missing_server_is_reported() -> None:
-    """In the word that the API has for it."""
     lost = policy(LIMIT, "lost", {"targetRef": {"group": GROUP, "kind": "Server", "name": "gone"}}, namespace=HOME)
     assert reported(analyze(added(world(), lost)), f"HTTPLocalRateLimitPolicy {HOME}/lost") == {
         "": {"Accepted": ("False", "NoMatchingTarget", ())}

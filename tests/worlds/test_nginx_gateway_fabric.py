@@ -121,7 +121,6 @@ def test_an_overlap_that_the_policy_names_is_none() -> None:
 
 
 def test_a_true_dry_run_is_heeded() -> None:
-    """It is false alone that is not written."""
     on = edited(world("RateLimitPolicy platform/trial"), "RateLimitPolicy newsroom/writers", rateLimit={"dryRun": True})
     (spec,) = spec_at(analyze(on), f"RateLimitPolicy.{GROUP}", COMMENTS)
     assert mapping_at(spec, "rateLimit")["dryRun"] is True
@@ -148,7 +147,6 @@ def test_two_firewalls_on_one_target_are_both_in_force() -> None:
 
 
 def test_parameters_that_enable_nothing_let_no_firewall_in() -> None:
-    """Neither on the Gateway nor on its routes."""
     analysis = analyze(edited(world(), "NginxProxy platform/press", waf={"enable": False}))
     assert spec_at(analysis, f"WAFPolicy.{GROUP}", PRESS) == []
     expected = {"HTTPRoute newsroom/comments": bare("False", "NginxProxyConfigNotSet")}
@@ -166,7 +164,6 @@ def test_tracing_needs_an_exporter_where_there_are_parameters() -> None:
 
 
 def test_a_grant_lets_the_newsroom_have_its_own_moderation() -> None:
-    """Then the route's processor stands for the Gateway's."""
     grant = build.grant(
         namespace="platform",
         sources=[(GROUP, "PayloadProcessor", "newsroom")],

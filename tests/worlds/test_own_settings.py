@@ -68,7 +68,6 @@ class TestEnvoyGateway:
     }
 
     def answer(self, own: Mapping[str, Json]) -> ObjectDescription:
-        """Describe the route with settings of its rule."""
         return described(ENVOY, "BackendTrafficPolicy", self.traffic, own)
 
     def test_the_time_out_of_a_rule(self) -> None:
@@ -84,7 +83,6 @@ class TestEnvoyGateway:
         assert beaten(answer) == {"timeout.http.requestTimeout": "the route's own timeout wins"}
 
     def test_where_it_is_written(self) -> None:
-        """In the route, not in the policy."""
         answer = self.answer({"timeouts": {"request": "120s"}, "retry": {"attempts": 1}})
         written = {
             setting.field: str(setting.declared_in)
@@ -98,7 +96,6 @@ class TestEnvoyGateway:
         }
 
     def test_the_policies_are_those_that_there_are(self) -> None:
-        """A route is none of them."""
         answer = self.answer({"timeouts": {"request": "120s"}})
         assert [policy.kind for policy in answer.policies] == ["BackendTrafficPolicy"]
         assert [policy.kind for group in answer.in_force for policy in group.policies] == ["BackendTrafficPolicy"]
@@ -135,7 +132,6 @@ class TestEnvoyGateway:
         }
 
     def test_the_cors_filter_of_a_rule(self) -> None:
-        """Beats that of the SecurityPolicy, whole."""
         policy: Json = {"allowOrigins": ["*"], "maxAge": "1h"}
         answer = described(ENVOY, "SecurityPolicy", {"cors": policy}, {"filters": CORS})
         found = settings_of(answer)
@@ -144,7 +140,6 @@ class TestEnvoyGateway:
         assert set(beaten(answer).values()) == {"the route's own CORS filter wins"}
 
     def test_an_extension_policy(self) -> None:
-        """Has nothing that a route says as well."""
         own: Json = {"request": "1s"}
         answer = described(ENVOY, "EnvoyExtensionPolicy", {"wasm": []}, {"timeouts": own, "filters": CORS})
         assert set(settings_of(answer)["HTTPRoute"]) == {"timeouts.request", "cors.allowOrigins", "cors.maxAge"}
@@ -160,7 +155,6 @@ def test_without_a_policy() -> None:
 
 
 def test_in_short() -> None:
-    """In the words of the kind of the route."""
     https: Json = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
     weights: Json = [build.backend(weight=9), build.backend("t", weight=1)]
     mirror: Json = {"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "shadow"}}}
@@ -193,7 +187,6 @@ class TestKgateway:
     def test_a_setting_of_the_rule(
         self, settings: Mapping[str, Json], own: Mapping[str, Json], expected: Mapping[str, tuple[Json, str]]
     ) -> None:
-        """Is the one that counts."""
         answer = described(KGATEWAY, "TrafficPolicy", settings, own)
         assert settings_of(answer)["TrafficPolicy"] == expected
         assert len(beaten(answer)) == 1

@@ -25,7 +25,6 @@ KUSTOMIZATIONS: Final = sorted(
 
 
 def program(name: str) -> str:
-    """Return the path of a program, or skip the test."""
     found = shutil.which(name)
     return found or pytest.skip(f"{name} is not installed")
 
@@ -53,20 +52,17 @@ def in_force(analysis: Analysis, namespace: str, route: str) -> dict[str, tuple[
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_repository_says_what_it_is(name: str) -> None:
-    """A reader who opens the folder finds the story first."""
     assert (REPOSITORIES / name / "README.md").read_text("utf-8").startswith("# ")
 
 
 @pytest.mark.parametrize("folder", KUSTOMIZATIONS, ids=lambda folder: folder.relative_to(REPOSITORIES).as_posix())
 def test_every_kustomization_can_be_built(folder: Path) -> None:
-    """What would not work for its owners would prove nothing."""
     built = subprocess.run([program("kubectl"), "kustomize", str(folder)], capture_output=True, check=False)  # noqa: S603 (our own files)
     assert (built.returncode, built.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("values", [[], ["--values", str(REPOSITORIES / "helm" / "values-night.yaml")]])
 def test_the_chart_can_be_rendered(values: list[str]) -> None:
-    """By day and by night."""
     words = [program("helm"), "template", "parcels", str(REPOSITORIES / "helm" / "chart"), "--namespace", "post"]
     rendered = subprocess.run([*words, *values], capture_output=True, check=False)  # noqa: S603 (our own files)
     assert (rendered.returncode, rendered.stderr) == (0, b"")
@@ -84,7 +80,6 @@ def test_every_repository_can_be_read(name: str) -> None:
     [("flux", "harbour"), ("flux", "island"), ("flux", ""), ("kustomize", ""), ("argo-cd", ""), ("helm", "")],
 )
 def test_what_is_certain_without_rendering_is_true(name: str, cluster: str) -> None:
-    """Of every object, attachment and answer."""
     raw, rendered = read(name, cluster), read(name, cluster, render=True)
     assert lies(raw, rendered) == []
 
@@ -136,7 +131,6 @@ def test_each_folder_of_an_application_set_is_an_application(*, render: bool) ->
 
 
 def test_a_chart_makes_what_it_makes() -> None:
-    """With the values that it brings along."""
     assert in_force(read("helm", render=True), "default", "parcels-tracking") == {
         "timeout.http.requestTimeout": ("30s", "BackendTrafficPolicy default/tracking"),
         "retry.numRetries": (2, HOUSE),

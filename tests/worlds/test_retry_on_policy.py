@@ -82,7 +82,6 @@ BY_HAND: Final = {
 
 
 def retry(name: str, level: str, stanza: str, age: int | None = None) -> Resource:
-    """A RetryOnPolicy on a level whose list holds its own name."""
     spec: dict[str, Json] = {"targetRefs": [LEVELS[level]], stanza: {"retryOn": [name]}}
     return resource("RetryOnPolicy", name, spec, group="example.com", age=age)
 
@@ -159,7 +158,6 @@ class TestTwoAtOneLevel:
     """Outcome: "Two at one level: first created, then alphabetical"."""
 
     def test_the_first_created_wins(self, level: str, stanza: str) -> None:
-        """Age decides, whatever the names are."""
         effective = on_route(retry("a", level, stanza, age=2), retry("z", level, stanza, age=1))
         assert winner(effective, None) == "z"
         assert effective is not None
@@ -183,7 +181,6 @@ def test_a_default_and_an_override_in_one_policy() -> None:
 
 
 def _pick(cell: Cell, *levels: str) -> Cell:
-    """A cell with the policies of some levels alone."""
     names = ("Namespace", "Gateway", "HTTPRoute")
     stanzas = [stanza if name in levels else "none" for name, stanza in zip(names, cell[:3], strict=True)]
     left = (*stanzas, cell.in_route)
@@ -191,7 +188,6 @@ def _pick(cell: Cell, *levels: str) -> Cell:
 
 
 def _levels(cell: Cell) -> dict[str, str]:
-    """The stanzas of the levels that have a policy."""
     found = zip(("Namespace", "Gateway", "HTTPRoute"), cell[:3], strict=True)
     return {level: stanza for level, stanza in found if stanza != "none"}
 

@@ -99,7 +99,6 @@ def snapshot() -> Snapshot:
 
 
 def world() -> Analysis:
-    """The analysis of all of it."""
     return analyze(snapshot())
 
 

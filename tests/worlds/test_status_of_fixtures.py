@@ -54,7 +54,6 @@ def honest(condition: PolicyCondition) -> dict[str, Json]:
 
 
 def bent(condition: PolicyCondition) -> dict[str, Json]:
-    """The opposite of what is computed."""
     return {**honest(condition), "status": OPPOSITE[condition.status]}
 
 
@@ -118,7 +117,6 @@ def computed(world: str) -> dict[Place, str]:
 
 
 def verdicts(report: StatusReport) -> dict[Place, Verdict]:
-    """The verdict on every condition."""
     return {(one.resource.ref, each.at, each.type): each.verdict for one, each in report.comparisons}
 
 
@@ -144,7 +142,6 @@ def test_controllers_that_say_the_opposite_disagree(world: str) -> None:
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_what_controllers_do_not_say_is_missed(world: str) -> None:
-    """A condition of a type that is not known is no substitute."""
     found = verdicts(compared(world, hushed))
     missed = {place: verdict for place, verdict in found.items() if verdict != "UnknownType"}
     due = {place for place, said in computed(world).items() if (place[2], said) not in NOT_DUE}

@@ -101,7 +101,6 @@ def snapshot() -> Snapshot:
 
 @cache
 def world() -> Analysis:
-    """The analysis of all of it."""
     return analyze(snapshot())
 
 
@@ -176,7 +175,6 @@ def test_each_world_is_listed_as_it_is_alone(name: str, word: str) -> None:
 
 
 def test_the_shared_route_has_the_settings_of_each_where_that_one_is() -> None:
-    """And of the Gateway above, as every other route of it has."""
     analysis = world()
     assert settings(analysis, TRAFFIC)[BY_ENVOY] == {"retry": {"numRetries": 7}}
     assert settings(analysis, RULES)[BY_KGATEWAY]["buffer"] == {"maxRequestSize": "1Ki"}
@@ -200,7 +198,6 @@ def settings_at(analysis: Analysis, kind: str, node: NodeRef) -> list[dict[str, 
     ],
 )
 def test_on_the_shared_route_each_reports_at_its_own_place(name: str, place: str) -> None:
-    """A parent of the route that is its own, or the route itself."""
     analysis = world()
     assert [found.state for found in analysis.attachments[policy_ref(analysis, name)]] == ["attached"]
     assert list(reported(analysis, name)) == [place]
@@ -239,12 +236,10 @@ def test_only_the_one_that_delegates_leads_from_route_to_route() -> None:
 
 
 def short(owner: str) -> str:
-    """A name for the Gateway of a group."""
     return owner.split(".")[1]
 
 
 def classes() -> list[Resource]:
-    """The GatewayClasses of all three."""
     return [resource for resource in manifests(*WORLDS).resources if resource.ref.kind == "GatewayClass"]
 
 

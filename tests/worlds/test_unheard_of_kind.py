@@ -31,19 +31,16 @@ GATEWAY: Final = ObjectRef(GroupKind("gateway.networking.k8s.io", "Gateway"), "d
 
 
 def load(*profiles: Path) -> Analysis:
-    """The analysis of the world, with profiles."""
     known = [profile for path in profiles for profile in load_profiles(path)]
     return analyze(listed(load_manifests([WORLD / "world.yaml", WORLD / "policies.yaml"])), profiles=known)
 
 
 @pytest.fixture(scope="module")
 def analysis() -> Analysis:
-    """The analysis of the world, with the profile."""
     return load(WORLD / "profile.yaml")
 
 
 def policy(name: str) -> ObjectRef:
-    """A policy of the kind."""
     return ObjectRef(KIND, "diner", name)
 
 

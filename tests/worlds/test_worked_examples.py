@@ -115,7 +115,6 @@ world = cache(load)
 
 
 def name_of(path: Path) -> str:
-    """A path by the objects between class and port."""
     kinds = ("Gateway", "HTTPRoute", "Service")
     return ">".join(node.object.name for node in path if node.object.kind in kinds and not node.section)
 
@@ -137,7 +136,6 @@ def test_the_outcome_of_an_example(example: str) -> None:
 
 
 def changes(found: BlastRadius) -> Changes:
-    """Every field that differs on every path."""
     fields: Changes = {}
     for change in found.difference.effects:
         assert change.where == "kept"

@@ -58,13 +58,10 @@ OUTSIDE = "none of its matches lies inside those of rule[0] of HTTPRoute default
 
 
 def paths(topology: Topology, name: str, section: str = "") -> list[str]:
-    """The paths to a route or rule, in short."""
     return shorts(topology.paths(node("HTTPRoute", name, section)))
 
 
 class TestReferences:
-    """Which routes a reference stands for."""
-
     def test_by_name(self) -> None:
         """In the namespace of the reference, which is the parent's own unless it says so; without a ReferenceGrant."""
         topology = world(
@@ -116,7 +113,6 @@ class TestReferences:
         assert names == [("HTTPRoute", name) for name in found]
 
     def test_by_two_values_of_a_label(self) -> None:
-        """Each stands for routes of its own."""
         topology = world(
             top(passing("/c", labelled("v")), passing("/d", labelled("w"))),
             http_route("c", passing("/c"), labels={LABEL: "v"}),
@@ -159,8 +155,6 @@ class TestReferences:
 
 
 class TestControllers:
-    """Whose routes delegate."""
-
     def test_on_gateways_of_others_a_route_is_a_backend_like_any_other(self) -> None:
         """It needs a ReferenceGrant, and all of its rules are reached; a star is a name."""
         rules = [passing("/a", to("c"), to("c", "x"), to("*"), to("", "x"), labelled("v"))]
@@ -202,8 +196,6 @@ class TestControllers:
 
 
 class TestParents:
-    """Whom a route may be delegated to by."""
-
     def test_a_route_that_names_parents_is_theirs_alone(self) -> None:
         """It is bound to the parent that delegates to it, and refused by one that does not."""
         topology = world(
@@ -221,7 +213,6 @@ class TestParents:
         assert not topology.relations.is_unattached(ref("HTTPRoute", "mine"))
 
     def test_a_parent_may_be_unread_or_delegate_in_an_unknown_way(self) -> None:
-        """Then nothing is known of the binding."""
         child = http_route("c", passing("/"), parents=[below("p", "z"), below("top")])
         topology = world(child, top(passing("/", to("c"))), controller="example.com/other", complete=False)
         assert [(found.state, found.message) for found in topology.bindings(child.ref)] == [
@@ -248,8 +239,6 @@ class TestParents:
 
 
 class TestMatches:
-    """Which rules of a route are reached."""
-
     @pytest.mark.parametrize(
         ("outer", "inner", "inside"),
         [
@@ -358,7 +347,6 @@ class TestMatches:
         }
 
     def test_a_rule_that_nothing_reaches_delegates_nothing(self) -> None:
-        """Nor does its reference want for anything."""
         topology = world(
             top(passing("/a", to("b"))),
             http_route("b", passing("/a"), passing("/z", to("c"))),
@@ -416,7 +404,6 @@ class TestCircles:
         assert topology.nodes
 
     def test_two_ways_to_a_route_are_no_circle(self) -> None:
-        """A request takes one of them."""
         topology = world(
             top(passing("/a", to("a")), passing("/b", to("b"))),
             http_route("a", passing("/a", to("c"))),
@@ -464,8 +451,6 @@ class TestCircles:
 
 
 class TestStatus:
-    """What is reported on a route, for each parent."""
-
     def test_of_parents_that_are_not_named(self) -> None:
         """Routes that delegate are parents, in the order of their names, after those that are named."""
         topology = world(
@@ -536,8 +521,6 @@ def said(topology: Topology, name: str) -> list[tuple[str, str, str, str, str]]:
 
 
 class TestManaged:
-    """On whose routes a controller acts."""
-
     def test_by_the_gateway_of_the_route_at_the_top(self) -> None:
         """A route that names no Gateway is managed by way of one that delegates to it."""
         topology = world(
@@ -562,8 +545,6 @@ class TestManaged:
 
 
 class TestProfiles:
-    """What a profile file says of delegation."""
-
     def test_a_grant_may_be_required(self) -> None:
         """Unknown where not all ReferenceGrants were read."""
         profile = DelegationProfile(

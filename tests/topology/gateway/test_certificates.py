@@ -32,7 +32,6 @@ def _with(found: Resource, body: Mapping[str, Json]) -> Resource:
 
 
 def gateways(world: Index) -> Gateways:
-    """The Gateways of a world."""
     return Topology(world).gateways
 
 
@@ -92,12 +91,10 @@ def test_a_malformed_config_map_is_no_authority(body: dict[str, Json]) -> None:
 
 @pytest.mark.parametrize("body", [{"data": {"ca.crt": PEM}}, {"binaryData": {"ca.crt": CODED}}])
 def test_a_config_map_may_be_an_authority(body: dict[str, Json]) -> None:
-    """Its data is plain text."""
     assert of_map(body) is None
 
 
 def test_only_some_kinds_hold_certificates() -> None:
-    """Secrets key pairs, ConfigMaps and Secrets CA certificates."""
     world, found = index(), ref("Service", "s", group="")
     expected = Problem(message="a Service cannot hold a certificate; Secret can", reason="InvalidKind")
     assert certificate_problem(gateways(world), GATEWAY, found) == expected
@@ -129,7 +126,6 @@ def test_another_namespace_needs_a_grant() -> None:
 
 
 def test_a_kind_that_is_to_be_filled_in_may_hold_one() -> None:
-    """So nothing can be said against it."""
     problem = certificate_problem(gateways(index()), GATEWAY, ref("${KIND}", "c", group=""))
     assert problem == Problem(
         message="what kind of object ${KIND} default/c is cannot be known yet", reason=INVALID, certain=False

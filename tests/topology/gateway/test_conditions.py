@@ -33,13 +33,11 @@ SMTP = listener("smtp", "SMTP", 25)
 
 
 def gateway_status(*entries: dict[str, Json], complete: bool = True, **spec: Json) -> tuple[Condition, ...]:
-    """The conditions of a Gateway."""
     found = gateway("g", *entries, **spec)  # type: ignore[arg-type]  # JSON
     return gateway_conditions(Topology(index(found, CERTIFICATE, complete=complete)).gateways, found.ref)
 
 
 def test_what_was_not_read_has_no_conditions() -> None:
-    """Whatever it is."""
     topology = Topology(index())
     assert gateway_conditions(topology.gateways, ref("Gateway", "g")) == ()
     assert gateway_class_conditions(topology.gateways, ref("GatewayClass", "c")) == ()
@@ -52,7 +50,6 @@ def test_a_gateway_is_accepted_whatever_its_class_is() -> None:
 
 
 def test_a_gateway_needs_a_valid_listener() -> None:
-    """With some that are not, it is accepted with a remark."""
     refused = Condition("Accepted", "False", "ListenersNotValid", "not valid: listener smtp")
     assert gateway_status(SMTP)[0] == refused
     partly = Condition("Accepted", "True", "ListenersNotValid", "not valid: listener smtp")
@@ -63,7 +60,6 @@ def test_a_gateway_needs_a_valid_listener() -> None:
 
 
 def test_unresolved_certificates_do_not_refuse_a_gateway() -> None:
-    """They are a matter of the listener's ResolvedRefs."""
     assert gateway_status(listener("x", "HTTPS", tls={"certificateRefs": [{"name": "missing"}]}))[0] == ACCEPTED
 
 
@@ -86,7 +82,6 @@ def test_parameters_have_to_exist(*, complete: bool, reason: str) -> None:
 
 
 def test_a_gateway_class_is_accepted() -> None:
-    """As far as can be told."""
     assert gateway_class_conditions(Topology(index(gateway_class())).gateways, gateway_class().ref) == (ACCEPTED,)
 
 
@@ -101,7 +96,6 @@ def test_a_gateway_class_is_accepted() -> None:
     ],
 )
 def test_the_client_certificate_has_to_resolve(reference: Json, reason: str) -> None:
-    """The one that the Gateway shows to backends."""
     assert gateway_status(tls={"backend": {"clientCertificateRef": reference}})[1].reason == reason
 
 
@@ -138,7 +132,6 @@ def test_a_listener_set_needs_its_gateway(others: list[Resource], *, complete: b
 
 
 def test_whether_a_gateway_selects_a_listener_set_may_be_unknown() -> None:
-    """Labels of an unread Namespace."""
     selecting = gateway(
         "g", allowedListeners={"namespaces": {"from": "Selector", "selector": {"matchLabels": {"a": "b"}}}}
     )
@@ -148,7 +141,6 @@ def test_whether_a_gateway_selects_a_listener_set_may_be_unknown() -> None:
 
 
 def test_a_listener_set_has_to_name_a_gateway() -> None:
-    """Nothing else can be its parent."""
     expected = Condition("Accepted", "False", "Invalid", "spec.parentRef names no Gateway")
     assert of_set(resource("ListenerSet", "ls", {"listeners": [listener()]})) == expected
 
@@ -163,14 +155,12 @@ def test_a_listener_set_needs_a_listener_that_refers_to_what_it_may() -> None:
 
 
 def test_a_missing_certificate_does_not_refuse_a_listener_set() -> None:
-    """It is in ResolvedRefs of the listener alone."""
     missing = listener("x", "HTTPS", 443, tls={"certificateRefs": [{"name": "missing"}]})
     found = of_set(listener_set("ls", missing), gateway("g", allowedListeners=OPEN))
     assert found == Condition("Accepted", "True", "Accepted")
 
 
 def test_only_accepted_listener_sets_are_attached() -> None:
-    """In their order of precedence."""
     sets = [listener_set("new", listener(port=81), age=2), listener_set("old", listener(port=82), age=1)]
     lost = listener_set("lost", listener(port=80), age=0)
     topology = Topology(index(gateway("g", allowedListeners=OPEN), *sets, lost))
@@ -192,7 +182,6 @@ def listener_status(
 
 
 def short(conditions: tuple[Condition, ...]) -> list[str]:
-    """Type, status and reason of conditions."""
     return [f"{found.type}={found.status} {found.reason}" for found in conditions]
 
 
@@ -219,7 +208,6 @@ def test_a_plain_listener_is_accepted() -> None:
 
 
 def test_an_unknown_protocol_is_not_supported() -> None:
-    """And serves no routes."""
     assert short(listener_status(listener(protocol="SMTP"))) == ["Accepted=False UnsupportedProtocol", *GOOD[1:]]
 
 
@@ -254,7 +242,6 @@ def test_certificates_have_to_resolve(reference: Json, expected: str) -> None:
 
 
 def test_only_listeners_that_terminate_tls_need_certificates() -> None:
-    """What others say of certificates is ignored."""
     tls: Json = {"mode": "Passthrough", "certificateRefs": [{"name": "missing"}]}
     assert short(listener_status(listener(protocol="TLS", tls=tls))) == GOOD
     assert short(listener_status(listener(tls={"certificateRefs": [{"name": "missing"}]}))) == GOOD
@@ -309,7 +296,6 @@ def test_an_unread_authority_does_not_refuse() -> None:
 
 
 def test_authorities_are_for_https_on_their_port() -> None:
-    """Other protocols and other ports do not use them."""
     assert short(listener_status(listener(), tls=frontend({"name": "missing"}))) == GOOD
     assert short(listener_status(secure({"name": "cert"}), tls=frontend({"name": "missing"}, port=444))) == GOOD
 
@@ -361,7 +347,6 @@ def test_listeners_that_could_share_their_port_conflict_by_hostname() -> None:
 
 
 def test_supported_kinds_are_those_that_are_named_and_possible() -> None:
-    """All that are possible, if none is named."""
     topology = Topology(index(gateway("g", listener(allowedRoutes=allow(kinds=["GRPCRoute", "TCPRoute"])))))
     assert [kind.kind for kind in supported_kinds(topology.gateways, LISTENER)] == ["GRPCRoute"]
 

@@ -51,7 +51,6 @@ def test_a_parent_that_was_not_read_is_unknown() -> None:
 
 
 def test_how_routes_attach_to_another_kind_is_unknown() -> None:
-    """An implementation may have parents of its own."""
     state, _, message = outcome(route(parents=[parent("x", kind="Waypoint", group="x.io")]))
     assert (state, message) == ("unknown", "it is not known how routes attach to Waypoint.x.io")
 
@@ -68,13 +67,11 @@ def test_how_routes_attach_to_another_kind_is_unknown() -> None:
     ],
 )
 def test_a_reference_that_picks_no_listener_matches_no_parent(reference: dict[str, Json], message: str) -> None:
-    """Section and port have to fit the same listener."""
     world = gateway("g", listener("http"), listener("alt", port=8080))
     assert outcome(route(parents=[reference]), world) == ("refused", "NoMatchingParent", message)
 
 
 def test_a_gateway_without_listeners_matches_nothing() -> None:
-    """Whatever the reference picks."""
     message = "Gateway default/g has no listener; it has none"
     assert outcome(route(), resource("Gateway", "g", {})) == ("refused", "NoMatchingParent", message)
 
@@ -100,7 +97,6 @@ def test_a_gateway_without_listeners_matches_nothing() -> None:
     ],
 )
 def test_a_listener_that_does_not_allow_the_route_refuses(entry: dict[str, Json], message: str) -> None:
-    """By kind, then by namespace."""
     found = route(parents=[parent(namespace="infra")], namespace="baker")
     world = (gateway("g", entry, namespace="infra"), namespace("baker"))
     assert outcome(found, *world) == ("refused", "NotAllowedByListeners", message)
@@ -121,7 +117,6 @@ def test_a_listener_that_does_not_allow_the_route_refuses(entry: dict[str, Json]
 )
 @pytest.mark.parametrize("kind", ["HTTPRoute", "GRPCRoute"])
 def test_hostnames_have_to_intersect(kind: str, hostnames: list[str], message: str) -> None:
-    """The message names both sides."""
     world = gateway("g", listener(hostname="*.admin.example.com"))
     expected = ("refused", "NoMatchingListenerHostname", message)
     assert outcome(route(hostnames=hostnames, kind=kind), world) == expected
@@ -135,14 +130,12 @@ def test_a_certain_refusal_beats_a_doubt() -> None:
 
 
 def test_labels_of_an_unread_namespace_leave_a_doubt() -> None:
-    """The message says what would have to be read."""
     world = gateway("g", listener(allowedRoutes=allow("Selector", TEAM_A)), namespace="infra")
     message = "whether listener http of Gateway infra/g selects it is unknown: Namespace default is not in the input"
     assert outcome(route(parents=[parent(namespace="infra")]), world) == ("unknown", "", message)
 
 
 def test_a_route_attaches_to_every_listener_that_takes_it() -> None:
-    """Without a section, each listener of the Gateway is asked."""
     world = gateway("g", listener("a", hostname="a.org"), listener("b", hostname="*.org"), listener("c", port=81))
     found = bindings(route(hostnames=["b.org"]), world)
     assert [(item.listener, item.state) for item in found] == [
@@ -153,7 +146,6 @@ def test_a_route_attaches_to_every_listener_that_takes_it() -> None:
 
 
 def test_an_attached_route_has_no_reason_and_no_message() -> None:
-    """And the outcome says which parentRef it is about."""
     found = route(parents=["broken", parent("g", "http", port=80)])  # type: ignore[list-item]  # hostile on purpose
     (only,) = bindings(found, gateway())
     assert (only.route, only.parent_index, only.parent) == (found.ref, 1, gateway().ref)
@@ -179,7 +171,6 @@ def test_a_conflicted_listener_serves_nothing() -> None:
 
 
 def test_what_a_conflicted_listener_would_not_take_is_refused_for_that() -> None:
-    """Then status does not count it either."""
     world = gateway("g", listener("a", hostname="a.org"), listener("b", hostname="a.org"))
     found = bindings(route(hostnames=["b.org"]), world)
     assert [(item.reason, item.counts_as_attached) for item in found] == [("NoMatchingListenerHostname", False)] * 2
@@ -208,7 +199,6 @@ def set_parent() -> list[dict[str, Json]]:
     ],
 )
 def test_a_listener_set_without_its_gateway_takes_nothing(others: list[Resource], message: str) -> None:
-    """It has to be attached itself."""
     assert outcome(route(parents=set_parent()), *others, complete=True) == ("refused", "NotAllowedByListeners", message)
 
 
@@ -257,7 +247,6 @@ def test_a_route_attaches_to_an_admitted_listener_set_and_not_to_its_gateway() -
     ],
 )
 def test_a_parent_service_needs_the_port(reference: dict[str, Json], message: str) -> None:
-    """By number, by name, or by both."""
     world = service("s", ("http", 80), 8080)
     assert outcome(route(parents=[reference]), world) == ("refused", "NoMatchingParent", message)
 
@@ -271,7 +260,6 @@ def test_a_route_attaches_to_a_parent_service() -> None:
 
 
 def test_settings_reach_the_handshake() -> None:
-    """A TLS mode that is not supported takes no routes."""
     world = gateway("g", listener(protocol="TLS", tls={"mode": "Terminate"}))
     found = route(kind="TLSRoute")
     topology = Topology(index(found, world), Implementation(frozenset({"TLSRouteModeTerminate"})))
@@ -281,5 +269,4 @@ def test_settings_reach_the_handshake() -> None:
 
 
 def test_an_unread_route_has_no_bindings() -> None:
-    """Nothing is known of it."""
     assert Topology(index()).bindings(ref("HTTPRoute", "r")) == ()

@@ -77,8 +77,6 @@ LS: Final = node("ListenerSet", "ls")
 
 
 class TestGateway:
-    """A Gateway that is not accepted, whatever its listeners are."""
-
     broken = gateway("g", listener(), addresses=NAMED_ADDRESS)
 
     def test_with_all_that_it_has(self) -> None:
@@ -89,7 +87,6 @@ class TestGateway:
         assert reasons(found, HTTP, LS, node("ListenerSet", "ls", "http")) == [NO_MATCH] * 3
 
     def test_for_want_of_parameters(self) -> None:
-        """If they are known not to exist."""
         reference: Json = {"group": "example.com", "kind": "Settings", "name": "s"}
         wanting = gateway("g", infrastructure={"parametersRef": reference})
         assert reasons(topology(wanting), G, HTTP) == [NO_MATCH] * 2
@@ -106,7 +103,6 @@ class TestGateway:
         assert reasons(topology(unread, complete=False), G, HTTP) == [""] * 2
 
     def test_a_valid_one(self) -> None:
-        """With its listeners."""
         assert reasons(topology(gateway("g"), listener_set("ls")), G, HTTP, LS) == [""] * 3
 
     def test_what_is_no_gateway(self) -> None:
@@ -142,7 +138,6 @@ class TestListener:
         assert reasons(found, *nodes) == [INVALID_LISTENER] * 2
 
     def test_of_a_listener_set(self) -> None:
-        """By the Gateway that it names."""
         at = node("ListenerSet", "ls", "tls")
         found = topology(gateway("g"), listener_set("ls", tls(), listener("more")))
         assert reasons(found, LS, at, node("ListenerSet", "ls", "more")) == ["", INVALID_LISTENER, ""]
@@ -150,7 +145,6 @@ class TestListener:
         assert reasons(theirs, at) == [""]
 
     def test_a_certificate_that_is_there(self) -> None:
-        """In its own namespace."""
         assert reasons(topology(gateway("g", tls(secret="cert"))), G, TLS) == [""] * 2  # noqa: S106 - a name
 
     def test_a_certificate_that_was_not_read(self) -> None:
@@ -165,18 +159,14 @@ class TestListener:
         assert reasons(topology(away, gaps=[Gap("ReferenceGrant", "far", "forbidden")]), TLS) == [""]
 
     def test_one_that_does_not_exist(self) -> None:
-        """Is not invalid."""
         assert reasons(topology(gateway("g")), node("Gateway", "g", "ghost")) == [""]
 
 
 class TestAccepted:
-    """Whether the Gateway itself is accepted."""
-
     @staticmethod
     def accepted(
         *entries: Mapping[str, Json], profiles: Controllers = IGNORING, addresses: Json = None
     ) -> tuple[str, str, str]:
-        """Status, reason and message of its condition."""
         found = gateway_conditions(
             topology(gateway("g", *entries, addresses=addresses), profiles=profiles).gateways, G.object
         )
@@ -208,8 +198,6 @@ def bindings(found: Topology, name: str = "r") -> list[tuple[str, str, str]]:
 
 
 class TestBindings:
-    """Routes that name what is ignored."""
-
     def test_a_gateway(self) -> None:
         """Whether or not they name a listener of it; what was refused, or in doubt, is refused for this now."""
         for section in ("", "http", "ghost"):
@@ -240,7 +228,6 @@ class TestBindings:
         assert bindings(found) == [("tls", "unknown", "")]
 
     def test_a_conflicted_listener(self) -> None:
-        """Is an invalid one."""
         world = gateway("g", listener("a"), listener("b"))
         for profiles, reason in ((IGNORING, INVALID_LISTENER), (SERVING, "HostnameConflict")):
             found = bindings(topology(world, route("r"), profiles=profiles))
@@ -260,8 +247,6 @@ def accepted(found: Topology, name: str = "r") -> dict[str, str]:
 
 
 class TestRouteStatus:
-    """What routes report on parents that are ignored."""
-
     def test_a_gateway_without_a_listener_of_it(self) -> None:
         """Does not exist for them; a listener is reported as one that nobody has."""
         made = route("r", parents=[parent("g"), parent("g", "http"), parent("h")])
@@ -277,7 +262,6 @@ class TestRouteStatus:
         ]
 
     def test_a_gateway_that_may_be_valid(self) -> None:
-        """Is a parent like any other."""
         reference: Json = {"group": "example.com", "kind": "Settings", "name": "s"}
         unknown = gateway("g", infrastructure={"parametersRef": reference})
         assert accepted(topology(unknown, route("r"), complete=False)) == {"Gateway default/g": "True Accepted"}
@@ -305,7 +289,6 @@ class TestRouteStatus:
         }
 
     def test_a_parent_that_refuses_keeps_its_own_reason(self) -> None:
-        """Beside one whose listener is invalid."""
         made = route("r", parents=[parent("g"), parent("h", "ghost")])
         assert accepted(topology(gateway("g", tls()), gateway("h"), made)) == {
             "Gateway default/g": f"False {INVALID_LISTENER}",
@@ -313,7 +296,6 @@ class TestRouteStatus:
         }
 
     def test_at_a_listener_set(self) -> None:
-        """As its Gateway is treated."""
         made = route("r", parents=[parent("ls", kind="ListenerSet")])
         open_to_all: Json = {"namespaces": {"from": "All"}}
         broken = gateway("g", listener(), allowedListeners=open_to_all, addresses=NAMED_ADDRESS)
@@ -324,8 +306,6 @@ class TestRouteStatus:
 
 
 class TestRefusals:
-    """Which of several refusals is reported."""
-
     world = gateway(
         "g",
         listener("apart", allowedRoutes=allow(kinds=["GRPCRoute"])),
@@ -356,8 +336,6 @@ class TestRefusals:
 
 
 class TestManaged:
-    """Whether controllers act on routes of what they ignore."""
-
     def test_a_route_of_a_gateway_that_is_not_valid(self) -> None:
         """Only where it names a listener, or has another parent of theirs."""
         for parents, expected in (
@@ -374,6 +352,5 @@ class TestManaged:
             assert is_managed(found, made.ref, {OURS}) is expected
 
     def test_a_route_of_an_invalid_listener(self) -> None:
-        """Is theirs."""
         made = route("r", parents=[parent("g")])
         assert is_managed(topology(gateway("g", tls()), made), made.ref, {OURS}) is True

@@ -45,7 +45,6 @@ def test_a_listener_without_a_name_is_called_by_its_place() -> None:
 
 
 def test_a_listener_knows_the_gateway_that_serves_it() -> None:
-    """Its own Gateway, the ListenerSet's parent, or none."""
     own, other = gateway("g"), listener_set("ls", parent="g")
     lost = resource("ListenerSet", "lost", {"listeners": [listener()]})
     world = index(own, other, lost)
@@ -73,12 +72,10 @@ def test_the_protocol_decides_the_route_kinds(protocol: str, expected: list[str]
 
 
 def test_passthrough_serves_tls_routes_alone() -> None:
-    """A TCPRoute needs the TLS to be terminated."""
     assert kinds(listener(protocol="TLS", tls={"mode": "Passthrough"})) == ["TLSRoute"]
 
 
 def test_named_kinds_are_cut_down_to_what_the_protocol_serves() -> None:
-    """And named once."""
     entry = listener(allowedRoutes=allow(kinds=["UDPRoute", "HTTPRoute", "HTTPRoute", ("x.io", "HTTPRoute")]))
     assert kinds(entry) == ["HTTPRoute"]
     assert kinds(listener(allowedRoutes={"kinds": [{"kind": "GRPCRoute"}]})) == ["GRPCRoute"]
@@ -104,13 +101,11 @@ def test_an_unsupported_mode_or_kind_serves_nothing() -> None:
     ],
 )
 def test_a_gateway_class_that_lists_tls_route_lists_its_modes(features: Json, *, expected: bool) -> None:
-    """Without a list, everything is taken to be supported."""
     world = index(gateway(), gateway_class(status=None if features is None else {"supportedFeatures": features}))
     assert Topology(world).gateways.supports(gateway().ref, MIXED_MODES) is expected
 
 
 def test_nothing_is_known_against_an_unknown_gateway() -> None:
-    """A ListenerSet may name none."""
     assert Topology(index()).gateways.supports(None, MIXED_MODES)
 
 
@@ -167,7 +162,6 @@ def test_what_is_known_of_a_namespace_decides(namespaces: dict[str, Json], *, ex
 
 
 def test_a_namespace_lets_in_its_own() -> None:
-    """Same is about namespaces, so nothing has to be read for it."""
     assert admits_namespace(index(), {}, "Same", "infra", "infra") is True
 
 
@@ -226,7 +220,6 @@ def test_listeners_that_can_be_told_apart_do_not_conflict(one: dict[str, Json], 
     ],
 )
 def test_of_a_gateways_own_listeners_none_wins(one: dict[str, Json], other: dict[str, Json], reason: str) -> None:
-    """All indistinct listeners are conflicted."""
     assert reasons(one, other) == [f"a {reason}", f"b {reason}"]
 
 
@@ -311,7 +304,6 @@ def _rival(one: Listener, other: Listener, *, mixed_modes: bool) -> str:
 
 @pytest.mark.parametrize("mixed_modes", [True, False])
 def test_each_conflicts_with_the_first_that_it_cannot_be_told_from(*, mixed_modes: bool) -> None:
-    """Compared with each of the others, one by one."""
     chance = Random(1)  # noqa: S311 - the same in every run
     for _ in range(200):
         listeners = [
