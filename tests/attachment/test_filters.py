@@ -244,10 +244,7 @@ class TestProblems:
     def test_a_policy_of_another_namespace_does_not_exist(self) -> None:
         found = filtered(FILTER)
         (problem,) = asked(found, policy("p", namespace="other")).problems_of(found.ref)
-        assert (problem.rule, problem.related) == (
-            "missing-reference",
-            (ref("ColorPolicy", "p", group="example.com"),),
-        )
+        assert (problem.rule, problem.related) == ("missing-reference", (ref("ColorPolicy", "p", group="example.com"),))
 
     def test_a_filter_of_a_backend(self) -> None:
         found = route(rules=[rule({**backend(), "filters": [FILTER]})])

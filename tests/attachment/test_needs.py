@@ -40,11 +40,7 @@ NEEDY: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inher
 
 
 def missing(
-    store: Json,
-    *objects: Resource,
-    profile: PolicyKindProfile = NEEDY,
-    complete: bool = True,
-    gaps: Sequence[Gap] = (),
+    store: Json, *objects: Resource, profile: PolicyKindProfile = NEEDY, complete: bool = True, gaps: Sequence[Gap] = ()
 ) -> str:
     """What a policy with that `spec.store` misses."""
     found = policy("p", store=store)
@@ -112,10 +108,7 @@ def test_a_policy_that_misses_something_is_attached_to_nothing() -> None:
     """It is invalid; a target that is missing is told first."""
     found = policy("p", target("g"), target("ghost"), store={"name": "a"})
     one, other = attach(found, NEEDY, Topology(index(found, gateway("g"), complete=True)))
-    assert (one.state, one.message) == (
-        "policy invalid",
-        "Store default/a, which spec.store names, does not exist",
-    )
+    assert (one.state, one.message) == ("policy invalid", "Store default/a, which spec.store names, does not exist")
     assert other.state == "target missing"
 
 

@@ -58,11 +58,7 @@ def web(
     matches: list[Json] = [{"path": {"type": "PathPrefix", "value": path}} for path in paths]
     parents = [parent(to, section, namespace="default")]
     return route(
-        name,
-        parents=parents,
-        hostnames=hostnames,
-        rules=[rule(backend(), matches=matches)],
-        namespace=namespace,
+        name, parents=parents, hostnames=hostnames, rules=[rule(backend(), matches=matches)], namespace=namespace
     )
 
 
@@ -96,10 +92,7 @@ def shares(
 ) -> tuple[str, str]:
     """State and message of a policy on a route that shares requests with another one."""
     where = f"{what} on port {port} of Gateway default/g"
-    return (
-        "target overlaps",
-        f"{route} and {other}, which the policy does not target, both take requests for {where}",
-    )
+    return ("target overlaps", f"{route} and {other}, which the policy does not target, both take requests for {where}")
 
 
 FINE: Final = ("attached", "")
@@ -170,11 +163,7 @@ class TestShared:
     def test_at_a_listener_of_a_listener_set(self) -> None:
         """It is served on the Gateway, like those of the Gateway itself, if that admits it."""
         own = listener_set("ls", listener("more", port=80, hostname="more.org", allowedRoutes=allow()))
-        at_set = route(
-            "b",
-            parents=[parent("ls", "more", kind="ListenerSet")],
-            rules=[*_rules("/tea")],
-        )
+        at_set = route("b", parents=[parent("ls", "more", kind="ListenerSet")], rules=[*_rules("/tea")])
         assert outcome(web("a", "/tea", hostnames=["more.org"]), own, at_set) == shares("more.org/tea")
         to_b = [target("b", "HTTPRoute")]
         expected = shares("more.org/tea", "HTTPRoute default/a", route="HTTPRoute default/b")

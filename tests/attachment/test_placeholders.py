@@ -63,10 +63,7 @@ def test_sections() -> None:
     assert state == "target unknown"
 
 
-@pytest.mark.parametrize(
-    ("selector", "labels"),
-    [({"app": "a"}, {"app": "${A}"}), ({"app": "${A}"}, {"app": "a"})],
-)
+@pytest.mark.parametrize(("selector", "labels"), [({"app": "a"}, {"app": "${A}"}), ({"app": "${A}"}, {"app": "a"})])
 def test_labels(selector: dict[str, Json], labels: dict[str, str]) -> None:
     reference: dict[str, Json] = {
         "group": "gateway.networking.k8s.io",
@@ -75,9 +72,7 @@ def test_labels(selector: dict[str, Json], labels: dict[str, str]) -> None:
     }
     other = resource("HTTPRoute", "other", {}, labels={"tier": "web"})
     message = "whether spec.targetRefs[0] selects it cannot be known yet: a label is to be filled in"
-    assert attached(reference, route(labels=labels), other) == [
-        ("target unknown", "HTTPRoute default/r", message),
-    ]
+    assert attached(reference, route(labels=labels), other) == [("target unknown", "HTTPRoute default/r", message)]
     both = attached(reference, route(labels=labels), resource("HTTPRoute", "same", {}, labels=dict(selector)))  # type: ignore[arg-type]  # they are text
     assert ("attached", "HTTPRoute default/same", "") in both
     assert ("target unknown", "HTTPRoute default/r", message) in both

@@ -95,10 +95,7 @@ class TestByShape:
     )
     def test_the_kind(self, spec: dict[str, Json], found: str) -> None:
         """By its own word, else by the name of the field, among the kinds that are known."""
-        others = (
-            resource("Store", "s", group="db.example.com"),
-            resource("StoreBook", "s", group="db.example.com"),
-        )
+        others = (resource("Store", "s", group="db.example.com"), resource("StoreBook", "s", group="db.example.com"))
         (reference,) = named(PLAIN, *others, **spec)
         assert str(reference.object) == found
         assert (reference.without, reference.guessed) == ("unknown", True)

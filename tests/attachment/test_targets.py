@@ -11,19 +11,7 @@ from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.controllers import GatewayProfile
-from tests.build import (
-    backend,
-    gateway,
-    gateway_class,
-    grant,
-    index,
-    parent,
-    policy,
-    route,
-    rule,
-    service,
-    target,
-)
+from tests.build import backend, gateway, gateway_class, grant, index, parent, policy, route, rule, service, target
 from tests.fakes import Controllers
 
 if TYPE_CHECKING:
@@ -84,10 +72,7 @@ def test_a_route_of_another_controller() -> None:
 
 def test_a_reference_that_is_not_permitted() -> None:
     away = route(
-        "r",
-        namespace="away",
-        parents=[parent("g", namespace="default")],
-        rules=[rule(backend(namespace="default"))],
+        "r", namespace="away", parents=[parent("g", namespace="default")], rules=[rule(backend(namespace="default"))]
     )
     assert outcome(service("s"), away) == NOT_REFERRED
     lets_in = grant(sources=[("gateway.networking.k8s.io", "HTTPRoute", "away")])

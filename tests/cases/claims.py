@@ -5,12 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubectl_policy.topology import (
-    gateway_conditions,
-    listener_conditions,
-    listener_set_conditions,
-    route_conditions,
-)
+from kubectl_policy.topology import gateway_conditions, listener_conditions, listener_set_conditions, route_conditions
 from tests.cases.names import parents
 
 if TYPE_CHECKING:

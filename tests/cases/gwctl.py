@@ -96,10 +96,7 @@ ON_PATH: Final = "effective on path"
 
 
 # To questions for a list; every other question is for what is known of one object, or of the world.
-LISTS: Final[Mapping[str, Answer]] = {
-    "expect": objects.listed,
-    "routes": objects.route_count,
-}
+LISTS: Final[Mapping[str, Answer]] = {"expect": objects.listed, "routes": objects.route_count}
 ANSWERS: Final[Mapping[str, Answer]] = {
     "accepted": effects.reported,
     "attached": names(objects.targets),

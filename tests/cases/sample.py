@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from tests.build import (
-    backend,
-    crd,
-    gateway,
-    gateway_class,
-    listener,
-    parent,
-    resource,
-    route,
-    rule,
-    service,
-    target,
-)
+from tests.build import backend, crd, gateway, gateway_class, listener, parent, resource, route, rule, service, target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

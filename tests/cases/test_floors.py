@@ -19,12 +19,7 @@ TYPES: Final = {"gwctl": len({*gwctl.LISTS, *gwctl.ANSWERS}), "kuadrant": 17, NG
 FLOORS: Final[dict[str, dict[str, tuple[int, int]]]] = {
     "gwctl": {},
     # The rest is told from Kuadrant's code alone and goes by reported status, or by an ambiguous key.
-    "kuadrant": {
-        "affected": (38, 0),
-        "enforced": (44, 0),
-        "enforcement": (15, 0),
-        "message": (17, 0),
-    },
+    "kuadrant": {"affected": (38, 0), "enforced": (44, 0), "enforcement": (15, 0), "message": (17, 0)},
     NGINX: {
         "ancestors": (393, 105),
         "attached": (392, 154),

@@ -37,11 +37,7 @@ def custom(kind: str, name: str, namespace: str = "media", **spec: object) -> Re
         (SERVICE, [custom("Monitor", "echo", selector={}), policy("echo", target("g"), namespace="media")], ""),
         (SERVICE, [resource("Deployment", "echo", group="apps", namespace="media")], ""),
         (SERVICE, [custom("Certificate", "echo")], ""),
-        (
-            SECRET,
-            [custom("Certificate", "echo", secretName="echo-tls")],
-            "; Certificate media/echo may create it",
-        ),
+        (SECRET, [custom("Certificate", "echo", secretName="echo-tls")], "; Certificate media/echo may create it"),
         (SECRET, [custom("ExternalSecret", "echo-tls")], "; ExternalSecret media/echo-tls may create it"),
         (SECRET, [custom("ExternalSecret", "echo-tls", target={"name": "x"})], ""),
         (SECRET, [custom("VirtualMachine", "echo-tls")], ""),

@@ -204,7 +204,7 @@ def test_an_http_route_without_rules() -> None:
         "rules": [
             {"matches": everything},
             {"matches": [*everything, {**everything[0], "headers": [{"type": "Exact"}]}]},
-        ],
+        ]
     }
 
 

@@ -149,16 +149,7 @@ def test_labels_may_be_words_with_underscores() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "{{ .Values.name }}",
-        "${NAME}",
-        "{}",
-        "a-{}",
-        "$(NAME)",
-        "<fill me in>",
-        "ENC[AES256_GCM,data:x]",
-        "FILL_ME_IN",
-    ],
+    ["{{ .Values.name }}", "${NAME}", "{}", "a-{}", "$(NAME)", "<fill me in>", "ENC[AES256_GCM,data:x]", "FILL_ME_IN"],
 )
 def test_signs_of_what_is_to_be_filled_in(text: str) -> None:
     """Whatever is unfilled has them; annotations and what API servers note about fields do not count."""

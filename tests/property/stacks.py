@@ -64,10 +64,7 @@ def _field(joint: JointField) -> str:
 
 joints: Final[st.SearchStrategy[tuple[JointField, ...]]] = st.lists(
     st.builds(
-        _joint,
-        st.sampled_from(_WAYS),
-        st.sampled_from(WITHIN),
-        st.sampled_from(((), (), ("x",), ("ref.name", "x.d"))),
+        _joint, st.sampled_from(_WAYS), st.sampled_from(WITHIN), st.sampled_from(((), (), ("x",), ("ref.name", "x.d")))
     ),
     max_size=4,
     unique_by=_field,

@@ -37,9 +37,7 @@ def said(name: str, spec: dict[str, Json], fields: tuple[JointField, ...]) -> Tr
 
 @given(specs=st.tuples(WILD, WILD), fields=joints, whole=WHOLE)
 def test_nothing_of_the_first_one_is_lost(
-    specs: tuple[dict[str, Json], dict[str, Json]],
-    fields: tuple[JointField, ...],
-    whole: frozenset[tuple[str, ...]],
+    specs: tuple[dict[str, Json], dict[str, Json]], fields: tuple[JointField, ...], whole: frozenset[tuple[str, ...]]
 ) -> None:
     """Every leaf stays where it is, but for an empty map or list, which may be filled."""
     first, later = (said(name, spec, fields) for name, spec in zip("pq", specs, strict=True))
@@ -52,9 +50,7 @@ def test_nothing_of_the_first_one_is_lost(
 
 @given(specs=st.tuples(WILD, WILD), fields=joints, whole=WHOLE)
 def test_nothing_is_invented(
-    specs: tuple[dict[str, Json], dict[str, Json]],
-    fields: tuple[JointField, ...],
-    whole: frozenset[tuple[str, ...]],
+    specs: tuple[dict[str, Json], dict[str, Json]], fields: tuple[JointField, ...], whole: frozenset[tuple[str, ...]]
 ) -> None:
     """Every leaf of the result is one of theirs, at its place; and to fill it again changes nothing."""
     first, later = (said(name, spec, fields) for name, spec in zip("pq", specs, strict=True))

@@ -21,12 +21,7 @@ REFERENCES: st.SearchStrategy[dict[str, Json]] = st.one_of(
     st.builds(labelled, st.sampled_from(("v", "w")), st.sampled_from((None, "all"))),
 )
 PATHS = st.builds(path, st.sampled_from(("/", "/a", "/a/b")), st.sampled_from(("PathPrefix", "Exact")))
-RULES = st.fixed_dictionaries(
-    {
-        "backendRefs": st.lists(REFERENCES, max_size=3),
-        "matches": st.lists(PATHS, max_size=2),
-    }
-)
+RULES = st.fixed_dictionaries({"backendRefs": st.lists(REFERENCES, max_size=3), "matches": st.lists(PATHS, max_size=2)})
 
 
 @st.composite

@@ -95,10 +95,7 @@ def resolved(
 
 
 def resolve(
-    path: Path,
-    profile: PolicyKindProfile,
-    contributions: tuple[Contribution, ...],
-    context: PathContext = NOTHING,
+    path: Path, profile: PolicyKindProfile, contributions: tuple[Contribution, ...], context: PathContext = NOTHING
 ) -> EffectivePolicy:
     """What the contributions amount to at the end of a path."""
     return EffectivePolicy(path, resolution_of(profile, contributions, context))

@@ -114,10 +114,7 @@ class TestAllApply:
     def test_whole_fields_are_those_of_the_spec(self) -> None:
         profile = replace(PLAIN, whole_fields=frozenset({"m", "rules[name]"}), empty_without="m")
         found = brought({"m": {"x": 1}, "rules": [{"name": "n"}]}, profile, MergeStrategy.ALL_APPLY)
-        assert set_by(found.spec) == {
-            '["default/p"].m': ({"x": 1}, "p"),
-            '["default/p"].rules.n': ({"name": "n"}, "p"),
-        }
+        assert set_by(found.spec) == {'["default/p"].m': ({"x": 1}, "p"), '["default/p"].rules.n': ({"name": "n"}, "p")}
         assert not found.empty
 
 

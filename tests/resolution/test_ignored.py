@@ -14,17 +14,7 @@ from kubectl_policy.resolution.contributions import counting_part, ignored_field
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.traced import trace, without
 from tests.build import node
-from tests.resolution.build import (
-    UNSAID,
-    brings,
-    fates,
-    listener_at,
-    owners,
-    refusing,
-    resolve,
-    source,
-    superseders,
-)
+from tests.resolution.build import UNSAID, brings, fates, listener_at, owners, refusing, resolve, source, superseders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,10 +110,7 @@ class TestLevels:
 
     def test_a_policy_that_declares_nothing(self) -> None:
         found = at_route(passing_over(), ("p", L, {}))
-        assert (owners(found.resolution.ignored_sources), found.resolution.policies_in_force) == (
-            {"p"},
-            frozenset(),
-        )
+        assert (owners(found.resolution.ignored_sources), found.resolution.policies_in_force) == ({"p"}, frozenset())
         assert found.resolution.fates == ()
 
     def test_what_is_refused_is_refused(self) -> None:
@@ -158,10 +145,7 @@ class TestFields:
 
     def test_where_policies_stand_beside_each_other(self) -> None:
         """The name below which the settings of each stand is none of its fields."""
-        for profile in (
-            replace(PATCHING, strategy=MergeStrategy.ALL_APPLY),
-            replace(PATCHING, same_level="all-apply"),
-        ):
+        for profile in (replace(PATCHING, strategy=MergeStrategy.ALL_APPLY), replace(PATCHING, same_level="all-apply")):
             found = at_route(passing_over("a", profile=profile), ("p", L, {"a": 1, "b": 1}), ("q", L, {"a": 1}))
             assert plain(found.resolution.spec) == {"default/p": {"b": 1}}
             assert owners(found.resolution.ignored_sources) == {"q"}

@@ -303,10 +303,7 @@ class TestStrategies:
         """As for two policies that are folded."""
         found = at_low(sharing(JointField(field="f", within=("level",)), strategy=strategy), *self.policies)
         assert plain(found.resolution.spec) == expected
-        assert (owners(found.resolution.members), owners(found.resolution.rejected)) == (
-            set(members),
-            set(rejected),
-        )
+        assert (owners(found.resolution.members), owners(found.resolution.rejected)) == (set(members), set(rejected))
         for fate in found.resolution.fates:
             assert (fate.state == "effective") == (not fate.superseded_by)
             assert (fate.state == "rejected") == (fate.source.object.name in rejected)

@@ -158,11 +158,7 @@ class TestOwnFields:
 class TestDoubts:
     """Says: "Where the two readings would differ for an answer, a diagnostic says so"."""
 
-    parts = (
-        declares("gateway", {"a": 1}, "Atomic overrides"),
-        declares("route", {"a": 2}),
-        declares("rule", {"a": 3}),
-    )
+    parts = (declares("gateway", {"a": 1}, "Atomic overrides"), declares("route", {"a": 2}), declares("rule", {"a": 3}))
 
     def test_the_directions_differ_and_nobody_chose(self) -> None:
         """Overrides at the Gateway, defaults at the route and the rule: bottom-up, and the answer says so."""

@@ -152,10 +152,7 @@ class TestSettings:
 
     def test_backends_that_cannot_be_told_apart(self) -> None:
         backends: list[Json] = [backend(weight=3), backend(), 7]
-        assert said(world({"backendRefs": backends})) == {
-            "backendRefs.0.weight": 3,
-            "backendRefs.1.weight": 1,
-        }
+        assert said(world({"backendRefs": backends})) == {"backendRefs.0.weight": 3, "backendRefs.1.weight": 1}
 
     def test_filters_of_a_backend(self) -> None:
         header: Json = {"set": [{"name": "x", "value": "1"}, {"name": "y", "value": "2"}]}

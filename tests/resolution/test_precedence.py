@@ -47,10 +47,7 @@ def test_of_equal_age_the_first_in_the_alphabet_comes_first() -> None:
     assert [found.ref.qualified_name for found in in_order(policies, by())] == ["a/x", "a/y", "b/x"]
     assert [
         found.ref.namespace for found in in_order([policy("x", namespace="a"), policy("x", namespace="a-b")], by())
-    ] == [
-        "a-b",
-        "a",
-    ]
+    ] == ["a-b", "a"]
 
 
 @pytest.mark.parametrize("priority", [None, "1", 0.5, True, {}, [1]], ids=str)

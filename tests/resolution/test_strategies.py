@@ -90,11 +90,7 @@ class TestEmpty:
     def test_an_empty_challenger_does_not_replace(self) -> None:
         """Atomic defaults: the established one stays, and with it whether it is empty."""
         merged = merge(self.full, self.hollow)
-        assert (set_by(merged.spec), owners(merged.members), merged.empty) == (
-            {"a": (1, "full")},
-            {"full"},
-            False,
-        )
+        assert (set_by(merged.spec), owners(merged.members), merged.empty) == ({"a": (1, "full")}, {"full"}, False)
         assert merge(self.hollow, self.hollow).empty
 
     @pytest.mark.parametrize("strategy", ["Patch defaults", "Patch overrides", "Strategic merge"])

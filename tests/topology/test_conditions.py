@@ -132,10 +132,7 @@ RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs")
 
 @pytest.mark.parametrize(
     ("authority", "reason"),
-    [
-        (MISSING, "InvalidCACertificateRef"),
-        ({"group": "x.io", "kind": "ConfigMap", "name": "ca"}, "InvalidKind"),
-    ],
+    [(MISSING, "InvalidCACertificateRef"), ({"group": "x.io", "kind": "ConfigMap", "name": "ca"}, "InvalidKind")],
 )
 def test_a_policy_needs_a_valid_authority(authority: Json, reason: str) -> None:
     """All have to resolve, but one is enough for the policy to be accepted."""

@@ -185,10 +185,7 @@ class TestControlled:
         for end in (node("HTTPRoute", "r"), node("Service", "s", "8080", group="")):
             assert [
                 (node("Gateway", "g") in path, is_path_managed(world, path, OURS)) for path in world.paths(end)
-            ] == [
-                (True, True),
-                (False, False),
-            ]
+            ] == [(True, True), (False, False)]
         assert {is_path_managed(world, path, frozenset()) for path in world.paths(node("HTTPRoute", "r"))} == {True}
 
     def test_not_in_the_mesh(self) -> None:
@@ -383,12 +380,7 @@ class TestSwitch:
 
     @pytest.mark.parametrize(
         ("without", "itself", "expected"),
-        [
-            ("refused", False, True),
-            ("refused", True, False),
-            ("allowed", False, True),
-            ("allowed", True, True),
-        ],
+        [("refused", False, True), ("refused", True, False), ("allowed", False, True), ("allowed", True, True)],
     )
     def test_without_parameters(self, without: str, itself: bool, expected: bool) -> None:  # noqa: FBT001
         """A policy on a route is let through; one on the Gateway itself as the profile says."""

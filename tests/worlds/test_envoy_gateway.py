@@ -135,12 +135,7 @@ def test_without_the_gateways_policy_nothing_is_left_to_merge_with() -> None:
 
 def test_another_controllers_gateway_is_passed_over_in_silence() -> None:
     """The policies are attached to nothing, have no effect and no status, and say why."""
-    analysis = analyze(
-        added(
-            world("GatewayClass envoy"),
-            build.gateway_class("envoy", "example.com/other"),
-        )
-    )
+    analysis = analyze(added(world("GatewayClass envoy"), build.gateway_class("envoy", "example.com/other")))
     assert settings(analysis, TRAFFIC) == settings(analysis, CLIENTS) == settings(analysis, SECURITY) == {}
     not_managed = {ref: {found.state for found in attached} for ref, attached in analysis.attachments.items()}
     assert not_managed.pop(next(ref for ref in not_managed if ref.name == "login")) == {"not managed", "not permitted"}

@@ -8,16 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from tests import build
-from tests.implementations import (
-    added,
-    annotated,
-    edited,
-    fixture_world,
-    policy,
-    settings,
-    sources,
-    states,
-)
+from tests.implementations import added, annotated, edited, fixture_world, policy, settings, sources, states
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -69,7 +60,7 @@ def test_of_two_http_listener_options_the_older_one_alone_is_used() -> None:
     assert settings(analyze(world()), HTTP_LISTENERS) == {HTTP: idle, HTTPS: idle, BOUQUETS: idle}
     in_force = settings(analyze(world("HttpListenerOption platform/idle")), HTTP_LISTENERS)
     assert in_force[HTTP] == {
-        "options": {"httpConnectionManagerSettings": {"idleTimeout": "5s"}, "websocketOnly": True},
+        "options": {"httpConnectionManagerSettings": {"idleTimeout": "5s"}, "websocketOnly": True}
     }
 
 

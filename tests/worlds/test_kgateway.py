@@ -54,10 +54,7 @@ def test_a_section_of_https_is_heeded_but_for_what_belongs_to_the_port() -> None
 
 
 VALID: Final[Condition] = ("True", "Valid", ())
-INVALID: Final[dict[str, Condition]] = {
-    "Accepted": ("False", "Invalid", ()),
-    "Attached": ("False", "Pending", ()),
-}
+INVALID: Final[dict[str, Condition]] = {"Accepted": ("False", "Invalid", ()), "Attached": ("False", "Pending", ())}
 GATEWAY: Final = "Gateway platform/harbour"
 
 
@@ -125,10 +122,7 @@ def test_providers_of_all_scopes_authorize() -> None:
     guard = policy(
         TRAFFIC,
         "deck",
-        {
-            "targetRefs": [build.target("harbour", section="https")],
-            "extAuth": {"extensionRef": {"name": "deck"}},
-        },
+        {"targetRefs": [build.target("harbour", section="https")], "extAuth": {"extensionRef": {"name": "deck"}}},
         namespace="platform",
     )
     in_force = settings(analyze(added(world(), deck, guard)), TRAFFIC)

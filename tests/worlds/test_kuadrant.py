@@ -9,17 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from tests import build
-from tests.implementations import (
-    added,
-    affected,
-    edited,
-    fixture_world,
-    policy,
-    policy_ref,
-    reported,
-    settings,
-    states,
-)
+from tests.implementations import added, affected, edited, fixture_world, policy, policy_ref, reported, settings, states
 
 if TYPE_CHECKING:
     from kubectl_policy import NodeRef, Snapshot
@@ -125,12 +115,7 @@ def test_a_rule_without_a_name_is_called_by_its_number_from_one() -> None:
     ("node", "auth", "limiting", "tls"),
     [
         (ENTRANCE, ["platform/house"], ["platform/doors"], ["platform/certificates"]),
-        (
-            replace(ENTRANCE, section="public"),
-            ["platform/house"],
-            ["platform/doors"],
-            ["platform/certificates"],
-        ),
+        (replace(ENTRANCE, section="public"), ["platform/house"], ["platform/doors"], ["platform/certificates"]),
         (
             replace(ENTRANCE, section="staff"),
             ["platform/house"],

@@ -8,16 +8,7 @@ from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
-from tests.implementations import (
-    added,
-    affecting,
-    fixture_world,
-    policy,
-    policy_ref,
-    reported,
-    spec_at,
-    states,
-)
+from tests.implementations import added, affecting, fixture_world, policy, policy_ref, reported, spec_at, states
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis

@@ -10,17 +10,7 @@ from kubectl_policy import NodeRef, analyze, plain
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
-from tests.implementations import (
-    added,
-    affected,
-    edited,
-    fixture_world,
-    policy,
-    policy_ref,
-    reported,
-    spec_at,
-    states,
-)
+from tests.implementations import added, affected, edited, fixture_world, policy, policy_ref, reported, spec_at, states
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -45,10 +35,7 @@ def waf(name: str, bundle: str) -> dict[str, Json]:
     return {name: {"type": "HTTP", "policySource": source}}
 
 
-GOOD: Final[dict[str, Condition]] = {
-    "Accepted": ("True", "Accepted", ()),
-    "Programmed": ("True", "Programmed", ()),
-}
+GOOD: Final[dict[str, Condition]] = {"Accepted": ("True", "Accepted", ()), "Programmed": ("True", "Programmed", ())}
 
 
 def refused(reason: str) -> dict[str, Condition]:
@@ -165,16 +152,11 @@ def test_tracing_needs_an_exporter_where_there_are_parameters() -> None:
 
 def test_a_grant_lets_the_newsroom_have_its_own_moderation() -> None:
     grant = build.grant(
-        namespace="platform",
-        sources=[(GROUP, "PayloadProcessor", "newsroom")],
-        targets=[("", "Service", "moderation")],
+        namespace="platform", sources=[(GROUP, "PayloadProcessor", "newsroom")], targets=[("", "Service", "moderation")]
     )
     analysis = analyze(added(world(), grant))
     assert states(analysis)["PayloadProcessor newsroom/moderation"] == ("Enforced", [])
-    assert states(analysis)["PayloadProcessor platform/moderation"] == (
-        "PartiallyEnforced",
-        ["newsroom/moderation"],
-    )
+    assert states(analysis)["PayloadProcessor platform/moderation"] == ("PartiallyEnforced", ["newsroom/moderation"])
 
 
 def test_another_controllers_gateway_is_passed_over_in_silence() -> None:

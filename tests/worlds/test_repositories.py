@@ -109,10 +109,7 @@ def test_values_of_a_cluster_are_filled_in_without_rendering(cluster: str) -> No
 def test_an_overlay_is_what_its_kustomization_makes_of_the_base() -> None:
     """A policy of its own, and one that it patches."""
     prod = in_force(read("kustomize/overlays/prod", render=True), "bikes", "booking")
-    assert prod == {
-        "perMinute": (60, "PacePolicy bikes/night"),
-        "timeout": ("20s", "PacePolicy bikes/booking"),
-    }
+    assert prod == {"perMinute": (60, "PacePolicy bikes/night"), "timeout": ("20s", "PacePolicy bikes/booking")}
     dev = in_force(read("kustomize/overlays/dev", render=True), "bikes-dev", "dev-booking")
     assert dev == {
         "perMinute": (600, "PacePolicy bikes-dev/dev-house"),

@@ -162,12 +162,7 @@ CDN: Final = "edge>shop>shop cdn"
         ("1-direct", "p2", {}, {}),
         # Rule: Atomic defaults is the "challenger", Atomic overrides the "established".
         ("2-atomic", "p1", {"g1>r2>b1 color": ("red by p1", NOTHING)}, {}),
-        (
-            "2-atomic",
-            "p2",
-            {"g1>r1>b1 color": ("blue by p2", "red by p1")},
-            {"p1": ("PartiallyEnforced", "Enforced")},
-        ),
+        ("2-atomic", "p2", {"g1>r1>b1 color": ("blue by p2", "red by p1")}, {"p1": ("PartiallyEnforced", "Enforced")}),
         (
             "2-atomic",
             "p3",

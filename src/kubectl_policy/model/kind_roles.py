@@ -69,11 +69,7 @@ def _route(kind: GroupKind, *, filters: bool = False, hostnames: str = "") -> Ta
 
 def _service(kind: GroupKind, short_names: str) -> TargetKind:
     return TargetKind(
-        group_kind=kind,
-        role="backend",
-        short_names=short_names,
-        sections="spec.ports",
-        section_noun="port",
+        group_kind=kind, role="backend", short_names=short_names, sections="spec.ports", section_noun="port"
     )
 
 

@@ -165,12 +165,7 @@ def contribution_of(
         written = None if written is None else {name: dict(written)}
     traced = split_shared(trace(spec, source, whole, written), profile.joint_fields)
     return Contribution(
-        source=source,
-        spec=traced,
-        strategy=stanza.strategy,
-        field=stanza.field,
-        empty=empty,
-        guessed=stanza.guessed,
+        source=source, spec=traced, strategy=stanza.strategy, field=stanza.field, empty=empty, guessed=stanza.guessed
     )
 
 

@@ -10,13 +10,7 @@ from msgspec import Struct, field
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.resolution.contributions import contributions_of, unshared_fields
-from kubectl_policy.resolution.precedence import (
-    fold_order,
-    in_order,
-    order_unknown,
-    refusals,
-    same_level_of,
-)
+from kubectl_policy.resolution.precedence import fold_order, in_order, order_unknown, refusals, same_level_of
 from kubectl_policy.resolution.traced import field_name
 from kubectl_policy.topology import nodes_on_path
 

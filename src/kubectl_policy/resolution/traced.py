@@ -64,10 +64,7 @@ def container_type(spec: Traced) -> type[dict[str, Leaf | Traced]]:
 
 
 def trace(
-    value: Mapping[str, Json],
-    source: Source,
-    whole: Collection[Field] = (),
-    written: Mapping[str, Json] | None = None,
+    value: Mapping[str, Json], source: Source, whole: Collection[Field] = (), written: Mapping[str, Json] | None = None
 ) -> Traced:
     """Return a spec as its policy declared it, every leaf with its source.
 

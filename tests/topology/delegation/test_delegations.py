@@ -9,12 +9,7 @@ import pytest
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import DelegationProfile
-from kubectl_policy.topology import (
-    Topology,
-    attached_hostnames,
-    attached_routes,
-    route_parent_conditions,
-)
+from kubectl_policy.topology import Topology, attached_hostnames, attached_routes, route_parent_conditions
 from kubectl_policy.topology.controllers import is_managed
 from tests.build import (
     backend,

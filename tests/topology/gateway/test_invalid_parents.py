@@ -8,12 +8,7 @@ import pytest
 
 from kubectl_policy.model import Gap, Problem
 from kubectl_policy.profiles.controllers import GatewayProfile
-from kubectl_policy.topology import (
-    Topology,
-    attached_hostnames,
-    gateway_conditions,
-    route_parent_conditions,
-)
+from kubectl_policy.topology import Topology, attached_hostnames, gateway_conditions, route_parent_conditions
 from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER
 from tests.build import (
@@ -213,10 +208,7 @@ class TestBindings:
     def test_a_listener(self) -> None:
         """It takes no routes; the others do, and what it would not have taken is refused for that."""
         world = gateway("g", listener(), tls(hostname="a.org"))
-        assert bindings(topology(world, route("r"))) == [
-            ("http", "attached", ""),
-            ("tls", "refused", INVALID_LISTENER),
-        ]
+        assert bindings(topology(world, route("r"))) == [("http", "attached", ""), ("tls", "refused", INVALID_LISTENER)]
         elsewhere = route("r", parents=[parent("g", "tls")], hostnames=["b.org"])
         assert bindings(topology(world, elsewhere)) == [("tls", "refused", "NoMatchingListenerHostname")]
         assert bindings(topology(world, route("r"), profiles=SERVING))[1] == ("tls", "attached", "")
@@ -307,9 +299,7 @@ class TestRouteStatus:
 
 class TestRefusals:
     world = gateway(
-        "g",
-        listener("apart", allowedRoutes=allow(kinds=["GRPCRoute"])),
-        listener("named", port=81, hostname="a.org"),
+        "g", listener("apart", allowedRoutes=allow(kinds=["GRPCRoute"])), listener("named", port=81, hostname="a.org")
     )
     made = route("r", hostnames=["b.org"])
 

@@ -10,13 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.model.kind_roles import (
-    NAMESPACE,
-    PORT_HOLDERS,
-    ROUTE_PARENTS,
-    ROUTES_WITH_HOSTNAMES,
-    TCP_ROUTE,
-)
+from kubectl_policy.model.kind_roles import NAMESPACE, PORT_HOLDERS, ROUTE_PARENTS, ROUTES_WITH_HOSTNAMES, TCP_ROUTE
 from kubectl_policy.model.unknown import is_unknown, may_be_port, may_be_section
 from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 from kubectl_policy.topology.gateway.listeners import CONFLICTS, admits_namespace, listener_label

@@ -11,14 +11,7 @@ from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY_API, GRPC_ROUTE, HTTP_ROUTE, TCP_ROUTE, TLS_ROUTE, UDP_ROUTE
 from kubectl_policy.model.selectors import keys_of, selects
-from kubectl_policy.model.unknown import (
-    Port,
-    is_unfilled,
-    is_unknown_hostname,
-    is_unknown_kind,
-    may_equal,
-    port_at,
-)
+from kubectl_policy.model.unknown import Port, is_unfilled, is_unknown_hostname, is_unknown_kind, may_equal, port_at
 from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 
 if TYPE_CHECKING:
