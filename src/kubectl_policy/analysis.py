@@ -13,10 +13,10 @@ from kubectl_policy.attachment import Attachment, Call, SettingsReference, Setti
 from kubectl_policy.attachment.attachment import WITHOUT_TARGET
 from kubectl_policy.attachment.attachments import SELECTING, Attachments, PossibleAttachments
 from kubectl_policy.attachment.settings import ANY_KIND, may_mean
-from kubectl_policy.attachment.validity import may_leave_out_namespace, unread_needs
+from kubectl_policy.attachment.validity import RequiredReference, may_leave_out_namespace, unread_needs
 from kubectl_policy.errors import NotFoundError, StillToBeRead
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import Diagnostic, FieldPath, GroupKind, NodeRef, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE
 from kubectl_policy.model.world import grouped
@@ -31,8 +31,6 @@ from kubectl_policy.validation import new_evaluator
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.attachment.validity import RequiredReference
-    from kubectl_policy.model import Diagnostic, FieldPath, GroupKind, ObjectRef, Resource, Snapshot
     from kubectl_policy.resolution.enforcement import Contention, Enforcement, Enforcements
     from kubectl_policy.validation.expressions import Evaluator
 

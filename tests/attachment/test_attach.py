@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import PolicyKindProfile, Topology, analyze
+from kubectl_policy import Analysis, PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import Attachment, attach
-from kubectl_policy.model import Gap, GroupKind, NodeRef
+from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
@@ -36,9 +36,6 @@ from tests.render.shown import document_of, headline, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_policy import Analysis
-    from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json, Resource
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ANY: Final = PolicyKindProfile(COLOR, "inherited", "profile")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import PolicyKindProfile, Topology, analyze
+from kubectl_policy import Analysis, PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import Attachment, attach
-from kubectl_policy.model import Gap, GroupKind, Snapshot
+from kubectl_policy.model import Gap, GroupKind, Json, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.profiles.needs import RequiredObject
@@ -37,8 +37,6 @@ from tests.build import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.model.index import Index
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")

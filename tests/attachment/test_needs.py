@@ -18,7 +18,7 @@ from kubectl_policy.attachment.validity import (
     named_needs,
     unread_needs,
 )
-from kubectl_policy.model import Gap, GroupKind, NodeRef
+from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.needs import RequiredObject
@@ -28,7 +28,6 @@ from tests.build import crd, gateway, grant, index, listed, policy, ref, resourc
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.model import Json, Resource
 
 STORE: Final = RequiredObject(
     field="spec.store",

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, Topology
-from kubectl_policy.attachment import attach
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.attachment import Attachment, attach
+from kubectl_policy.model import Gap, GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests.build import (
@@ -32,8 +32,6 @@ from tests.build import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json, Resource
 
 ALONE: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", overlap="refused")
 GATEWAY: Final = gateway(

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import Attachment, TargetReference, attach, target_references
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json
 from tests.build import gateway, index, listener, node, policy, resource, route, rule, target
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 PLAIN: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "shape")
 

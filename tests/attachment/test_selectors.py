@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, Snapshot, Topology, analyze
-from kubectl_policy.attachment import attach
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.attachment import Attachment, attach
+from kubectl_policy.model import Gap, GroupKind, Json, Resource
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.world import Loaded
@@ -18,8 +18,6 @@ from tests.build import gateway, grant, index, listed, namespace, policy, ref, r
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json, Resource
 
 FREE: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", grant_required=False)
 GRANTED: Final = replace(FREE, grant_required=True)

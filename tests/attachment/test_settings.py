@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
-from kubectl_policy.attachment import SettingsReferences
+from kubectl_policy.attachment import SettingsReference, SettingsReferences
 from kubectl_policy.attachment.settings import ANY_KIND
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.needs import RequiredObject
 from tests.build import index, policy, ref, resource, snapshot, target
-
-if TYPE_CHECKING:
-    from kubectl_policy.attachment import SettingsReference
-    from kubectl_policy.model import Json, Resource
 
 KIND: Final = GroupKind("example.com", "ColorPolicy")
 PLAIN: Final = PolicyKindProfile(KIND, "inherited", "profile")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model import Gap, GroupKind, Json, Resource
 from kubectl_policy.profiles.controllers import GatewayProfile
 from tests.build import backend, gateway, gateway_class, grant, index, parent, policy, route, rule, service, target
 from tests.fakes import Controllers
@@ -17,7 +17,6 @@ from tests.fakes import Controllers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_policy.model import Json, Resource
 
 REFERRED: Final = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),

@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import gateways_of, policy_failure, target_failure, why_too_small
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model import Gap, GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests.build import (
@@ -34,7 +34,6 @@ from tests.fakes import Controllers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_policy.model import Json, ObjectRef, Resource
 
 OURS: Final = "example.com/gateway"
 KIND: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubectl_policy.topology import gateway_conditions, listener_conditions, listener_set_conditions, route_conditions
+from kubectl_policy.topology import (
+    Condition,
+    gateway_conditions,
+    listener_conditions,
+    listener_set_conditions,
+    route_conditions,
+)
 from tests.cases.names import parents
 
 if TYPE_CHECKING:
@@ -13,7 +19,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis, NodeRef, ObjectRef
     from kubectl_policy.model import Diagnostic
-    from kubectl_policy.topology import Condition
 
 # `Kind namespace/name`, also as `Kind(.group) "namespace/name"`.
 _OBJECT: Final = re.compile(r'\b([A-Z]\w+)(?:\(?\.[\w.]+\)?)? (?:")?([a-z0-9][a-z0-9.-]*(?:/[a-z0-9.-]*[a-z0-9])?)\b')

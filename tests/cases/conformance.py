@@ -11,8 +11,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy import GroupKind, Implementation, NodeRef, ObjectRef, analyze
+from kubectl_policy import GroupKind, Implementation, NodeRef, ObjectRef, Topology, analyze
 from kubectl_policy.topology import (
+    Condition,
     attached_listener_sets,
     attached_routes,
     backend_tls_conditions,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from kubectl_policy import Topology
-    from kubectl_policy.topology import Condition
     from kubectl_policy.topology.gateway.gateways import Gateways
 
 Fact = dict[str, Any]

@@ -11,9 +11,9 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy import GroupKind, NodeRef
+from kubectl_policy import Analysis, EffectivePolicy, GroupKind, NodeRef, ObjectRef, Path
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.questions.predicted_conditions import PolicyStatuses
+from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition, PolicyStatuses
 from kubectl_policy.topology import (
     attached_hostnames,
     attached_routes,
@@ -26,6 +26,7 @@ from tests.cases.names import (
     ROUTES,
     WITH_LISTENERS,
     WITH_RULES,
+    Entry,
     dashed,
     identity,
     is_managed,
@@ -41,10 +42,6 @@ from tests.cases.names import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Path
-    from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition
-    from tests.cases.names import Entry
 
 
 def document(analysis: Analysis) -> dict[str, list[Entry]]:

@@ -11,13 +11,13 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy import Implementation, analyze
+from kubectl_policy import Analysis, Implementation, analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from tests.cases import gwctl_effects as effects
 from tests.cases import gwctl_objects as objects
 from tests.cases.gwctl_objects import names
-from tests.cases.gwctl_question import Question
+from tests.cases.gwctl_question import Answer, Question
 from tests.cases.report import NOT_ANSWERED, Outcome, main
 from tests.cases.worlds import read, world
 
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from kubectl_policy import Analysis
     from kubectl_policy.model import Json
-    from tests.cases.gwctl_question import Answer
 
 MARKER: Final = "expected.yaml"
 # A question, a remark, and what only an older version of the tool said.

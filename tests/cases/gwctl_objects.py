@@ -6,27 +6,23 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy import NodeRef
+from kubectl_policy import NodeRef, ObjectRef, Path
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.selectors import parse_label_query
-from kubectl_policy.questions.lists import list_type
+from kubectl_policy.questions.lists import AnyRow, list_type
 from kubectl_policy.questions.object_rows import BackendRow, GatewayRow, ObjectRow, RouteRow
 from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
-from kubectl_policy.questions.shared.reported import reported_events
+from kubectl_policy.questions.shared.reported import ReportedCondition, reported_events
 from kubectl_policy.questions.shared.selection import Selection
 from tests.cases.gwctl_effects import reached_by
-from tests.cases.gwctl_question import inherited, is_route, written
+from tests.cases.gwctl_question import Answer, Question, inherited, is_route, written
 from tests.cases.names import slashed
 from tests.cases.worlds import fields, items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from kubectl_policy import ObjectRef, Path
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.lists import AnyRow
-    from kubectl_policy.questions.shared.reported import ReportedCondition
-    from tests.cases.gwctl_question import Answer, Question
 
 
 def names(objects: Callable[[Question], Iterable[ObjectRef]], *, kinds: bool = False) -> Answer:

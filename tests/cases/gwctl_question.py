@@ -7,18 +7,16 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from kubectl_policy import NodeRef, PolicyError
-from kubectl_policy.questions.diff import diff
+from kubectl_policy import Analysis, GroupKind, NodeRef, ObjectRef, Path, PolicyError
+from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.questions.shared.selection import find, kinds_named
 from tests.cases.claims import Problem, problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kubectl_policy import Analysis, GroupKind, ObjectRef, Path
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.diff import StateDiff
 
 # From a question, the key of a fact and its value: what is wanted and what is said instead, equal where the fact holds.
 Answer: TypeAlias = "Callable[[Question, str, Json], tuple[object, object]]"

@@ -11,11 +11,12 @@ import json
 import sys
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from kubectl_policy import GroupKind, Implementation, Leaf, NodeRef
+from kubectl_policy import Analysis, EffectivePolicy, GroupKind, Implementation, Leaf, NodeRef, ObjectRef, Path
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.questions.predicted_conditions import PolicyStatuses
-from kubectl_policy.resolution.traced import KeyedList
+from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyStatuses
+from kubectl_policy.resolution.traced import KeyedList, Traced
 from kubectl_policy.topology import (
+    Condition,
     attached_hostnames,
     attached_routes,
     listener_conditions,
@@ -27,6 +28,7 @@ from tests.cases.names import (
     ROUTES,
     WITH_LISTENERS,
     WITH_RULES,
+    Entry,
     dashed,
     identity,
     is_managed,
@@ -43,12 +45,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Path
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.predicted_conditions import AncestorStatus
-    from kubectl_policy.resolution.traced import Traced
-    from kubectl_policy.topology import Condition
-    from tests.cases.names import Entry
 
 FACTS: Final = "facts.json"
 _PREFIX: Final = "kgateway"

@@ -11,7 +11,21 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy import GroupKind, Leaf, MergeStrategy, NodeRef, PolicyKindProfile, analyze, leaves, plain
+from kubectl_policy import (
+    Analysis,
+    EffectivePolicy,
+    Enforcement,
+    GroupKind,
+    Leaf,
+    MergeStrategy,
+    NodeRef,
+    ObjectRef,
+    Path,
+    PolicyKindProfile,
+    analyze,
+    leaves,
+    plain,
+)
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.predicted_conditions import policy_status, target_conditions
@@ -23,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path as File
 
-    from kubectl_policy import Analysis, EffectivePolicy, Enforcement, ObjectRef, Path
     from kubectl_policy.model import Json
     from kubectl_policy.resolution import Traced
 

@@ -9,14 +9,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy import NodeRef, analyze
+from kubectl_policy import Analysis, Attachment, EffectivePolicy, NodeRef, ObjectRef, analyze
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses, target_conditions
 from kubectl_policy.topology import attached_hostnames, gateway_conditions, route_conditions, route_parent_conditions
 from tests.cases.names import ROUTES, parent_refs
 from tests.cases.nginx_gateway_fabric_effective import (
+    Key,
     LeftOut,
     Named,
+    Place,
+    Setting,
+    Settings,
     expected_settings,
     listener_name,
     node_name,
@@ -32,9 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from kubectl_policy import Analysis, Attachment, EffectivePolicy, ObjectRef
     from kubectl_policy.model import Json
-    from tests.cases.nginx_gateway_fabric_effective import Key, Place, Setting, Settings
 
 MARKER: Final = "expected.yaml"
 NOT_SERVED: Final = "not served"

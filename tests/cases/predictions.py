@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from kubectl_policy import Implementation, PolicyError, analyze, load_profiles
+from kubectl_policy import Analysis, Implementation, PolicyError, PolicyKindProfile, analyze, load_profiles
 from tests.cases.worlds import world
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kubectl_policy import Analysis, PolicyKindProfile
 
 MARKER = "manifests.yaml"
 

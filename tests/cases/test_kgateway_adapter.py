@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy import EffectivePolicy, GroupKind, Leaf, NodeRef, Source, analyze
+from kubectl_policy import EffectivePolicy, GroupKind, Leaf, NodeRef, ObjectRef, Source, Topology, analyze
 from kubectl_policy.resolution import Resolution
-from kubectl_policy.resolution.traced import KeyedList
+from kubectl_policy.resolution.traced import KeyedList, Traced
 from tests.build import node, ref, resource
 from tests.cases import kgateway
 from tests.cases.kgateway import fields_in_force, settings_of
@@ -18,8 +18,6 @@ from tests.cases.worlds import world
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kubectl_policy import ObjectRef, Topology
-    from kubectl_policy.resolution.traced import Traced
     from kubectl_policy.topology import Condition
 
 

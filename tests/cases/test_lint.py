@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.lint.settings import LintSettings
 from tests.build import backend, route, rule
-from tests.cases.conformance import MARKER
+from tests.cases.conformance import MARKER, Fact
 from tests.cases.sample import write_manifests
 from tests.cases.worlds import CASES
 from tests.lint.rule_worlds import lint
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_policy.lint.finding import Finding
-    from tests.cases.conformance import Fact
 
 
 # Conditions that are False where nothing is wrong.

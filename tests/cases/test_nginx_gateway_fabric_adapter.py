@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import GroupKind
 from kubectl_policy.model.fields import mapping_at, mappings_at
-from kubectl_policy.resolution import EffectivePolicy, Leaf, Resolution
+from kubectl_policy.resolution import EffectivePolicy, Leaf, Resolution, Traced
 from kubectl_policy.resolution.traced import KeyedList, Source
 from tests.build import node, ref
 from tests.cases import nginx_gateway_fabric as adapter
 from tests.cases.nginx_gateway_fabric_effective import settings_of
-from tests.cases.report import NOTHING
+from tests.cases.report import NOTHING, Outcome
 from tests.cases.sample import DATA, case
 from tests.cases.worlds import fields, read
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.resolution import Traced
-    from tests.cases.report import Outcome
 
 PROJECT: Final = Path(__file__).parents[2]
 CASE: Final = DATA / "nginx-gateway-fabric" / "every-setting"

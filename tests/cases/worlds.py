@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 from msgspec.structs import replace
 
-from kubectl_policy import InputOptions, load_manifests
+from kubectl_policy import InputOptions, Snapshot, load_manifests
 from tests import fast_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy import Snapshot
     from kubectl_policy.model import Json, Resource
 
 # The recorded cases of other projects, where they are next to this one.

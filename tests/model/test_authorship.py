@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from kubectl_policy.model import FieldPath
+from kubectl_policy.model import FieldPath, Json
 from kubectl_policy.model.authorship import Authorship, field_owner
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"
 OWN: dict[str, Json] = {

@@ -6,17 +6,14 @@ import copy
 from datetime import UTC, datetime
 from math import nan
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.model import fields
+from kubectl_policy.model import Json, fields
 from kubectl_policy.model.fields import Every, FieldPath, Step, same_json
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 DOCUMENT: Final[Json] = {
     "spec": {"name": "x", "port": 80, "on": True, "list": [{"a": 1}, "b", None, 3], "map": {"k": 1}}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.model import Gap, GroupKind, ObjectRef, Snapshot
+from kubectl_policy.model import Gap, GroupKind, Json, ObjectRef, Snapshot
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.index import Index, Referrers
@@ -19,7 +19,6 @@ from tests.build import crd, gateway, index, listed, namespace, ref, resource, s
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.model import Json
 
 GATEWAY = GroupKind(GATEWAY_API, "Gateway")
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
-from kubectl_policy.profiles.merging import IgnoredPart, JointField, MergeScope, PortField
+from kubectl_policy.profiles.merging import IgnoredPart, JointField, MergeScope, PortField, Within
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from tests.build import node
 from tests.resolution.build import source
@@ -18,8 +18,6 @@ from tests.resolution.build import source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kubectl_policy.model import Json
-    from kubectl_policy.profiles.merging import Within
     from kubectl_policy.resolution import Contribution
 
 WITHIN: Final[tuple[tuple[Within, ...], ...]] = (

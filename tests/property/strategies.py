@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from hypothesis import strategies as st
 
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model import GroupKind, Json, NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.oracle import full_paths, obj, sections
-from tests.property.world import OURS, STRATEGIES, Gateway, Kind, Policy, Route, Rule, Service, World
+from tests.property.world import OURS, STRATEGIES, Gateway, Kind, Levels, Policy, Route, Rule, Service, Style, World
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from kubectl_policy.model import Json
-    from tests.property.world import Levels, Style
 
     _Named = TypeVar("_Named", Gateway, Route, Service)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze, leaves
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.resolution.contributions import split_shared
 from kubectl_policy.resolution.traced import only_field, trace, with_defaults
@@ -21,7 +21,6 @@ from tests.resolution.build import source
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.profiles.merging import JointField
     from kubectl_policy.resolution import Traced
 

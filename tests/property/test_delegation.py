@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import Json, NodeRef, Resource
 from kubectl_policy.topology import route_parent_conditions
 from tests.build import node, parent
 from tests.delegation import INHERIT, LABEL, below, http_route, labelled, path, to, world
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 NAMES = ("a", "b", "c", "d", "e")
 REFERENCES: st.SearchStrategy[dict[str, Json]] = st.one_of(

@@ -10,26 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import analyze
+from kubectl_policy import Analysis, ObjectRef, analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.questions.blast_radius import blast_radius
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.diff import StateDiff, diff
 from tests.property.answers import answers
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents
 from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.test_irrelevance import UNRELATED
-from tests.property.world import profiles_of, shuffled, snapshot_of
+from tests.property.world import World, profiles_of, shuffled, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from random import Random
 
-    from kubectl_policy import Analysis, ObjectRef
     from kubectl_policy.model import Resource
-    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
-    from tests.property.world import World
 
 
 @settings(max_examples=examples(10))

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, plain
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, EffectivePolicy, MergeStrategy, PolicyKindProfile, analyze, leaves, plain
+from kubectl_policy.model import GroupKind, Json
 from kubectl_policy.resolution import field_name
 from kubectl_policy.resolution.merging import PathContext, ScopeOutcome, fold, merge_by_level
 from kubectl_policy.resolution.precedence import PolicyRefusal
@@ -17,15 +17,11 @@ from tests.property.answers import answers
 from tests.property.choices import TARGETS, contributions, merging_profiles
 from tests.property.stacks import PLACES, TYPED, WILD, brought, kinds, policies, stacked
 from tests.property.strategies import worlds
-from tests.property.world import profiles_of, shuffled, snapshot_of
+from tests.property.world import World, profiles_of, shuffled, snapshot_of
 from tests.resolution.build import PATH, listener_at, refusing, resolve, source
 
 if TYPE_CHECKING:
     from random import Random
-
-    from kubectl_policy import Analysis, EffectivePolicy
-    from kubectl_policy.model import Json
-    from tests.property.world import World
 
 
 @given(world=worlds())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,22 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import InputOptions, PolicyError, analyze, load_manifests
+from kubectl_policy import Analysis, InputOptions, ObjectRef, PolicyError, Snapshot, analyze, load_manifests
 from kubectl_policy.profiles.load import profile_file
 from kubectl_policy.redaction import Redaction
 from kubectl_policy.sources.snapshot import SECRET, Header, pack, write
 from tests.property.examples import examples
 from tests.property.hostile import files
 from tests.property.strategies import worlds
-from tests.property.world import profiles_of, snapshot_of
+from tests.property.world import World, profiles_of, snapshot_of
 from tests.text.readings import printed, says_the_same
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from kubectl_policy import Analysis, ObjectRef, Snapshot
     from kubectl_policy.model import Json, Resource
-    from tests.property.world import World
 
 
 _FIXTURES: Final = Path(__file__).parents[2] / "fixtures"

@@ -10,27 +10,24 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import compare
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, Snapshot
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, NAMESPACE, PORT_HOLDERS, ROUTES
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.drawing import graph
-from kubectl_policy.questions.graph.picture import GraphOptions, Picture
+from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, Mark, Picture
 from tests.asking import Asked, everything
 from tests.property.changes import pairs_of_worlds, refs_in
 from tests.property.choices import values_of
 from tests.property.examples import examples
 from tests.property.strategies import worlds
-from tests.property.world import profiles_of, shuffled, snapshot_of
+from tests.property.world import World, profiles_of, shuffled, snapshot_of
 from tests.questions.graph.drawings import outcomes
 
 if TYPE_CHECKING:
     from random import Random
 
-    from kubectl_policy.model import GroupKind, Snapshot
-    from kubectl_policy.questions.graph.picture import GraphLink, Mark
-    from tests.property.world import World
 
 kinds = st.sampled_from(
     (frozenset(), frozenset(), frozenset({GATEWAY, HTTP_ROUTE}), frozenset({GATEWAY_CLASS, *PORT_HOLDERS}))

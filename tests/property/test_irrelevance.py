@@ -8,20 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, analyze
+from kubectl_policy import Analysis, MergeStrategy, NodeRef, analyze
 from tests import build
 from tests.property.answers import answers, texts
 from tests.property.examples import examples
 from tests.property.strategies import worlds
-from tests.property.world import profiles_of, shuffled, snapshot_of
+from tests.property.world import World, profiles_of, shuffled, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from random import Random
 
-    from kubectl_policy import Analysis, NodeRef
     from kubectl_policy.model import Resource
-    from tests.property.world import World
 
 
 ELSEWHERE: Final = "elsewhere"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, plain
+from kubectl_policy import MergeStrategy, PolicyKindProfile, plain
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from kubectl_policy.resolution.merging import fold, fold_by_challenger, merge
 from kubectl_policy.resolution.traced import patched, trace, with_keyed_lists
@@ -17,7 +17,6 @@ from tests.property.merges import KEYS, PATCHES, SPECS, documents
 from tests.resolution.build import PATH, declares, layer, resolve, set_by, source
 
 if TYPE_CHECKING:
-    from kubectl_policy import PolicyKindProfile
     from kubectl_policy.model import Json
     from kubectl_policy.profiles.fields import Fold
 

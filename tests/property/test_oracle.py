@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kubectl_policy import analyze, leaves
+from kubectl_policy import Analysis, EffectivePolicy, Source, analyze, leaves
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.resolution import field_name
 from tests import oracle, oracle_merging, oracle_verdicts
-from tests.oracle_differences import Place, Verdict, differences, verdicts
+from tests.oracle_differences import Leaf, Place, Verdict, differences, verdicts
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents, without
 from tests.property.examples import examples
 from tests.property.strategies import worlds
@@ -25,11 +25,8 @@ from tests.property.world import OURS, POLICIES, Gateway, Kind, Policy, Route, R
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy import Analysis, EffectivePolicy, Source
-    from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.questions.differences.effects import EffectiveValue
     from tests.oracle import Path
-    from tests.oracle_differences import Leaf
     from tests.oracle_specs import Flat, Who
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, leaves, plain
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.resolution.merging import fold
-from kubectl_policy.resolution.traced import patched, trace, with_keyed_lists
+from kubectl_policy.resolution.traced import Field, patched, trace, with_keyed_lists
 from tests.property.merges import KEYS, PATCHES, SPECS, documents, merge_patch, named_lists, strategic_merge
 from tests.resolution.build import declares, source
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.profiles.fields import Fold
     from kubectl_policy.resolution import Contribution, Traced
-    from kubectl_policy.resolution.traced import Field
 
 
 Specs: TypeAlias = "st.SearchStrategy[dict[str, Json]]"

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import Snapshot, analyze, load_manifests
+from kubectl_policy import Analysis, Snapshot, analyze, load_manifests
 from kubectl_policy.errors import PolicyError
-from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
+from kubectl_policy.model import Diagnostic, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kind_roles import HIERARCHY
 from kubectl_policy.model.kinds import CRD
@@ -29,12 +29,6 @@ from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from tests.property.examples import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, Resource
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 PLACEHOLDER: Final = "${PLACEHOLDER}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,9 +9,9 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import ROUTES
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.states import STANDARD
 from tests.fakes import all_at_once
 from tests.oracle import sections
@@ -21,10 +19,6 @@ from tests.property.changes import pairs_of_worlds, refs_in, without
 from tests.property.examples import examples
 from tests.property.strategies import NAMESPACES, kinds, policies_on, worlds
 from tests.property.world import OURS, Gateway, Route, Rule, Service, World, profiles_of, snapshot_of
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Resource
-    from kubectl_policy.questions.diff import StateDiff
 
 
 class _OfEverything(StateComparison):

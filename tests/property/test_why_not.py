@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import NodeRef, analyze, load_manifests
 from kubectl_policy.errors import PolicyError
-from kubectl_policy.model import Snapshot
+from kubectl_policy.model import Json, Snapshot
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not import why_not_tree
@@ -22,7 +22,6 @@ from tests.render.shown import document_of
 if TYPE_CHECKING:
     from random import Random
 
-    from kubectl_policy.model import Json
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 WORLDS: Final = {

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from kubectl_policy import load_manifests
 from kubectl_policy.errors import PolicyError
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, SERVICE, TCP_ROUTE, UDP_ROUTE
 from kubectl_policy.model.world import Loaded, Overlay, world_of
+from kubectl_policy.model.world import World as ReadWorld
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -28,16 +29,13 @@ from tests.property.examples import examples
 from tests.property.hostile import files
 from tests.property.strategies import worlds
 from tests.property.world import World, profiles_of, snapshot_of
-from tests.text.readings import reading
+from tests.text.readings import Mode, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, ObjectRef, Resource, Snapshot
-    from kubectl_policy.model.world import World as ReadWorld
     from kubectl_policy.profiles import PolicyKindProfile
-    from tests.text.readings import Mode
 
     Question = Callable[[Analysis], str]
 

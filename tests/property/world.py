@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
 from tests import build
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from random import Random
 
-    from kubectl_policy.model import Json, NodeRef, Resource, Snapshot
     from kubectl_policy.profiles.fields import Fold, MergesWith, Nulls, RefusedOn, SameLevel, Sections, Stanzas
     from kubectl_policy.profiles.merging import Chooser
 

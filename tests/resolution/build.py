@@ -6,25 +6,21 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import EffectivePolicy, MergeStrategy, PolicyKindProfile, Source, leaves
-from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution import Contribution, field_name
+from kubectl_policy import EffectivePolicy, Fate, Leaf, MergeStrategy, Path, PolicyKindProfile, Source, leaves
+from kubectl_policy.model import GroupKind, Json, NodeRef
+from kubectl_policy.resolution import Contribution, Traced, field_name
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from kubectl_policy.resolution.effective import resolve as resolution_of
 from kubectl_policy.resolution.merging import Layer, PathContext
 from kubectl_policy.resolution.object_settings import object_values, with_object_values
 from kubectl_policy.resolution.precedence import PolicyRefusal
-from kubectl_policy.resolution.traced import trace
+from kubectl_policy.resolution.traced import Field, trace
 from kubectl_policy.topology.gateway.listeners import Listener
 from tests.build import node, ref
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from kubectl_policy import Fate, Leaf, Path
-    from kubectl_policy.model import Json, NodeRef
-    from kubectl_policy.resolution import Traced
-    from kubectl_policy.resolution.traced import Field
 
 # What stands where a list is expected whose elements have a `name` each, and is none.
 HOSTILE_LISTS: Final[list[Json]] = [

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, EffectivePolicy, MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
+from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import Inheritance, JointField, RouteChoice, Variant
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
@@ -34,8 +34,6 @@ from tests.delegation import world as delegating
 from tests.resolution.build import owners, set_by
 
 if TYPE_CHECKING:
-    from kubectl_policy import Analysis, EffectivePolicy
-    from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.profiles.fields import Sections
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")

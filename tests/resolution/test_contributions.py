@@ -8,14 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, plain
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of, stanzas_of
 from tests.resolution.build import set_by, source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import Json
     from kubectl_policy.resolution import Contribution
 
 PLAIN: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")

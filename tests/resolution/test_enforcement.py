@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy import Analysis, MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.errors import NotFoundError
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE, SERVICE
 from kubectl_policy.profiles.merging import IgnoredPart
 from kubectl_policy.resolution import takes_effect_below
@@ -35,8 +35,6 @@ from tests.build import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, NodeRef, Resource
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 GATEWAY_NODE, LISTENER_NODE = node("Gateway", "g"), node("Gateway", "g", "http")

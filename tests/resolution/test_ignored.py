@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, TargetLevel, plain
+from kubectl_policy import EffectivePolicy, MergeStrategy, PolicyKindProfile, TargetLevel, plain
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart, JointField, PortField
 from kubectl_policy.resolution.contributions import counting_part, ignored_fields
@@ -19,7 +19,6 @@ from tests.resolution.build import UNSAID, brings, fates, listener_at, owners, r
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import EffectivePolicy, PolicyKindProfile
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.topology.gateway.listeners import Listener
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, plain
-from kubectl_policy.model import GroupKind
+from kubectl_policy import EffectivePolicy, MergeStrategy, PolicyKindProfile, TargetLevel, plain
+from kubectl_policy.model import GroupKind, Json, NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
-from kubectl_policy.profiles.merging import Inheritance, JointField, MergeScope, RouteChoice
-from kubectl_policy.resolution.merging import PathContext, fold_by_challenger, merge_by_level, merges_by_level
+from kubectl_policy.profiles.merging import Inheritance, JointField, MergeScope, RouteChoice, Within
+from kubectl_policy.resolution.merging import Layer, PathContext, fold_by_challenger, merge_by_level, merges_by_level
 from tests.build import node
 from tests.resolution.build import (
     UNSAID,
@@ -31,11 +31,7 @@ from tests.resolution.build import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import EffectivePolicy
-    from kubectl_policy.model import Json, NodeRef
-    from kubectl_policy.profiles.merging import Within
     from kubectl_policy.resolution import Contribution
-    from kubectl_policy.resolution.merging import Layer
 
 EVERY: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", chooser="challenger")
 CLOSEST: Final = replace(EVERY, merges_with="closest")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, plain
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, EffectivePolicy, MergeStrategy, PolicyKindProfile, analyze, plain
+from kubectl_policy.model import GroupKind, NodeRef, Resource
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles import TargetLevel
 from kubectl_policy.profiles.merging import JointField, Variant
@@ -32,8 +32,6 @@ from tests.build import (
 from tests.resolution.build import declares, owners, set_by
 
 if TYPE_CHECKING:
-    from kubectl_policy import Analysis, EffectivePolicy
-    from kubectl_policy.model import NodeRef, Resource
     from kubectl_policy.profiles.fields import RefusedOn
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")

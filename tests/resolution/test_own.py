@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, EffectivePolicy, MergeStrategy, PolicyKindProfile, Resource, TargetLevel, analyze
+from kubectl_policy.model import GroupKind, Json, NodeRef
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kind_roles import GATEWAY_API, HTTP_ROUTE
 from kubectl_policy.profiles import Registry
@@ -20,10 +20,6 @@ from kubectl_policy.topology import Topology
 from tests.build import backend, gateway, index, node, policy, resource, route, rule, service, snapshot, target
 from tests.profiles.test_built_in import PROFILES
 from tests.resolution.build import set_by
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis, EffectivePolicy, Resource
-    from kubectl_policy.model import Json, NodeRef
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 AT_RULES: Final = (TargetLevel(HTTP_ROUTE, section=True),)

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.resolution.precedence import (
     PolicyRefusal,
     fold_order,
@@ -21,7 +21,6 @@ from tests.build import node, policy
 from tests.resolution.build import declares
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.profiles.fields import RefusedOn
 
 UNSAID = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")

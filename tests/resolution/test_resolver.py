@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, NodeRef, PolicyKindProfile, analyze, plain
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, MergeStrategy, NodeRef, PolicyKindProfile, analyze, plain
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.topology import why_too_wide
 from tests.build import (
@@ -30,10 +30,6 @@ from tests.build import (
     target,
 )
 from tests.resolution.build import set_by
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, Resource
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 PATCHING: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="plural", strategy_field="spec.mode")

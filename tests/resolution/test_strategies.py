@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, EffectivePolicy, MergeStrategy, PolicyKindProfile, analyze
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.resolution import field_name, leaves
 from kubectl_policy.resolution.merging import fold, merge
 from tests import build
@@ -16,8 +16,6 @@ from tests.resolution.build import declares, layer, owners, set_by
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_policy import Analysis, EffectivePolicy
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.profiles.fields import PolicyClass
 
 ESTABLISHED: dict[str, Json] = {"both": 1, "established": 1}

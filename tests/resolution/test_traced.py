@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import Leaf, leaves, plain
-from kubectl_policy.resolution import field_name
-from kubectl_policy.resolution.traced import KeyedList, patch, patched, trace, with_keyed_lists
+from kubectl_policy.resolution import Traced, field_name
+from kubectl_policy.resolution.traced import Field, KeyedList, patch, patched, trace, with_keyed_lists
 from tests.resolution.build import HOSTILE_LISTS, set_by, source
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.resolution import Traced
-    from kubectl_policy.resolution.traced import Field
 
 OLD, NEW = source("old"), source("new")
 

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles.controllers import BackendProfile
 from kubectl_policy.questions.describe.objects import describe
@@ -35,7 +35,6 @@ from tests.build import (
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.topology.backends import Backend
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import Topology
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.topology.controllers import (
@@ -41,7 +41,6 @@ from tests.build import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
 
 OURS: Final = frozenset({"example.com/gateway"})
 THEIRS: Final = gateway_class("theirs", "example.org/gateway")

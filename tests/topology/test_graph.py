@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.topology import LINKS, MAX_NODES, Edge, Topology, is_truncated
+from kubectl_policy.topology import LINKS, MAX_NODES, Edge, Path, Topology, is_truncated
 from tests.build import (
     backend,
     dangling,
@@ -31,7 +31,6 @@ from tests.build import (
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, Resource
-    from kubectl_policy.topology import Path
 
 OPEN: Json = {"namespaces": {"from": "All"}}
 ANYONE: Json = {"namespaces": {"from": "All"}}

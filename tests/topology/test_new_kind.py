@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import pytest
 
 import kubectl_policy
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model import GroupKind, Json, NodeRef
 from kubectl_policy.model.kind_roles import KINDS, TargetKind
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.references import section_words
@@ -22,7 +22,6 @@ from tests import build
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kubectl_policy.model import Json
 
 _ROW = """\
 KIND_ROWS: Final = (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import NoReturn, cast
 
 import pytest
 
-from kubectl_policy.model import FieldPath
+from kubectl_policy.model import FieldPath, Json, Resource
 from kubectl_policy.topology import Topology
 from tests.build import (
     ORIGIN,
@@ -29,9 +29,6 @@ from tests.build import (
     target,
     wrong_shapes,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 
 def type_problems(kind: str, spec: Json, group: str = "gateway.networking.k8s.io") -> list[str]:

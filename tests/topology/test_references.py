@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, Json, ObjectRef
 from kubectl_policy.model.kind_roles import (
     GATEWAY,
     GATEWAY_API,
@@ -24,9 +23,6 @@ from kubectl_policy.model.kind_roles import (
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.references import backend_refs, parent_gateway, parent_refs, port_names
 from tests.build import backend, gateway, index, listener_set, names, ref, resource, route, rule, service
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, ObjectRef
 
 
 def test_unreadable_parent_refs_are_left_out_but_counted() -> None:

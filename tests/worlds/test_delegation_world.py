@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from kubectl_policy import NodeRef, analyze
+from kubectl_policy import Analysis, NodeRef, ObjectRef, analyze
 from kubectl_policy.questions.describe.objects import describe
 from tests.build import ref
 from tests.implementations import manifests
 from tests.worlds.test_fixtures import words
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis, ObjectRef
 
 SHOP = "rule shop of HTTPRoute platform/site"
 CART = "kgateway > front > http > site > shop > cart > items > cart > 80"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import analyze, plain
+from kubectl_policy import Analysis, analyze, plain
 from kubectl_policy.attachment import SettingsReferences
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -15,15 +15,13 @@ from kubectl_policy.questions.shared.failing_routes import failing_routes
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.text import View
 from tests import build
-from tests.implementations import added, edited, fixture_world, policy, reported, settings, states
+from tests.implementations import Condition, added, edited, fixture_world, policy, reported, settings, states
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import Analysis
     from kubectl_policy.model import Json, Resource
-    from tests.implementations import Condition
 
 GROUP: Final = "gateway.envoyproxy.io"
 TRAFFIC: Final = f"BackendTrafficPolicy.{GROUP}"

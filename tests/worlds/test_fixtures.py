@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests, load_profiles, plain
+from kubectl_policy import (
+    Analysis,
+    GroupKind,
+    NodeRef,
+    ObjectRef,
+    analyze,
+    leaves,
+    load_manifests,
+    load_profiles,
+    plain,
+)
 from kubectl_policy.questions.blast_radius import blast_radius
 from tests.build import listed, ref
 
 if TYPE_CHECKING:
-    from kubectl_policy import Analysis
     from kubectl_policy.model import Json
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import leaves
 from kubectl_policy.resolution import field_name
 from tests import fast_yaml
-from tests.implementations import reported, states, words
+from tests.implementations import Condition, reported, states, words
 from tests.worlds.test_fixtures import load
-
-if TYPE_CHECKING:
-    from tests.implementations import Condition
 
 # By world: each policy with its state, who beats it and the conditions on each ancestor; and each setting in force.
 EXPECTED: Final = {

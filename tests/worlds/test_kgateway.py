@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import analyze
+from kubectl_policy import Resource, Snapshot, analyze
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.topology.gateway.gateways import Implementation
 from tests import build
 from tests.implementations import (
+    Condition,
     added,
     annotated,
     edited,
@@ -23,9 +24,7 @@ from tests.implementations import (
 )
 
 if TYPE_CHECKING:
-    from kubectl_policy import Resource, Snapshot
     from kubectl_policy.model import Json
-    from tests.implementations import Condition
 
 GROUP: Final = "gateway.kgateway.dev"
 TRAFFIC: Final = f"TrafficPolicy.{GROUP}"

@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import analyze
+from kubectl_policy import NodeRef, Snapshot, analyze
 from tests import build
-from tests.implementations import added, affected, edited, fixture_world, policy, policy_ref, reported, settings, states
+from tests.implementations import (
+    Condition,
+    added,
+    affected,
+    edited,
+    fixture_world,
+    policy,
+    policy_ref,
+    reported,
+    settings,
+    states,
+)
 
 if TYPE_CHECKING:
-    from kubectl_policy import NodeRef, Snapshot
     from kubectl_policy.model import Json
-    from tests.implementations import Condition
 
 LIMITS: Final = "RateLimitPolicy.kuadrant.io"
 DNS: Final = "DNSPolicy.kuadrant.io"

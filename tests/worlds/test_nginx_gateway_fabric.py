@@ -10,11 +10,21 @@ from kubectl_policy import NodeRef, analyze, plain
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
-from tests.implementations import added, affected, edited, fixture_world, policy, policy_ref, reported, spec_at, states
+from tests.implementations import (
+    Condition,
+    added,
+    affected,
+    edited,
+    fixture_world,
+    policy,
+    policy_ref,
+    reported,
+    spec_at,
+    states,
+)
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from tests.implementations import Condition
 
 GROUP: Final = "gateway.nginx.org"
 COMMENTS: Final = build.node("HTTPRoute", "comments", namespace="newsroom")

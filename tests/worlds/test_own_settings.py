@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.objects import ObjectDescription, describe
 from kubectl_policy.render.wording.settings import why_superseded, why_without_effect
 from tests import build
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.describe.objects import ObjectDescription
 
 ENVOY: Final = "gateway.envoyproxy.io"
 KGATEWAY: Final = "gateway.kgateway.dev"

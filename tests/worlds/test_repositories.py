@@ -5,16 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
-from kubectl_policy import GroupKind, InputOptions, NodeRef, ObjectRef, analyze, leaves, load_manifests
+from kubectl_policy import Analysis, GroupKind, InputOptions, NodeRef, ObjectRef, analyze, leaves, load_manifests
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.certainty import lies
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis
 
 REPOSITORIES: Final = Path(__file__).parents[2] / "fixtures" / "repositories"
 NAMES: Final = sorted(path.name for path in REPOSITORIES.iterdir())

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, TargetLevel, analyze, leaves
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, EffectivePolicy, PolicyKindProfile, TargetLevel, analyze, leaves
+from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blast_radius import blast_radius
 from tests.build import gateway, namespace, node, policy, ref, resource, route, service, snapshot, target
 from tests.worlds.test_worked_examples import NOTHING, changes
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis, EffectivePolicy
-    from kubectl_policy.model import Json, Resource
 
 HTTP_ROUTE: Final = TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"))
 RETRY: Final = PolicyKindProfile(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import analyze
+from kubectl_policy import Analysis, ObjectRef, Resource, Snapshot, analyze
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
@@ -27,9 +27,6 @@ from tests.implementations import (
     without,
     words,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis, ObjectRef, Resource, Snapshot
 
 ENVOY: Final = "gateway.envoyproxy.io"
 KUADRANT: Final = "kuadrant.io"

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import InputOptions, analyze, load_manifests
-from kubectl_policy.questions.predicted_conditions import PolicyStatuses
+from kubectl_policy import Analysis, InputOptions, NodeRef, ObjectRef, PolicyKindProfile, analyze, load_manifests
+from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition, PolicyStatuses
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.questions.status.report import status
+from kubectl_policy.questions.status.report import StatusReport, status
 from tests.worlds.test_fixtures import FIXTURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
 
-    from kubectl_policy import Analysis, NodeRef, ObjectRef, PolicyKindProfile
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition
     from kubectl_policy.questions.status.comparison import Verdict
-    from kubectl_policy.questions.status.report import StatusReport
 
     Place: TypeAlias = tuple[ObjectRef, NodeRef | None, str]
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 import kubectl_policy
-from kubectl_policy import NodeRef, analyze, load_profiles
+from kubectl_policy import Analysis, NodeRef, ObjectRef, PolicyKindProfile, Resource, Snapshot, analyze, load_profiles
 from kubectl_policy.model.fields import mappings_at
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.describe.objects import describe
@@ -35,7 +35,6 @@ from tests.implementations import (
 from tests.render.shown import document_of
 
 if TYPE_CHECKING:
-    from kubectl_policy import Analysis, ObjectRef, PolicyKindProfile, Resource, Snapshot
     from kubectl_policy.model import Json
 
 DATA: Final = Path(kubectl_policy.__file__).parent / "profiles" / "data"

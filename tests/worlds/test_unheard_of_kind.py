@@ -9,20 +9,17 @@ from __future__ import annotations
 import io
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
-from kubectl_policy import GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests, load_profiles
+from kubectl_policy import Analysis, GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests, load_profiles
 from kubectl_policy.cli import run
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain import explain
 from kubectl_policy.questions.predicted_conditions import target_conditions
 from tests.build import listed
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis
 
 WORLD: Final = Path(__file__).parents[2] / "fixtures" / "unheard-of-kind"
 KIND: Final = GroupKind("larder.example.dev", "AllowancePolicy")

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import pytest
 
-from kubectl_policy import leaves
-from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy import Path, leaves
+from kubectl_policy.questions.blast_radius import BlastRadius, blast_radius
 from tests.worlds.test_fixtures import affecting, enforcement, load
 
 if TYPE_CHECKING:
-    from kubectl_policy import Path
-    from kubectl_policy.questions.blast_radius import BlastRadius
     from kubectl_policy.questions.differences.effects import EffectiveValue
 
 # By path and field: the value before, and after, each with who sets it.

@@ -9,14 +9,13 @@ from msgspec.structs import replace
 from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
 from kubectl_policy.attachment.references import FollowedReference, target_references
 from kubectl_policy.attachment.validity import policy_failure, target_failure, why_not_managed
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import PARAMETERS
 from kubectl_policy.model.kinds import with_article
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment.attach import attach
 from kubectl_policy.attachment.references import named_object, target_references
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, PARAMETERS
 from kubectl_policy.model.selectors import selects
@@ -19,10 +19,7 @@ from kubectl_policy.model.unknown import is_unknown, is_unknown_kind, may_equal
 from kubectl_policy.topology.references import parameters_ref
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from kubectl_policy.attachment.attachment import Attachment, TargetReference
-    from kubectl_policy.model import Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.topology import Topology

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
+from kubectl_policy.attachment.attachment import Attachment, NotAttached, State, TargetReference
 from kubectl_policy.attachment.validity import policy_failure, target_failure, why_not_managed
-from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import with_article
@@ -20,8 +20,6 @@ from kubectl_policy.topology.gateway.listeners import admits_namespace
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from kubectl_policy.attachment.attachment import State
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.validity import named_needs
+from kubectl_policy.attachment.validity import NamedNeed, named_needs
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import FieldPath, each_mapping, text_at
 from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kubectl_policy.attachment.validity import NamedNeed
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
 

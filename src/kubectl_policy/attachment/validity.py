@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import (
     WHOLE,
     Every,
@@ -27,7 +27,6 @@ from kubectl_policy.topology.references import parent_refs
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter

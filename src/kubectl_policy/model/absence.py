@@ -13,13 +13,12 @@ from kubectl_policy.model.kind_roles import NAMESPACE
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
-from kubectl_policy.model.world import grouped
+from kubectl_policy.model.world import World, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model.snapshot import Gap, Snapshot
-    from kubectl_policy.model.world import World
 
 _SECRET: Final = GroupKind("", "Secret")
 # The kinds of operators' objects that have a Secret made, and the field with its name; without it, it has their own.

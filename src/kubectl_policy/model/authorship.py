@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.model.fields import mappings_at, same_json, text_at
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kubectl_policy.model.fields import Json, Step
+from kubectl_policy.model.fields import Json, Step, mappings_at, same_json, text_at
 
 
 class Authorship(Struct, frozen=True, kw_only=True):

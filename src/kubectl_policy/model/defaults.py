@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from operator import is_not
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.body import Body, strings_in
-from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
+from kubectl_policy.model.fields import Json, items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kind_roles import (
     GATEWAY,
     GATEWAY_API,
@@ -30,9 +30,6 @@ from kubectl_policy.model.kinds import valid_definitions
 from kubectl_policy.model.refs import GroupKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource
 
 

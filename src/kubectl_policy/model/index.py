@@ -13,7 +13,7 @@ from kubectl_policy.lazy import Results, cached_method
 from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.body import encoded, strings_in
 from kubectl_policy.model.defaults import Defaults
-from kubectl_policy.model.fields import labels_of, mapping_at
+from kubectl_policy.model.fields import Json, labels_of, mapping_at
 from kubectl_policy.model.grants import Grants
 from kubectl_policy.model.kind_roles import NAMESPACE, REFERENCE_GRANT
 from kubectl_policy.model.kinds import CRD, KindNames, known_kinds, plural, valid_definitions
@@ -25,7 +25,6 @@ from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped, has_name, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource, Snapshot, SnapshotSource
 
 _Value = TypeVar("_Value", bound="Hashable")

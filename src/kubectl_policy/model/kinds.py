@@ -10,14 +10,12 @@ from msgspec import Meta, Struct
 from kubectl_policy.lazy import pattern
 from kubectl_policy.model.fields import labels_of, strings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, KIND_ROWS, TARGET_KINDS
-from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.snapshot import Problem
+from kubectl_policy.model.refs import GroupKind, ObjectRef
+from kubectl_policy.model.snapshot import Problem, Resource
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from kubectl_policy.model.refs import ObjectRef
-    from kubectl_policy.model.snapshot import Resource
 
 CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 # GEP-713, "Policy CRD label": `gateway.networking.k8s.io/policy: direct | inherited`; older definitions say `true`.

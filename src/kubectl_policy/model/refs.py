@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
-from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.model.fields import Json, items_at, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model.fields import Json
 
 _SECTION: Final = (
     "A listener, a rule (rule[0] if unnamed) or a port; empty for the object as a whole. Where states are compared, "

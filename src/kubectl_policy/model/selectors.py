@@ -6,13 +6,12 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.fields import Json, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.unknown import is_unfilled, may_be_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.model.fields import Json
 
 _TOKENS: Final = r"==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+"
 _OPERATORS: Final = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": "NotIn"}

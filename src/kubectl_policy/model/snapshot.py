@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
-from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.fields import WHOLE, FieldPath, Json
 from kubectl_policy.model.refs import GroupKind, ObjectRef  # noqa: TC001 (snapshot files are read by these types)
 from kubectl_policy.model.unknown import may_equal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-
-    from kubectl_policy.model.fields import Json
 
 
 class Origin(Struct, frozen=True, gc=False):

@@ -10,12 +10,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.lazy import pattern
-from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.fields import Json, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 # A subdomain of RFC 1123, as the API takes it for names (apimachinery, util/validation); sections and namespaces are

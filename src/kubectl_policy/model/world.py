@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
@@ -12,12 +12,9 @@ from typing import TYPE_CHECKING, Final, TypeVar, overload
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.body import encoded, text_of
-from kubectl_policy.model.refs import ObjectRef
+from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
-
-    from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
 
 _Key = TypeVar("_Key", bound="Hashable")

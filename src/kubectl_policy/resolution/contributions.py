@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import FieldPath, mapping_at, text_at, value_at
-from kubectl_policy.profiles.merging import GEP_STRATEGIES, MergeStrategy
+from kubectl_policy.profiles.merging import GEP_STRATEGIES, JointField, MergeStrategy, Within
 from kubectl_policy.resolution.traced import (
     CollectedValues,
+    Field,
     KeyedList,
     Leaf,
     Source,
+    Traced,
     leaves,
     list_elements,
     only_field,
@@ -23,13 +25,9 @@ from kubectl_policy.resolution.traced import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.fields import Stanzas
-    from kubectl_policy.profiles.merging import JointField, Within
-    from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology.gateway.listeners import Listener
 
 _STYLES: Final[tuple[tuple[Stanzas, str, str], ...]] = (

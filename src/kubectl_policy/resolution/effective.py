@@ -8,25 +8,22 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS, HIERARCHY, NAMESPACE, layer_of
-from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.resolution.contributions import (
     NOBODY,
+    Contribution,
     counting_part,
     ignored_fields,
     sources_for_port,
     with_chosen_strategies,
 )
-from kubectl_policy.resolution.merging import PathContext, merge_contributions
+from kubectl_policy.resolution.merging import Doubt, PathContext, merge_contributions
 from kubectl_policy.resolution.outcome import Resolution
-from kubectl_policy.resolution.traced import Source, with_keyed_lists, without
+from kubectl_policy.resolution.traced import Field, Source, with_keyed_lists, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution.contributions import Contribution
-    from kubectl_policy.resolution.merging import Doubt
-    from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path, Topology
 
 # An inherited policy that ends here has nothing below it to affect: these carry no traffic themselves.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.attachment import MEANINGS
+from kubectl_policy.attachment import MEANINGS, Attachment
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.world import grouped
@@ -19,7 +19,6 @@ from kubectl_policy.resolution.precedence import in_order
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.controllers import Event

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -14,20 +14,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.model.kind_roles import ROUTES
-from kubectl_policy.profiles.merging import MergeStrategy
-from kubectl_policy.resolution.contributions import combined_fields, field_of, whole_fields
-from kubectl_policy.resolution.traced import Leaf, leaves, only_field, patched, with_defaults
+from kubectl_policy.profiles.merging import Inheritance, MergeStrategy
+from kubectl_policy.resolution.contributions import Contribution, combined_fields, field_of, whole_fields
+from kubectl_policy.resolution.traced import Field, Leaf, Source, Traced, leaves, only_field, patched, with_defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.fields import Fold
-    from kubectl_policy.profiles.merging import Inheritance
-    from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.precedence import PolicyRefusal
-    from kubectl_policy.resolution.traced import Field, Source, Traced
     from kubectl_policy.topology.gateway.listeners import Listener
 
 Doubt: TypeAlias = Literal["age unknown", "combination unknown", "fold direction"]

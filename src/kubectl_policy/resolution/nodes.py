@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.resolution.contributions import contributions_of, unshared_fields
-from kubectl_policy.resolution.precedence import fold_order, in_order, order_unknown, refusals, same_level_of
-from kubectl_policy.resolution.traced import field_name
-from kubectl_policy.topology import nodes_on_path
+from kubectl_policy.resolution.contributions import Contribution, contributions_of, unshared_fields
+from kubectl_policy.resolution.precedence import (
+    PolicyRefusal,
+    fold_order,
+    in_order,
+    order_unknown,
+    refusals,
+    same_level_of,
+)
+from kubectl_policy.resolution.traced import Source, field_name
+from kubectl_policy.topology import Path, nodes_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,11 +29,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.outcome import Resolution
-    from kubectl_policy.resolution.precedence import PolicyRefusal
-    from kubectl_policy.resolution.traced import Source
-    from kubectl_policy.topology import Path
 
 
 class NodePolicies(Struct, frozen=True):

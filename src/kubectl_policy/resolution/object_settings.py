@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -15,17 +15,14 @@ from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import Contribution, without_nulls
 from kubectl_policy.resolution.outcome import EffectivePolicy, ObjectValue, Resolution
-from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, leaves, trace, without
+from kubectl_policy.resolution.traced import Field, KeyedList, Leaf, Source, Traced, leaves, trace, without
 from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.controllers import RouteSettings
-    from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology import Path, Topology
 
 _BACKENDS: Final = "backendRefs"

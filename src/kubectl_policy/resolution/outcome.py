@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
-from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, leaves
+from kubectl_policy.resolution.traced import Field, KeyedList, Leaf, Source, Traced, field_name, leaves
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.merging import Doubt, ScopeOutcome
     from kubectl_policy.resolution.precedence import PolicyRefusal
-    from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology import Path
 
 FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected", "unheeded"]

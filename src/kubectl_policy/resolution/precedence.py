@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model.fields import integer_at, number_in_annotation
-from kubectl_policy.resolution.contributions import EXPERIMENTAL
+from kubectl_policy.resolution.contributions import EXPERIMENTAL, Contribution
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles.fields import RefusedOn, SameLevel
     from kubectl_policy.profiles.profile import PolicyKindProfile
-    from kubectl_policy.resolution.contributions import Contribution
 
 NO_FILTERS: Final[Mapping[ObjectRef, int]] = MappingProxyType({})
 

@@ -12,11 +12,11 @@ from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.profiles.controllers import OF_RULE
 from kubectl_policy.resolution.effective import reached_part, resolve, takes_effect_below
 from kubectl_policy.resolution.merging import PathContext
-from kubectl_policy.resolution.nodes import AttachedPolicies, PoliciesOnNodes
+from kubectl_policy.resolution.nodes import AttachedPolicies, NodeContributions, PoliciesOnNodes, RankedPolicy
 from kubectl_policy.resolution.object_settings import RuleSettings, object_fields, object_values, with_object_values
-from kubectl_policy.resolution.outcome import EffectivePolicy
-from kubectl_policy.resolution.precedence import filters_first
-from kubectl_policy.topology import why_too_wide
+from kubectl_policy.resolution.outcome import EffectivePolicy, Resolution
+from kubectl_policy.resolution.precedence import PolicyRefusal, filters_first
+from kubectl_policy.topology import Path, Topology, why_too_wide
 from kubectl_policy.topology.controllers import is_enabled, is_path_managed
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.merging import Inheritance, RouteChoice
-    from kubectl_policy.resolution.nodes import NodeContributions, RankedPolicy
-    from kubectl_policy.resolution.outcome import Resolution
-    from kubectl_policy.resolution.precedence import PolicyRefusal
-    from kubectl_policy.topology import Path, Topology
     from kubectl_policy.topology.gateway.listeners import Listener
 
 

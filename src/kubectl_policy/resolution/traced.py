@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
@@ -13,8 +13,6 @@ from msgspec import Meta, Struct
 from kubectl_policy.model.fields import FieldPath, integer_at, text_at, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
     from kubectl_policy.model import Json, NodeRef, ObjectRef
 
 _FILTER: Final = (

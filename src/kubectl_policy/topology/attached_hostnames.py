@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ROUTES_WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.hostnames import covering_names, covers, intersection, may_cover
@@ -13,7 +13,6 @@ from kubectl_policy.topology.references import hostnames_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kubectl_policy.model import ObjectRef
     from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.graph import Topology
     from kubectl_policy.topology.paths import Path

@@ -7,24 +7,21 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.model import NodeRef, Problem
+from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, PORT_HOLDERS, ROUTES, SERVICE
 from kubectl_policy.model.kinds import BUILT_IN, with_article
-from kubectl_policy.model.unknown import is_unknown_kind, may_be_port, port_at
+from kubectl_policy.model.unknown import Port, is_unknown_kind, may_be_port, port_at
 from kubectl_policy.topology.delegation.flow import circle_phrase
-from kubectl_policy.topology.references import NOT_PERMITTED, reference_problem
+from kubectl_policy.topology.references import NOT_PERMITTED, BackendRef, reference_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.index import Index
-    from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.delegation.delegations import Delegations
     from kubectl_policy.topology.delegation.references import DelegatingRef
     from kubectl_policy.topology.gateway.gateways import Gateways, Implementation
-    from kubectl_policy.topology.references import BackendRef
 
 State: TypeAlias = Literal["resolved", "broken", "unknown"]
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem, Resource
 from kubectl_policy.model.fields import items_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE, SERVICE
 from kubectl_policy.topology.gateway.certificates import CONFIG_MAP, INVALID_KIND, CertificateRef, authority_problem
 from kubectl_policy.topology.gateway.conditions import Condition, true_condition, unknown_condition
-from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
+from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT, Binding
 from kubectl_policy.topology.references import parent_refs, refer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from kubectl_policy.model import ObjectRef, Problem, Resource
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.delegation.delegations import Delegation
-    from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.graph import Topology
 
 # How far a handshake got, nearest miss last: of several refusals the nearest miss is the one to report.

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, value_at
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY, LISTENER_HOLDERS, PORT_HOLDERS, ROUTES
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
-from kubectl_policy.topology.references import parameters_ref, parent_refs
+from kubectl_policy.topology.references import ParametersRef, parameters_ref, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from kubectl_policy.model import GroupKind, Json, ObjectRef
     from kubectl_policy.profiles.needs import RequiredParameter
     from kubectl_policy.topology.graph import Topology
     from kubectl_policy.topology.paths import Path
-    from kubectl_policy.topology.references import ParametersRef
 
 
 def is_managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) -> bool | None:

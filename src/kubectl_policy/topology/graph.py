@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import HIERARCHY, NAMESPACE
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.profiles import Registry
 from kubectl_policy.topology.gateway.gateways import Implementation
-from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.paths import Paths, first_route
+from kubectl_policy.topology.links import LINKS, Link
+from kubectl_policy.topology.paths import Path, Paths, first_route
 from kubectl_policy.topology.possible import PossibleRelations
 from kubectl_policy.topology.relations import Relations
 from kubectl_policy.topology.requests import SharedRequests
@@ -23,13 +23,10 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.gateway.listeners import Listener
-    from kubectl_policy.topology.links import Link
-    from kubectl_policy.topology.paths import Path
 
 _DEFAULT = Implementation()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import (
     ABOVE_BACKENDS,
     GATEWAY,
@@ -21,7 +21,6 @@ from kubectl_policy.model.kind_roles import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
 
-    from kubectl_policy.model import GroupKind
     from kubectl_policy.topology.relations import Relations
 
 # What a relation means for a path; see `Link`.

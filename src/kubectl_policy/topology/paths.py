@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, NAMESPACE, ROUTES
-from kubectl_policy.topology.links import BACKENDS, LINKS
+from kubectl_policy.topology.links import BACKENDS, LINKS, Carries, Link
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import GroupKind
-    from kubectl_policy.topology.links import Carries, Link
     from kubectl_policy.topology.relations import Relations
 
 Path: TypeAlias = "tuple[NodeRef, ...]"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import ObjectRef
+from kubectl_policy.model import GroupKind, Json, ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at
-from kubectl_policy.model.index import read_once
+from kubectl_policy.model.index import Index, read_once
 from kubectl_policy.model.kind_roles import (
     FILTERING_ROUTES,
     GATEWAY,
@@ -36,10 +36,6 @@ from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.references import backend_refs, parent_refs, route_filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kubectl_policy.model import GroupKind, Json
-    from kubectl_policy.model.index import Index
     from kubectl_policy.topology.relations import Relations
 
 # What decides how objects are related that are no routes, of the fields of their specs.

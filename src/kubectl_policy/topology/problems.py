@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,14 +24,11 @@ from kubectl_policy.model.kind_roles import (
 )
 from kubectl_policy.model.unknown import is_open, is_unfilled
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
-from kubectl_policy.topology.references import NOT_PERMITTED, parameters_ref, parent_refs
+from kubectl_policy.topology.references import NOT_PERMITTED, BackendRef, parameters_ref, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
     from kubectl_policy.model import Diagnostic, GroupKind, Json, ObjectRef, Resource
     from kubectl_policy.topology.backends import Backend
-    from kubectl_policy.topology.references import BackendRef
     from kubectl_policy.topology.relations import Relations
 
 _LISTENERS: Final = {

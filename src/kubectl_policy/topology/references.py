@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
-from kubectl_policy.model import GroupKind, ObjectRef, Problem
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import (
     every_mapping,
     integer_at,
@@ -18,16 +18,10 @@ from kubectl_policy.model.fields import (
     strings_at,
     text_at,
 )
-from kubectl_policy.model.index import read_once
+from kubectl_policy.model.index import Index, read_once
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, PARAMETERS, SERVICE, section_noun
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.unknown import Port, port_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kubectl_policy.model import Json, NodeRef
-    from kubectl_policy.model.index import Index
 
 # The type of filters that name an object.
 EXTENSION_REF: Final = "ExtensionRef"

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model import ObjectRef
-from kubectl_policy.model.index import Referrers
+from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kind_roles import FILTERING_ROUTES, NAMESPACE, ROUTES
-from kubectl_policy.topology.references import EXTENSION_REF, backend_refs, parent_refs, route_filters
+from kubectl_policy.topology.references import (
+    EXTENSION_REF,
+    BackendRef,
+    RouteFilter,
+    backend_refs,
+    parent_refs,
+    route_filters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import GroupKind
-    from kubectl_policy.model.index import Index
     from kubectl_policy.topology.delegation.references import DelegatingRef
-    from kubectl_policy.topology.references import BackendRef, RouteFilter
 
 
 class ReferringRoutes:

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lazy import cached_method, pattern
-from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.index import Referrers
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem
+from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kind_roles import (
     FILTERING_ROUTES,
     HIERARCHY,
@@ -19,25 +19,27 @@ from kubectl_policy.model.kind_roles import (
     ROUTES,
 )
 from kubectl_policy.model.world import grouped, with_signs
-from kubectl_policy.topology.backends import backends_of
-from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
-from kubectl_policy.topology.gateway.gateways import Gateways
-from kubectl_policy.topology.gateway.handshake import Handshakes
-from kubectl_policy.topology.references import EXTENSION_REF, backend_refs, parameters_ref, parent_refs, route_filters
+from kubectl_policy.topology.backends import Backend, backends_of
+from kubectl_policy.topology.delegation.delegations import Delegation, Delegations, delegated_binding
+from kubectl_policy.topology.gateway.gateways import Gateways, Implementation
+from kubectl_policy.topology.gateway.handshake import Binding, Handshakes
+from kubectl_policy.topology.references import (
+    EXTENSION_REF,
+    BackendRef,
+    ParametersRef,
+    RouteFilter,
+    backend_refs,
+    parameters_ref,
+    parent_refs,
+    route_filters,
+)
 from kubectl_policy.topology.referring import ReferringRoutes
 from kubectl_policy.topology.sections import Sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import GroupKind, Problem
-    from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import Registry
-    from kubectl_policy.topology.backends import Backend
-    from kubectl_policy.topology.delegation.delegations import Delegation
-    from kubectl_policy.topology.gateway.gateways import Implementation
-    from kubectl_policy.topology.gateway.handshake import Binding
-    from kubectl_policy.topology.references import BackendRef, ParametersRef, RouteFilter
 
 
 # Bindings of a route that are looked through sooner than by an index.

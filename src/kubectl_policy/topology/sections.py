@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import HIERARCHY, KINDS, LISTENER_HOLDERS, PORT_HOLDERS, ROUTES, SERVICE
 from kubectl_policy.model.kinds import BUILT_IN
-from kubectl_policy.model.refs import section_names
+from kubectl_policy.model.refs import GroupKind, ObjectRef, section_names
 from kubectl_policy.topology.references import port_names, ports_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import Registry
     from kubectl_policy.topology.gateway.gateways import Gateways

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model import Gap, GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import DelegationProfile
 from kubectl_policy.topology import Topology, attached_hostnames, attached_routes, route_parent_conditions
@@ -44,9 +42,6 @@ from tests.delegation import (
 )
 from tests.fakes import Controllers
 from tests.topology.test_graph import shorts
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 HEAD = "GC public > N default > G default/g > G default/g#http > HTTPR default/top > HTTPR default/top#rule[0]"
 OUTSIDE = "none of its matches lies inside those of rule[0] of HTTPRoute default/top"

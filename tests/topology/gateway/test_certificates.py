@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.model import Gap, Problem
+from kubectl_policy.model import Gap, Json, Problem, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.gateway.certificates import INVALID, authority_problem, certificate_problem
@@ -17,7 +17,6 @@ from tests.build import gateway, grant, index, ref, resource
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.gateway.gateways import Gateways
 

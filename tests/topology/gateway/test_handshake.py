@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.topology import Implementation, Topology
+from kubectl_policy.topology import Binding, Implementation, Topology
 from tests.build import (
     allow,
     gateway,
@@ -25,7 +25,6 @@ from tests.build import (
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.topology import Binding
 
 OPEN: Json = {"namespaces": {"from": "All"}}
 TEAM_A: Json = {"matchLabels": {"team": "a"}}

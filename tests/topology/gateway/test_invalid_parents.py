@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.model import Gap, Problem
-from kubectl_policy.profiles.controllers import GatewayProfile
+from kubectl_policy.model import Gap, Json, NodeRef, Problem, Resource
+from kubectl_policy.profiles.controllers import GatewayProfile, RouteRefusal
 from kubectl_policy.topology import Topology, attached_hostnames, gateway_conditions, route_parent_conditions
 from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER
@@ -31,8 +31,6 @@ from tests.fakes import Controllers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_policy.model import Json, NodeRef, Resource
-    from kubectl_policy.profiles.controllers import RouteRefusal
 
 OURS: Final = "example.com/gateway"
 STRICT: Final = GatewayProfile(invalid_parents="passedOver", address_types=frozenset({"IPAddress"}))

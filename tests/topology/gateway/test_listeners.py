@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import Json, NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import Implementation, Topology
@@ -15,9 +14,6 @@ from kubectl_policy.topology.gateway.gateways import ISOLATION, MIXED_MODES, TER
 from kubectl_policy.topology.gateway.listeners import Conflict, Listener, admits_namespace, conflicts_among
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, namespace, ref, resource
 from tests.fakes import Controllers
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 
 def kinds(entry: dict[str, Json], implementation: Implementation | None = None, *, status: Json = None) -> list[str]:

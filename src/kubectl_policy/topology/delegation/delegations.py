@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
-from kubectl_policy.model.refs import is_unnamed
+from kubectl_policy.model.refs import NodeRef, ObjectRef, is_unnamed
 from kubectl_policy.topology.delegation.flow import (
     Flow,
+    Match,
     Order,
     RuleMatches,
     circle_phrase,
@@ -20,18 +21,15 @@ from kubectl_policy.topology.delegation.flow import (
     loop_nodes,
     order_routes,
 )
-from kubectl_policy.topology.gateway.handshake import NO_PARENT
+from kubectl_policy.topology.gateway.handshake import NO_PARENT, Binding
 from kubectl_policy.topology.references import backend_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.model.index import Index
-    from kubectl_policy.topology.delegation.flow import Match
     from kubectl_policy.topology.delegation.references import DelegatingRef
     from kubectl_policy.topology.gateway.gateways import Gateways
-    from kubectl_policy.topology.gateway.handshake import Binding
 
 
 class Delegation(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import Json, NodeRef, ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.topology.references import parent_refs
@@ -17,7 +17,6 @@ from kubectl_policy.topology.references import parent_refs
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.delegation.references import DelegatingRef, RefKey
 

@@ -12,7 +12,7 @@ from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, LISTENER_HOLDERS
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.references import parent_refs
+from kubectl_policy.topology.references import BackendRef, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index, Presence
     from kubectl_policy.profiles.controllers import DelegationProfile
     from kubectl_policy.topology.gateway.gateways import Gateways
-    from kubectl_policy.topology.references import BackendRef
 
 # A route, the field of a reference in it, and the group of the profile by which that is read.
 RefKey: TypeAlias = "tuple[ObjectRef, str, str]"

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.model import GroupKind, ObjectRef, Problem
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Problem
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import has_placeholder, is_unknown_kind
 from kubectl_policy.topology.references import refer, reference_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from kubectl_policy.model import Json
     from kubectl_policy.topology.gateway.gateways import Gateways
     from kubectl_policy.topology.gateway.listeners import Listener
 

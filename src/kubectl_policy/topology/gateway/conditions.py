@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from kubectl_policy.model import Problem
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_SETS
 from kubectl_policy.model.unknown import is_unfilled, is_unknown_kind, port_at
@@ -20,15 +20,13 @@ from kubectl_policy.topology.gateway.certificates import (
     certificate_refs,
 )
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
-from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, listener_label
+from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, Conflict, Listener, listener_label
 from kubectl_policy.topology.references import NOT_PERMITTED, refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.topology.gateway.gateways import Gateways
-    from kubectl_policy.topology.gateway.listeners import Conflict, Listener
 
 ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
 

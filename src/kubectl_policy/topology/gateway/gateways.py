@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import ObjectRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at, value_at
-from kubectl_policy.model.index import Referrers
+from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kind_roles import (
     GATEWAY,
     GATEWAY_CLASS,
@@ -19,11 +19,13 @@ from kubectl_policy.model.kind_roles import (
     TCP_ROUTE,
     TLS_ROUTE,
 )
-from kubectl_policy.model.unknown import is_unfilled
+from kubectl_policy.model.unknown import Port, is_unfilled
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import comparable
 from kubectl_policy.topology.gateway.listeners import (
     ROUTES_BY_PROTOCOL,
+    Conflict,
+    Listener,
     admits_namespace,
     conflicts_among,
     has_unknowns,
@@ -35,12 +37,8 @@ from kubectl_policy.topology.references import parent_gateway
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import GroupKind, Json, NodeRef
-    from kubectl_policy.model.index import Index
-    from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import Registry
     from kubectl_policy.profiles.controllers import GatewayProfile
-    from kubectl_policy.topology.gateway.listeners import Conflict, Listener
 
 TERMINATE_MODE: Final = "TLSRouteModeTerminate"
 MIXED_MODES: Final = "TLSRouteModeMixed"

@@ -8,22 +8,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import NodeRef, ObjectRef, Problem
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kind_roles import NAMESPACE, PORT_HOLDERS, ROUTE_PARENTS, ROUTES_WITH_HOSTNAMES, TCP_ROUTE
-from kubectl_policy.model.unknown import is_unknown, may_be_port, may_be_section
+from kubectl_policy.model.unknown import Port, is_unknown, may_be_port, may_be_section
 from kubectl_policy.topology.gateway.hostnames import have_common_hostname
-from kubectl_policy.topology.gateway.listeners import CONFLICTS, admits_namespace, listener_label
-from kubectl_policy.topology.references import hostnames_of, parent_refs, port_names
+from kubectl_policy.topology.gateway.listeners import CONFLICTS, Listener, admits_namespace, listener_label
+from kubectl_policy.topology.references import ParentRef, hostnames_of, parent_refs, port_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.model import GroupKind
-    from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.gateway.gateways import Gateways
-    from kubectl_policy.topology.gateway.listeners import Listener
-    from kubectl_policy.topology.references import ParentRef
 
 BindingState: TypeAlias = Literal["attached", "refused", "unknown"]
 # The reasons for which a route is not attached: its parent is not there, or the listener is not valid itself.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY_API, GRPC_ROUTE, HTTP_ROUTE, TCP_ROUTE, TLS_ROUTE, UDP_ROUTE
 from kubectl_policy.model.selectors import keys_of, selects
@@ -15,11 +15,7 @@ from kubectl_policy.model.unknown import Port, is_unfilled, is_unknown_hostname,
 from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
-    from kubectl_policy.model.unknown import Port
 
 # GEP-957 and the comments of ProtocolType, with "Route type" as in the table of the guide on TLS.
 ROUTES_BY_PROTOCOL: Final[Mapping[str, tuple[GroupKind, ...]]] = {
