@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.model import Diagnostic, Gap, Origin, Resource, Snapshot
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource, Snapshot
 from kubectl_policy.model.fields import Json, mapping_at
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_CLASS, LISTENER_HOLDERS, REFERENCE_GRANT, ROUTES
 from kubectl_policy.model.kinds import BUILT_IN
-from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.topology import Topology, shape_problems_of
 from kubectl_policy.topology.problems import dangling_references
 

@@ -17,8 +17,7 @@ from tests.cases.names import parents
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy import Analysis, NodeRef, ObjectRef
-    from kubectl_policy.model import Diagnostic
+    from kubectl_policy import Analysis, Diagnostic, NodeRef, ObjectRef
 
 # `Kind namespace/name`, also as `Kind(.group) "namespace/name"`.
 _OBJECT: Final = re.compile(r'\b([A-Z]\w+)(?:\(?\.[\w.]+\)?)? (?:")?([a-z0-9][a-z0-9.-]*(?:/[a-z0-9.-]*[a-z0-9])?)\b')

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
-from kubectl_policy.model import GroupKind
+from kubectl_policy import GroupKind, MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from tests.build import node

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, ObjectRef, analyze
+from kubectl_policy import Analysis, ObjectRef, Resource, analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.diff import StateDiff, diff
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from random import Random
 
-    from kubectl_policy.model import Resource
     from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
 
 

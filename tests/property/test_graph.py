@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import analyze, load_manifests
+from kubectl_policy import GroupKind, NodeRef, Snapshot, analyze, load_manifests
 from kubectl_policy.comparison import compare
-from kubectl_policy.model import GroupKind, NodeRef, Snapshot
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, NAMESPACE, PORT_HOLDERS, ROUTES
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.diff import diff

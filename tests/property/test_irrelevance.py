@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, MergeStrategy, NodeRef, analyze
+from kubectl_policy import Analysis, MergeStrategy, NodeRef, Resource, analyze
 from tests import build
 from tests.property.answers import answers, texts
 from tests.property.examples import examples
@@ -18,8 +18,6 @@ from tests.property.world import World, profiles_of, shuffled, snapshot_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from random import Random
-
-    from kubectl_policy.model import Resource
 
 
 ELSEWHERE: Final = "elsewhere"

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kubectl_policy import Analysis, EffectivePolicy, Source, analyze, leaves
+from kubectl_policy import Analysis, EffectivePolicy, GroupKind, NodeRef, Source, analyze, leaves
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.resolution import field_name
 from tests import oracle, oracle_merging, oracle_verdicts

@@ -19,8 +19,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import Analysis, Snapshot, analyze, load_manifests
 from kubectl_policy.errors import PolicyError
-from kubectl_policy.model import Diagnostic, Json, NodeRef, ObjectRef, Resource
-from kubectl_policy.model.fields import FieldPath
+from kubectl_policy.model import Diagnostic, FieldPath, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import HIERARCHY
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.questions.blast_radius import blast_radius

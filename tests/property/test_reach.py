@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy import analyze
+from kubectl_policy import NodeRef, ObjectRef, Resource, analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
-from kubectl_policy.model import NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.states import STANDARD

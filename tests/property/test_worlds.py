@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_policy import load_manifests
+from kubectl_policy import GroupKind, NodeRef, ObjectRef, Resource, Snapshot, load_manifests
 from kubectl_policy.errors import PolicyError
-from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, SERVICE, TCP_ROUTE, UDP_ROUTE
 from kubectl_policy.model.world import Loaded, Overlay, world_of

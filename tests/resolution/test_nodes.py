@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, EffectivePolicy, MergeStrategy, PolicyKindProfile, analyze, plain
-from kubectl_policy.model import GroupKind, NodeRef, Resource
+from kubectl_policy import (
+    Analysis,
+    EffectivePolicy,
+    GroupKind,
+    MergeStrategy,
+    NodeRef,
+    PolicyKindProfile,
+    Resource,
+    analyze,
+    plain,
+)
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles import TargetLevel
 from kubectl_policy.profiles.merging import JointField, Variant

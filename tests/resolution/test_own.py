@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import Analysis, EffectivePolicy, MergeStrategy, PolicyKindProfile, Resource, TargetLevel, analyze
-from kubectl_policy.model import GroupKind, Json, NodeRef
-from kubectl_policy.model.fields import FieldPath
+from kubectl_policy.model import FieldPath, GroupKind, Json, NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY_API, HTTP_ROUTE
 from kubectl_policy.profiles import Registry
 from kubectl_policy.profiles.merging import ConditionalField

@@ -7,9 +7,8 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import analyze
+from kubectl_policy import Gap, ObjectRef, Resource, Snapshot, analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.model import Gap, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.kind_roles import GATEWAY_API, HTTP_ROUTE
 from kubectl_policy.topology.relations import Relations
 from tests import build

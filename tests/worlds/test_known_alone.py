@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
-from kubectl_policy import analyze
+from kubectl_policy import NodeRef, analyze
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
 from tests.implementations import manifests, policy_ref, reported
 from tests.render.shown import headline
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import NodeRef
 
 CATALOGUE: Final = build.node("Service", "catalogue", namespace="library", group="")
 MESH: Final = build.node("Mesh", "default", namespace="newspaper", group="kuma.io")

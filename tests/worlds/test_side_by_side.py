@@ -6,8 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, ObjectRef, Resource, Snapshot, analyze
-from kubectl_policy.model import NodeRef
+from kubectl_policy import Analysis, NodeRef, ObjectRef, Resource, Snapshot, analyze
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.objects import describe
