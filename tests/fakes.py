@@ -34,11 +34,11 @@ class Controllers(Registry):
     delegation: tuple[DelegationProfile, ...] = ()
     asked: list[tuple[GroupKind, ...]] = field(default_factory=list[tuple["GroupKind", ...]])
 
-    def gateways_of(self, controller: str) -> GatewayProfile:
+    def gateway_profile(self, controller: str) -> GatewayProfile:
         """Return the profile of a controller for Gateways."""
         return self.gateways.get(controller, self.others)
 
-    def ports_of(self, group_kind: GroupKind) -> tuple[str, ...] | None:
+    def port_fields(self, group_kind: GroupKind) -> tuple[str, ...] | None:
         """Return None: no kind of backend is known."""
         del group_kind
         return None
@@ -78,10 +78,10 @@ class RecordingWorld(World):
         self.named["has", ref.group_kind] = exists
         return exists
 
-    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+    def refs_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind."""
-        names = self._world.names_of(kind, namespace)
-        self.named["names_of", kind] = len(names)
+        names = self._world.refs_of(kind, namespace)
+        self.named["refs_of", kind] = len(names)
         return names
 
     def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:

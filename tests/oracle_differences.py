@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, ObjectRef
     from tests.oracle import Path
-    from tests.oracle_merging import Outcome
+    from tests.oracle_merging import NodeInForce
     from tests.oracle_specs import Field, Flat, Who
     from tests.property.world import Kind, World
 
@@ -75,8 +75,8 @@ def verdicts(before: World, after: World) -> dict[ObjectRef, Verdict]:
     """Return the policies whose state differs."""
     changed: dict[ObjectRef, Verdict] = {}
     for policy in sorted({policy.ref for world in (before, after) for policy in world.policies}):
-        (old, beaten), (new, by) = _verdict(before, policy), _verdict(after, policy)
-        if (old, beaten) != (new, by):
+        (old, superseded), (new, by) = _verdict(before, policy), _verdict(after, policy)
+        if (old, superseded) != (new, by):
             changed[policy] = Verdict(old, new, frozenset(by))
     return changed
 
@@ -128,12 +128,12 @@ def _shortened(path: Path) -> list[Path]:
     return [*([path[:-1]] if path[-1].section else []), path[: rules[-1] + 1]]
 
 
-def _outcome(world: World, kind: Kind, path: Path | None) -> Outcome | None:
+def _outcome(world: World, kind: Kind, path: Path | None) -> NodeInForce | None:
     return oracle_merging.effective(world, kind, path) if path else None
 
 
 def _differing(
-    kind: Kind, one: Outcome | None, other: Outcome | None
+    kind: Kind, one: NodeInForce | None, other: NodeInForce | None
 ) -> Iterator[tuple[str, Leaf | None, Leaf | None]]:
     old, new = (_by_name(_leaves(kind, outcome.spec)) if outcome else {} for outcome in (one, other))
     if not (one and other):
@@ -160,7 +160,7 @@ def _leaves(kind: Kind, spec: Flat) -> Flat:
     return {field: leaf for field, leaf in spec.items() if field[1:] or not _is_policy(kind, field)}
 
 
-def _without_fields(kind: Kind, outcome: Outcome | None) -> dict[ObjectRef, Who]:
+def _without_fields(kind: Kind, outcome: NodeInForce | None) -> dict[ObjectRef, Who]:
     if outcome is None:
         return {}
     taking_part = (part for part in outcome.parts if part.who in outcome.members)

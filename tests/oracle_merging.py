@@ -77,7 +77,7 @@ class Part(NamedTuple):
         return _is_empty(self.spec, self.about) and self.strategy != "Patch defaults"
 
 
-class Outcome(NamedTuple):
+class NodeInForce(NamedTuple):
     """The effective spec at the end of a path; a removed field has the value None.
 
     `kept_out` are the parts that another policy on the same node keeps out, with the parts of that policy.
@@ -225,7 +225,7 @@ def own_value(world: World, node: NodeRef, field: str) -> Json:
     return None
 
 
-def effective(world: World, kind: Kind, path: Path) -> Outcome | None:
+def effective(world: World, kind: Kind, path: Path) -> NodeInForce | None:
     """The effective policy of a kind at the end of a path; None where no policy contributes."""
     parts = parts_at_end(world, kind, path)
     if not parts or not is_ours(world, kind, path):
@@ -244,7 +244,7 @@ def effective(world: World, kind: Kind, path: Path) -> Outcome | None:
             continue
         spec = {other: leaf for other, leaf in spec.items() if other not in meets}
         spec[field] = (value, (path[-1].object, path[-1], False, 0))
-    return Outcome(spec, parts, merged.members, merged.rejected | set(out), out)
+    return NodeInForce(spec, parts, merged.members, merged.rejected | set(out), out)
 
 
 def direction_matters(world: World, kind: Kind, path: Path) -> bool:

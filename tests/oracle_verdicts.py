@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, ObjectRef
     from tests.oracle import Path
-    from tests.oracle_merging import Outcome
+    from tests.oracle_merging import NodeInForce
     from tests.oracle_specs import Field, Flat, Who
     from tests.property.world import Kind, Policy, World
 
@@ -29,7 +29,7 @@ class Fate(NamedTuple):
     by: tuple[Who, ...]
 
 
-def fates(outcome: Outcome) -> list[Fate]:
+def fates(outcome: NodeInForce) -> list[Fate]:
     """The fate of every field that a part declares."""
     all_fates: list[Fate] = []
     spec = {named(field): leaf for field, leaf in outcome.spec.items()}
@@ -65,7 +65,7 @@ def named(field: Field) -> Field:
     return tuple(key[1:-1] if key.startswith("[") else key for key in field)
 
 
-def in_force(outcome: Outcome) -> set[ObjectRef]:
+def in_force(outcome: NodeInForce) -> set[ObjectRef]:
     """The policies with an effective field, and those that declare none but were not beaten."""
     declaring = {part.who[0] for part in outcome.parts}
     empty = {part.who[0] for part in outcome.parts if not part.spec and part.who in outcome.members}

@@ -248,7 +248,7 @@ class TestStates:
         """An object is filled in once."""
         analysis = world(defined(MODE), policy("p", target("g"), color="red"))
         (mine,) = analysis.index.of_kind(COLOR)
-        assert analysis.index.filled(mine) is analysis.index.filled(mine) is not mine
+        assert analysis.index.with_defaults(mine) is analysis.index.with_defaults(mine) is not mine
 
     def test_another_definition_changes_what_is_in_force(self) -> None:
         """Of policies that are the same."""

@@ -259,7 +259,7 @@ class StateComparison:
 
     def profile_in(self, analysis: Analysis, kind: GroupKind) -> PolicyKindProfile:
         """Return the profile of a kind in a state or, if that has no policy of the kind, in the other state."""
-        states = [state for state in (analysis, self.before, self.after) if state.index.world.names_of(kind)]
+        states = [state for state in (analysis, self.before, self.after) if state.index.world.refs_of(kind)]
         policies = (profile for state in states if (profile := state.registry.profile_of(kind)))
         return next(policies, None) or analysis.registry.profile(kind)
 

@@ -103,7 +103,7 @@ class Problems:
         calls = list(calls_of(index, policy, profile))
         if not calls:
             return
-        needed = named_needs(index, index.filled(policy), profile.every_need)
+        needed = named_needs(index, index.with_defaults(policy), profile.every_need)
         # Attachments fail, and say so, if a required object is missing.
         fatal = {need.field for need in needed if not isinstance(need, NotAttached) and not need.tolerated}
         for call in (call for call in calls if call.field not in fatal):
@@ -151,7 +151,7 @@ class Problems:
         """Report targets whose status lacks a field without which the policy has no effect."""
         for attachment in self._attachments[policy.ref]:
             target = attachment.target if attachment.state == "attached" else None
-            raw: Mapping[str, Json] = self._topology.index.raw(target.object) if target else {}
+            raw: Mapping[str, Json] = self._topology.index.defaulted(target.object) if target else {}
             if target and not value_at(raw, field):
                 # Manifests seldom have a status; then that of the object in the cluster is unknown.
                 is_known = "status" in raw

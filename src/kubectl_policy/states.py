@@ -159,11 +159,11 @@ def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectR
     definitions = (index.get(ref) for ref in deleted if ref.group_kind == CRD)
     names = (names_in_crd(definition) for definition in definitions if definition)
     for kind in {defined.group_kind for defined in names if defined}:
-        yield from index.world.names_of(kind)
+        yield from index.world.refs_of(kind)
     for namespace in namespaces:
         for kind in dict.fromkeys((*index.group_kinds, *index.kinds)):
             if index.namespaced(kind) and index.world.serves(kind):
-                yield from index.world.names_of(kind, namespace)
+                yield from index.world.refs_of(kind, namespace)
 
 
 def _orphaned(index: Index, owned: Iterable[Resource], deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:

@@ -25,7 +25,7 @@ from kubectl_policy.topology import (
     supported_kinds,
 )
 from tests.cases.names import parents
-from tests.cases.report import NOT_ANSWERED, Outcome, main
+from tests.cases.report import NOT_ANSWERED, NodeInForce, main
 from tests.cases.worlds import world
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ MARKER: Final = "expected.json"
 _TOLD: Final = ("object", "listener", "parent", "ancestor", "condition", "contains", "count", "names", "stage")
 
 
-def judge(case: Path) -> Iterator[Outcome]:
+def judge(case: Path) -> Iterator[NodeInForce]:
     """Judge every fact of a case that manifests can decide, stage by stage."""
     expected = json.loads((case / MARKER).read_text(encoding="utf-8"))
     lacking = {item["feature"] for item in expected.get("assumptions", ()) if not item["supported"]}
@@ -55,7 +55,7 @@ def judge(case: Path) -> Iterator[Outcome]:
             for fact in of_stage:
                 expectation = {key: fact[key] for key in _TOLD if key in fact}
                 got = ANSWERS[fact["type"]](topology, fact) if fact["type"] in ANSWERS else NOT_ANSWERED
-                yield Outcome(expected["case"], type_of(fact), fact["id"], expectation, got or expectation)
+                yield NodeInForce(expected["case"], type_of(fact), fact["id"], expectation, got or expectation)
 
 
 def type_of(fact: Fact) -> str:

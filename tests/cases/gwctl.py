@@ -18,7 +18,7 @@ from tests.cases import gwctl_effects as effects
 from tests.cases import gwctl_objects as objects
 from tests.cases.gwctl_objects import names
 from tests.cases.gwctl_question import Answer, Question
-from tests.cases.report import NOT_ANSWERED, Outcome, main
+from tests.cases.report import NOT_ANSWERED, NodeInForce, main
 from tests.cases.worlds import read, world
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ MARKER: Final = "expected.yaml"
 _NO_FACTS: Final = ("ask", "why", "effective_historical_only")
 
 
-def judge(folder: Path) -> Iterator[Outcome]:
+def judge(folder: Path) -> Iterator[NodeInForce]:
     """Judge every fact of one case."""
     expected = read(folder / MARKER)
     case = text_at(expected, "case", folder.name)
@@ -55,7 +55,7 @@ def _analysis(paths: Sequence[Path]) -> Analysis:
     return analyze(snapshot, implementation=Implementation(settings=dict.fromkeys(names, controller)))
 
 
-def _outcomes(case: str, question: Question, facts: Mapping[str, Json]) -> Iterator[Outcome]:
+def _outcomes(case: str, question: Question, facts: Mapping[str, Json]) -> Iterator[NodeInForce]:
     for key, expected in facts.items():
         if key in _NO_FACTS:
             continue
@@ -64,12 +64,12 @@ def _outcomes(case: str, question: Question, facts: Mapping[str, Json]) -> Itera
         answer = lists.get(type_) or ANSWERS.get(type_)
         asked = f"{question.ask}: {key}"
         if answer is None:
-            yield Outcome(case, type_, asked, expected, NOT_ANSWERED)
+            yield NodeInForce(case, type_, asked, expected, NOT_ANSWERED)
         elif question.subject is None and type_ not in {*OF_THE_WORLD, *lists}:
-            yield Outcome(case, type_, asked, expected, "no such object")
+            yield NodeInForce(case, type_, asked, expected, "no such object")
         else:
             wanted, got = answer(question, key, expected)
-            yield Outcome(case, type_, asked, wanted, got)
+            yield NodeInForce(case, type_, asked, wanted, got)
 
 
 ENFORCEMENT: Final = "enforcement"

@@ -30,7 +30,7 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.predicted_conditions import policy_status, target_conditions
 from tests.cases.names import slashed
-from tests.cases.report import NOT_ANSWERED, Outcome, main
+from tests.cases.report import NOT_ANSWERED, NodeInForce, main
 from tests.cases.worlds import fields, items, objects, read, world
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ _WORDS: Final = re.compile(r"\b(?!gateway)[a-z]{6,}\b")
 _NAMED_IN_MESSAGE: Final = re.compile(r"[a-z0-9.-]+/[a-z0-9.-]*[a-z0-9]|(?<=target )[a-z0-9.-]+(?= was not found)")
 
 
-def judge(folder: File) -> Iterator[Outcome]:
+def judge(folder: File) -> Iterator[NodeInForce]:
     """Judge every fact of one case, then of the changes that the case makes."""
     expected = read(folder / MARKER)
     definitions = folder / text_at(expected, "crds", "crds")
@@ -181,9 +181,9 @@ class _KuadrantWorld:
         """Every policy by Kuadrant's name for it."""
         return {slashed(policy.ref): policy.ref for policy in self.analysis.policies}
 
-    def outcomes(self, expect: Mapping[str, Json]) -> Iterator[Outcome]:
+    def outcomes(self, expect: Mapping[str, Json]) -> Iterator[NodeInForce]:
         """Judge every fact that is expected of this world; a changed world is judged by itself."""
-        answers: dict[str, Callable[[], Iterator[Outcome]]] = {
+        answers: dict[str, Callable[[], Iterator[NodeInForce]]] = {
             "topology": lambda: self._topology(mapping_at(expect, "topology")),
             "policies": lambda: self._each(self._policy, mappings_at(expect, "policies")),
             "effective": lambda: self._each(self._effective, mappings_at(expect, "effective")),
@@ -198,14 +198,14 @@ class _KuadrantWorld:
                     yield self._outcome(key, text_at(entry, "policy", key), entry, NOT_ANSWERED)
 
     def _each(
-        self, answer: Callable[[Mapping[str, Json]], Iterator[Outcome]], entries: Iterable[Mapping[str, Json]]
-    ) -> Iterator[Outcome]:
+        self, answer: Callable[[Mapping[str, Json]], Iterator[NodeInForce]], entries: Iterable[Mapping[str, Json]]
+    ) -> Iterator[NodeInForce]:
         return (outcome for entry in entries for outcome in answer(entry))
 
-    def _outcome(self, type_: str, fact: str, expected: object, got: object) -> Outcome:
-        return Outcome(self.case, self.prefix + type_, fact, expected, got)
+    def _outcome(self, type_: str, fact: str, expected: object, got: object) -> NodeInForce:
+        return NodeInForce(self.case, self.prefix + type_, fact, expected, got)
 
-    def _topology(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
+    def _topology(self, expected: Mapping[str, Json]) -> Iterator[NodeInForce]:
         expanded = strings_at(expected, "expand")
         for parent, children in mapping_at(expected, "children").items():
             node = self.nodes.get(parent)
@@ -236,7 +236,7 @@ class _KuadrantWorld:
             else:
                 yield NodeRef(child.object)
 
-    def _policy(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
+    def _policy(self, expected: Mapping[str, Json]) -> Iterator[NodeInForce]:
         name = text_at(expected, "policy")
         policy = self.policies.get(name)
         enforcement = self.analysis.enforcement(policy) if policy else None
@@ -248,14 +248,14 @@ class _KuadrantWorld:
                 state = enforcement.state if enforcement else "no such policy"
                 yield self._outcome("enforcement", f"enforcement of {name}", _STATES.get(str(wanted), wanted), state)
             elif key == "overriddenBy":
-                beaters = sorted(ref.qualified_name for ref in enforcement.by) if enforcement else "no such policy"
-                yield self._outcome("overridden by", f"what overrides {name}", sorted(map(str, items(wanted))), beaters)
+                winners = sorted(ref.qualified_name for ref in enforcement.by) if enforcement else "no such policy"
+                yield self._outcome("overridden by", f"what overrides {name}", sorted(map(str, items(wanted))), winners)
             elif key != "policy":
                 yield self._outcome(key, f"{key} of {name}", wanted, NOT_ANSWERED)
 
     def _conditions(
         self, fact: str, wanted: Json, got: Mapping[str, str] | str, enforcement: Enforcement | None
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[NodeInForce]:
         """Judge a condition: its status and reason are one fact, a message that says more is another."""
         type_ = fact.partition(" ")[0]
         asked = fields(wanted)
@@ -292,7 +292,7 @@ class _KuadrantWorld:
         objects = [*enforcement.by, *(target.object for target in targets if target)]
         return {name for ref in objects for name in (ref.name, ref.qualified_name)}
 
-    def _effective(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
+    def _effective(self, expected: Mapping[str, Json]) -> Iterator[NodeInForce]:
         wanted, kind = strings_at(expected, "path"), text_at(expected, "kind")
         fact = f"{kind} on {' > '.join(wanted)}"
         paths = self._paths(wanted)
@@ -315,7 +315,7 @@ class _KuadrantWorld:
         end = self.nodes.get(wanted[-1]) if wanted else None
         return [path for path in self.analysis.topology.paths(end) if follows(path, wanted)] if end else []
 
-    def _lint(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
+    def _lint(self, expected: Mapping[str, Json]) -> Iterator[NodeInForce]:
         """Judge whether an API server takes a policy, with its message; or another problem, by the objects it names."""
         name, message = text_at(expected, "policy"), text_at(expected, "message")
         policy = self.policies.get(name)
@@ -333,7 +333,7 @@ class _KuadrantWorld:
             got = message if any(message in text for text in refusals) else refusals
             yield self._outcome("lint", f"message on {name}", message, got)
 
-    def _affected(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
+    def _affected(self, expected: Mapping[str, Json]) -> Iterator[NodeInForce]:
         name, condition = text_at(expected, "object"), text_at(expected, "condition")
         fact = f"{condition} of {name}"
         node = self.nodes.get(name)

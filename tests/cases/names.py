@@ -87,7 +87,7 @@ class ParentRef(NamedTuple):
 
 def parent_refs(analysis: Analysis, route: ObjectRef) -> Iterator[ParentRef]:
     """Yield the entries of a route's `spec.parentRefs`."""
-    declared = items_at(analysis.index.raw(route), "spec.parentRefs")
+    declared = items_at(analysis.index.defaulted(route), "spec.parentRefs")
     for position, parent in parents(analysis.topology, route):
         entry = declared[position]
         yield ParentRef(position, parent, text_at(entry, "sectionName"), integer_at(entry, "port"))

@@ -29,7 +29,7 @@ from tests.cases.nginx_gateway_fabric_effective import (
     rules,
     upstreams,
 )
-from tests.cases.report import NOTHING, Outcome, main
+from tests.cases.report import NOTHING, NodeInForce, main
 from tests.cases.worlds import read, world
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ NOT_SET: Final = "not set"
 ABSENT: Final = "absent"
 
 
-def judge(folder: Path) -> Iterator[Outcome]:
+def judge(folder: Path) -> Iterator[NodeInForce]:
     """Judge every fact of one case."""
     expected = read(folder / MARKER)
     analysis = analyze(world([folder / "manifests.yaml"]))
@@ -60,7 +60,7 @@ class _NginxWorld:
         self.case, self.analysis, self.left_out = case, analysis, left_out
         self.named, self.statuses = Named(analysis), PolicyStatuses(analysis)
 
-    def outcomes(self, expect: Mapping[str, Json]) -> Iterator[Outcome]:
+    def outcomes(self, expect: Mapping[str, Json]) -> Iterator[NodeInForce]:
         """Judge every fact that is expected, with a miss for each answer too many."""
         for entry in mappings_at(expect, "policies"):
             yield from self._ancestors(entry)
@@ -79,8 +79,8 @@ class _NginxWorld:
         for entry in mappings_at(expect, "gateways"):
             yield from self._gateway(entry)
 
-    def _outcome(self, type_: str, fact: str, expected: object, got: object, sort: object = None) -> Outcome:
-        return Outcome(self.case, type_, fact, expected, got, sort)
+    def _outcome(self, type_: str, fact: str, expected: object, got: object, sort: object = None) -> NodeInForce:
+        return NodeInForce(self.case, type_, fact, expected, got, sort)
 
     def _reported(self, policy: ObjectRef | None) -> dict[str, dict[str, str]]:
         """Return the conditions that would be reported on a policy, by ancestor ("" for the policy's own) and type."""
@@ -91,7 +91,7 @@ class _NginxWorld:
             for status in (self.statuses.of(policy) if policy else ())
         }
 
-    def _ancestors(self, entry: Mapping[str, Json]) -> Iterator[Outcome]:
+    def _ancestors(self, entry: Mapping[str, Json]) -> Iterator[NodeInForce]:
         name, expected = text_at(entry, "policy"), mappings_at(entry, "ancestors")
         policy = self.named.policies.get(name)
         reported = self._reported(policy)
@@ -105,7 +105,7 @@ class _NginxWorld:
                 verdict = reported.get(reference, {}).get(type_, ABSENT)
                 yield self._outcome(f"condition {type_}", fact, ancestor[type_], verdict)
 
-    def _attached(self, entry: Mapping[str, Json]) -> Outcome:
+    def _attached(self, entry: Mapping[str, Json]) -> NodeInForce:
         name, wanted = text_at(entry, "policy"), sorted(strings_at(entry, "attached"))
         policy = self.named.policies.get(name)
         attachments = self.analysis.attachments[policy] if policy else ()
@@ -128,14 +128,14 @@ class _NginxWorld:
             policies = [without_path] if without_path else []
         return any(_takes_part(attachment, effective) for effective in policies)
 
-    def _load_balancer(self, entry: Mapping[str, Json]) -> Outcome:
+    def _load_balancer(self, entry: Mapping[str, Json]) -> NodeInForce:
         name = text_at(entry, "policy")
         reported = self._reported(self.named.policies.get(name)).values()
         verdicts = sorted({conditions["Accepted"] for conditions in reported if "Accepted" in conditions})
         got = verdicts[0] if len(verdicts) == 1 else verdicts or ABSENT
         return self._outcome("load_balancers", f"Accepted of {name}", entry.get("Accepted"), got)
 
-    def _affected(self, entry: Mapping[str, Json]) -> Outcome:
+    def _affected(self, entry: Mapping[str, Json]) -> NodeInForce:
         name, wanted = text_at(entry, "object"), sorted(strings_at(entry, "conditions"))
         obj = self.named.hierarchy.get(name)
         conditions = target_conditions(self.analysis, NodeRef(obj)) if obj else ()
@@ -144,7 +144,7 @@ class _NginxWorld:
 
     def _settings(
         self, type_: str, expected: Mapping[Place, Mapping[str, Json]], served: Mapping[Place, Sequence[Settings]]
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[NodeInForce]:
         """Judge the settings of every place that is expected, with a miss for each other place."""
         for place, entry in expected.items():
             yield from self._at(type_, place, expected_settings(entry), served.get(place, ()))
@@ -154,7 +154,7 @@ class _NginxWorld:
 
     def _at(
         self, type_: str, place: Place, wanted: Mapping[Key, Setting], answers: Sequence[Settings]
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[NodeInForce]:
         """Judge the settings that are expected at a place, with a miss for each other setting."""
         ours = dict.fromkeys(key for answer in answers for key in answer)
         if not wanted:
@@ -167,7 +167,7 @@ class _NginxWorld:
             if key not in wanted and not self.left_out.names(*place.names, key.field):
                 yield self._outcome(type_, f"{place}: {' '.join(key)}", NOTHING, _at_key(answers, key))
 
-    def _parents(self, entry: Mapping[str, Json]) -> Iterator[Outcome]:
+    def _parents(self, entry: Mapping[str, Json]) -> Iterator[NodeInForce]:
         name = text_at(entry, "route")
         route = self.named.hierarchy.get(name)
         ours = list(self._parents_of(route)) if route else []
@@ -194,7 +194,7 @@ class _NginxWorld:
                 answer |= {condition.type: outcome(condition) for condition in conditions}
             yield answer
 
-    def _listeners(self, entry: Mapping[str, Json]) -> Iterator[Outcome]:
+    def _listeners(self, entry: Mapping[str, Json]) -> Iterator[NodeInForce]:
         name = text_at(entry, "route")
         wanted = {
             listener: sorted(map(str, hostnames)) if isinstance(hostnames, list) else hostnames
@@ -212,7 +212,7 @@ class _NginxWorld:
             if binding.listener and binding.counts_as_attached and self.named.is_managed(binding.parent)
         }
 
-    def _gateway(self, entry: Mapping[str, Json]) -> Iterator[Outcome]:
+    def _gateway(self, entry: Mapping[str, Json]) -> Iterator[NodeInForce]:
         name = text_at(entry, "gateway")
         gateway = self.named.hierarchy.get(name)
         is_managed = self.named.is_managed(gateway) if gateway else "no such Gateway"

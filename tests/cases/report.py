@@ -20,7 +20,7 @@ NOTHING: Final = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class NodeInForce:
     """One fact of a case, and this project's answer; `got` equals `expected` if it is right.
 
     `sort` is what tells the expected answer from others of its type where that is less than the whole answer, which may
@@ -47,7 +47,7 @@ class Score(NamedTuple):
     total: int
 
 
-def score(outcomes: Iterable[Outcome]) -> dict[str, Score]:
+def score(outcomes: Iterable[NodeInForce]) -> dict[str, Score]:
     """Return the score of each type of fact, sorted by type."""
     scores: dict[str, Score] = {}
     for outcome in outcomes:
@@ -56,7 +56,7 @@ def score(outcomes: Iterable[Outcome]) -> dict[str, Score]:
     return dict(sorted(scores.items()))
 
 
-def rarer(outcomes: Iterable[Outcome]) -> list[Outcome]:
+def rarer(outcomes: Iterable[NodeInForce]) -> list[NodeInForce]:
     """Return the facts whose expected answer is not the commonest of its type (the first of equally common ones).
 
     Where most answers of a type are the same, it is these that tell knowing from guessing.
@@ -69,7 +69,7 @@ def rarer(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return [outcome for outcome in expected if _sort(outcome) != commonest[outcome.type]]
 
 
-def render(outcomes: Sequence[Outcome], *, recall: bool = False) -> str:
+def render(outcomes: Sequence[NodeInForce], *, recall: bool = False) -> str:
     """Return the scores as a table with their sum, then each miss with the expected answer and the actual one.
 
     With `recall`, each line also says how many of the rarer answers are right.
@@ -87,19 +87,19 @@ def render(outcomes: Sequence[Outcome], *, recall: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def judged(judge: Callable[[Path], Iterable[Outcome]], folder: Path, marker: str) -> list[Outcome]:
+def judged(judge: Callable[[Path], Iterable[NodeInForce]], folder: Path, marker: str) -> list[NodeInForce]:
     """Judge every case below a folder; a case is a folder that holds a file named `marker`."""
-    outcomes: list[Outcome] = []
+    outcomes: list[NodeInForce] = []
     for path in sorted(folder.glob(f"*/{marker}")):
         try:
             outcomes += judge(path.parent)
         except PolicyError as error:
-            outcomes.append(Outcome(path.parent.name, "case", "its world is read", "an answer", str(error)))
+            outcomes.append(NodeInForce(path.parent.name, "case", "its world is read", "an answer", str(error)))
     return outcomes
 
 
 def main(
-    judge: Callable[[Path], Iterable[Outcome]], marker: str, arguments: Sequence[str], *, recall: bool = False
+    judge: Callable[[Path], Iterable[NodeInForce]], marker: str, arguments: Sequence[str], *, recall: bool = False
 ) -> int:
     """Print the report on a folder; return 0 if every fact is right, 1 if not, 2 if there is no case."""
     outcomes = judged(judge, Path(arguments[0]), marker) if len(arguments) == 1 else []
@@ -115,7 +115,7 @@ def _with_sum(scores: Mapping[str, Score]) -> list[tuple[str, Score]]:
     return [*scores.items(), ("all", Score(sum(rights), sum(totals)))]
 
 
-def _sort(outcome: Outcome) -> str:
+def _sort(outcome: NodeInForce) -> str:
     return _shown(outcome.expected if outcome.sort is None else outcome.sort)
 
 

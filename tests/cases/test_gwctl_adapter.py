@@ -9,7 +9,7 @@ from kubectl_policy.comparison import what_if
 from tests.build import backend, parent, route, rule, service
 from tests.cases import gwctl
 from tests.cases.gwctl_question import Question
-from tests.cases.report import NOT_ANSWERED, Outcome
+from tests.cases.report import NOT_ANSWERED, NodeInForce
 from tests.cases.sample import case, write_manifests
 from tests.cases.worlds import world
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
 
-def gwctl_outcomes(folder: Path, facts: Json, **fields: Json) -> dict[str, Outcome]:
+def gwctl_outcomes(folder: Path, facts: Json, **fields: Json) -> dict[str, NodeInForce]:
     return {outcome.fact: outcome for outcome in gwctl.judge(case(folder, {"facts": facts, **fields}))}
 
 

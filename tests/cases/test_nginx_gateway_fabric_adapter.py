@@ -14,7 +14,7 @@ from kubectl_policy.resolution.traced import KeyedList, Source
 from tests.build import node, ref
 from tests.cases import nginx_gateway_fabric as adapter
 from tests.cases.nginx_gateway_fabric_effective import settings_of
-from tests.cases.report import NOTHING, Outcome
+from tests.cases.report import NOTHING, NodeInForce
 from tests.cases.sample import DATA, case
 from tests.cases.worlds import fields, read
 
@@ -33,7 +33,7 @@ GATEWAY: Final = "Gateway/app/gw"
 TEA: Final = "HTTPRoute/app/tea"
 
 
-def judged(folder: Path, expect: dict[str, Json], left_out: Json = None) -> list[Outcome]:
+def judged(folder: Path, expect: dict[str, Json], left_out: Json = None) -> list[NodeInForce]:
     """Return the outcomes of the world; places that a test does not ask about are as they should be."""
     whole: dict[str, Json] = {"effective": SERVED, "backends": UPSTREAMS, **expect}
     folder_of_case = case(folder, {"expect": whole, "left_out": left_out}, world=WORLD)

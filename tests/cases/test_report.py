@@ -12,7 +12,7 @@ from kubectl_policy.model.fields import mapping_at
 from tests.cases import gwctl
 from tests.cases.claims import Claim, claims, problems
 from tests.cases.names import slashed
-from tests.cases.report import NOTHING, Outcome, Score, judged, main, rarer, render, score
+from tests.cases.report import NOTHING, NodeInForce, Score, judged, main, rarer, render, score
 from tests.cases.sample import case
 from tests.cases.worlds import objects, read, world
 
@@ -62,31 +62,39 @@ def test_a_case_that_cannot_be_read_is_a_miss(tmp_path: Path) -> None:
 
 def test_scores_are_by_type() -> None:
     """Each type has its own count, and the last line their sum."""
-    outcomes = [Outcome("c", "b", "x", 1, 1), Outcome("c", "a", "y", 1, 2), Outcome("c", "b", "z", [1], [2])]
+    outcomes = [
+        NodeInForce("c", "b", "x", 1, 1),
+        NodeInForce("c", "a", "y", 1, 2),
+        NodeInForce("c", "b", "z", [1], [2]),
+    ]
     assert score(outcomes) == {"a": Score(0, 1), "b": Score(1, 2)}
     assert render(outcomes).splitlines()[:3] == ["a        0 of     1", "b        1 of     2", "all      1 of     3"]
 
 
 def test_the_rarer_answers_are_those_that_are_not_the_commonest_of_their_type() -> None:
     """Of equally common ones the first is the commonest; an answer too many was never expected."""
-    common = [Outcome("c", "a", "x", "yes", "yes"), Outcome("d", "a", "x", "yes", "no")]
-    rare = [Outcome("c", "a", "y", "no", "no"), Outcome("c", "a", "z", "maybe", "no"), Outcome("c", "b", "y", [1], [1])]
-    surplus = [Outcome(name, "a", "x", NOTHING, "yes") for name in "cde"]
-    first = Outcome("c", "b", "x", [], [])
+    common = [NodeInForce("c", "a", "x", "yes", "yes"), NodeInForce("d", "a", "x", "yes", "no")]
+    rare = [
+        NodeInForce("c", "a", "y", "no", "no"),
+        NodeInForce("c", "a", "z", "maybe", "no"),
+        NodeInForce("c", "b", "y", [1], [1]),
+    ]
+    surplus = [NodeInForce(name, "a", "x", NOTHING, "yes") for name in "cde"]
+    first = NodeInForce("c", "b", "x", [], [])
     assert rarer([*surplus, *common, first, *rare]) == rare
 
 
 def test_answers_are_told_apart_by_their_sort() -> None:
     """Where answers are full of names, it is what sort of answer they are that is common or rare."""
-    outcomes = [Outcome("c", "a", name, [name], [], 1) for name in "xy"]
-    two = Outcome("c", "a", "z", ["x", "z"], [], 2)
+    outcomes = [NodeInForce("c", "a", name, [name], [], 1) for name in "xy"]
+    two = NodeInForce("c", "a", "z", ["x", "z"], [], 2)
     assert rarer([*outcomes, two]) == [two]
 
 
 def test_the_recall_on_the_rarer_answers_stands_beside_the_plain_share() -> None:
     """Of each type and of all; a type with one sort of answer has no rarer ones."""
     answers = [("b", 1, 1), ("b", 1, 1), ("b", 2, 1), ("b", 3, 3), ("a", 1, 1)]
-    outcomes = [Outcome("c", type_, "x", expected, got) for type_, expected, got in answers]
+    outcomes = [NodeInForce("c", type_, "x", expected, got) for type_, expected, got in answers]
     assert render(outcomes, recall=True).splitlines()[:3] == [
         "a        1 of     1   rarer     0 of     0",
         "b        3 of     4   rarer     1 of     2",
@@ -106,7 +114,7 @@ def test_what_a_case_lists_can_be_applied_to_its_world(tmp_path: Path) -> None:
     before = analyze(world([manifests, manifests]))
     after = what_if(before, applied=objects([applied])).after
     specs = {
-        slashed(resource.ref): mapping_at(after.index.raw(resource.ref), "spec")
+        slashed(resource.ref): mapping_at(after.index.defaulted(resource.ref), "spec")
         for resource in after.snapshot.resources
     }
     assert "ports" not in specs["Service/default/s1"]

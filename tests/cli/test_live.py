@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_policy.cli.clusters import Live
+from kubectl_policy.cli.clusters import AskedCluster
 from tests.cli.clusters import cluster, kubeconfig
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_a_cluster_is_let_go(command: Command, tmp_path: Path) -> None:
 
     def clusters() -> int:
         gc.collect()
-        return sum(isinstance(thing, Live) for thing in gc.get_objects())
+        return sum(isinstance(thing, AskedCluster) for thing in gc.get_objects())
 
     before = clusters()
     with cluster() as server:

@@ -196,7 +196,7 @@ def test_closed_streams_are_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     assert not terminal.is_terminal()
     assert terminal.takes_unicode()
-    terminal.complain("nobody listens")
+    terminal.write_remarks("nobody listens")
     with pytest.raises(PolicyError, match="standard output is closed"):
         terminal.write("x")
 

@@ -13,7 +13,7 @@ from kubectl_policy.model.fields import text_at
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
 from kubectl_policy.sources.cluster.connection import METADATA, METADATA_LIST, Connection
 from kubectl_policy.sources.cluster.discovery import discover
-from kubectl_policy.sources.cluster.refusals import RequestRefused
+from kubectl_policy.sources.cluster.refusals import RequestFailed
 from tests.live.server import ADMIN, BAKER, Server
 
 NAMESPACE: Final = "connection-tests"
@@ -70,15 +70,15 @@ def test_pages_are_one_list(server: Server, namespace: str) -> None:
 
 @pytest.mark.usefixtures("namespace")
 def test_refusals_are_those_that_it_gives(server: Server) -> None:
-    with pytest.raises(RequestRefused, match="not found") as missing:
+    with pytest.raises(RequestFailed, match="not found") as missing:
         connected(server).get(f"{MAPS}/missing")
     assert missing.value.message == 'configmaps "missing" not found'
     baker = connected(server, BAKER)
-    with pytest.raises(RequestRefused, match="forbidden") as forbidden:
+    with pytest.raises(RequestFailed, match="forbidden") as forbidden:
         baker.list(MAPS)
     assert (forbidden.value.status, "cannot list resource" in forbidden.value.message) == (403, True)
     stranger = ClusterOptions(kubeconfig=str(server.kubeconfig(ADMIN)), token="wrong")  # noqa: S106 (it is)
-    with pytest.raises(RequestRefused, match="the credentials were refused"):
+    with pytest.raises(RequestFailed, match="the credentials were refused"):
         Connection(access_to(stranger)).get("/api")
 
 

@@ -49,8 +49,8 @@ def test_the_reader_fills_in_what_the_server_does(server: Server, path: Path) ->
     for ref, each in theirs.items():
         left_out = OF_THE_CLUSTER.get(ref.group_kind, ())
         spec = {key: value for key, value in each["spec"].items() if key not in left_out}
-        assert mapping_at(index.raw(ref), "spec") == spec, str(ref)
-        assert labels_of(index.raw(ref)) == each["metadata"].get("labels", {}), str(ref)
+        assert mapping_at(index.defaulted(ref), "spec") == spec, str(ref)
+        assert labels_of(index.defaulted(ref)) == each["metadata"].get("labels", {}), str(ref)
 
 
 def _ref(raw: dict[str, Any]) -> ObjectRef:

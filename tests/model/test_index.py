@@ -28,7 +28,7 @@ def test_an_empty_snapshot_knows_of_nothing() -> None:
     assert empty.group_kinds == ()
     assert empty.of_kind(SERVICE) == ()
     assert empty.get(ref("Gateway", "g")) is None
-    assert empty.raw(ref("Gateway", "g")) == {}
+    assert empty.defaulted(ref("Gateway", "g")) == {}
     assert empty.namespace_labels("default") is None
 
 
@@ -114,7 +114,9 @@ class TestPresence:
 def test_of_two_objects_with_one_name_the_later_one_counts() -> None:
     """As for `kubectl apply`."""
     indexed = index(gateway("g", class_name="a"), gateway("g", class_name="b"))
-    assert [resource.raw["spec"] for resource in indexed.of_kind(GATEWAY)] == [indexed.raw(ref("Gateway", "g"))["spec"]]
+    assert [resource.raw["spec"] for resource in indexed.of_kind(GATEWAY)] == [
+        indexed.defaulted(ref("Gateway", "g"))["spec"]
+    ]
     assert indexed.get(ref("Gateway", "g")) is indexed.of_kind(GATEWAY)[0]
 
 
@@ -274,7 +276,7 @@ class TestReferrers:
         kind = self.OBJECTS[0].ref.group_kind
 
         def read(holder: ObjectRef) -> Iterator[tuple[ObjectRef, str]]:
-            yield ObjectRef(kind, holder.namespace, text_at(widgets.raw(holder), "spec.of")), holder.name
+            yield ObjectRef(kind, holder.namespace, text_at(widgets.defaulted(holder), "spec.of")), holder.name
 
         return Referrers(widgets, [kind], read)
 

@@ -91,7 +91,7 @@ def test_what_is_not_there(world: World) -> None:
         build.ref("Gateway", "s", "infra"),
     ):
         assert (world.has(ref), world.get(ref)) == (False, None)
-    assert [*world.names_of(GroupKind("", "Nothing"))] == [*world.of_kind(GroupKind("", "Nothing"))] == []
+    assert [*world.refs_of(GroupKind("", "Nothing"))] == [*world.of_kind(GroupKind("", "Nothing"))] == []
     assert world.serves(ROUTE)
     assert not world.is_waiting
 
@@ -107,12 +107,12 @@ def test_names_of_a_kind(world: World) -> None:
         build.ref("HTTPRoute", name, where) for where, name in (("apps", "far"), ("default", "g"), ("default", "s"))
     ]
     names.append(build.ref("HTTPRoute", "r", "infra"))
-    assert [*world.names_of(ROUTE)] == names
+    assert [*world.refs_of(ROUTE)] == names
     assert [resource.ref for resource in world.of_kind(ROUTE)] == names
-    assert [*world.names_of(ROUTE, "default")] == names[1:3]
+    assert [*world.refs_of(ROUTE, "default")] == names[1:3]
     assert [resource.ref for resource in world.of_kind(ROUTE, "default")] == names[1:3]
-    assert [*world.names_of(ROUTE, "d")] == []
-    assert [*world.names_of(GroupKind("", "Namespace"), "")] == [build.namespace("default").ref]
+    assert [*world.refs_of(ROUTE, "d")] == []
+    assert [*world.refs_of(GroupKind("", "Namespace"), "")] == [build.namespace("default").ref]
 
 
 @pytest.mark.parametrize(
@@ -204,12 +204,12 @@ def test_changes_to_a_cluster_that_is_still_to_be_read() -> None:
         POLICY: True,
         build.service().ref.group_kind: False,
     }
-    assert not world.names_of(ROUTE)
+    assert not world.refs_of(ROUTE)
     assert bool(world.is_waiting) is True
     cluster.record(Query(ROUTE), [resource for resource in OBJECTS if resource.ref.group_kind == ROUTE])
     cluster.start_round()
     assert not world.is_waiting
-    assert build.ref("HTTPRoute", "s") not in world.names_of(ROUTE)
+    assert build.ref("HTTPRoute", "s") not in world.refs_of(ROUTE)
 
 
 def _served(kind: GroupKind) -> Served:
@@ -220,11 +220,11 @@ def test_what_is_on_its_way_is_not_asked_for_once_more() -> None:
     """Neither by names nor in namespaces; it is waited for."""
     world = ClusterWorld(Interests(), {ROUTE: _served(ROUTE)}, (), "default")
     world.start_round([Query(ROUTE)])
-    assert not world.names_of(ROUTE, "default")
+    assert not world.refs_of(ROUTE, "default")
     assert not world.has(build.ref("HTTPRoute", "s"))
     assert world.wanted == (Query(ROUTE),)
     world.start_round()
-    assert not world.names_of(ROUTE, "default")
+    assert not world.refs_of(ROUTE, "default")
     assert world.wanted == (Query(ROUTE, "default"),)
 
 
@@ -232,7 +232,7 @@ def test_what_may_be_listed_in_namespaces_alone_is_read_in_all_that_matter() -> 
     """Also in one that the question turns out to be about after it asked for the kind."""
     world = ClusterWorld(Interests(), {kind: _served(kind) for kind in (POLICY, GATEWAY)}, [POLICY], "default")
     world.record(Query(POLICY), None)
-    assert not world.names_of(POLICY)
+    assert not world.refs_of(POLICY)
     assert world.wanted == (Query(POLICY, "default"),)
     assert not world.has(build.ref("Gateway", "g", namespace="infra"))
     assert {*world.wanted} == {Query(POLICY, "default"), Query(POLICY, "infra"), Query(GATEWAY, "infra", "g")}

@@ -324,46 +324,46 @@ class TestGateways:
         """Of this controller, of one without a name, or by a file without `gateways`."""
         known = Registry(index(), [treated("A"), replace(treated(controllers=("example.com/h",)), gateways=None)])
         for controller in ("example.com/other", "example.com/h", ""):
-            assert known.gateways_of(controller) is STANDARD_GATEWAYS
+            assert known.gateway_profile(controller) is STANDARD_GATEWAYS
 
     def test_kinds_for_every_controller_say_nothing_of_one(self) -> None:
         """Their file would else be about all Gateways."""
-        assert Registry(index(), [treated("A", controllers=())]).gateways_of("example.com/g") is STANDARD_GATEWAYS
+        assert Registry(index(), [treated("A", controllers=())]).gateway_profile("example.com/g") is STANDARD_GATEWAYS
 
     def test_the_users_file(self) -> None:
         known = Registry(index(), [treated("A", controllers=("example.com/g", "example.com/h"))])
         for controller in ("example.com/g", "example.com/h"):
-            assert known.gateways_of(controller).unsupported_features == {"A"}
+            assert known.gateway_profile(controller).unsupported_features == {"A"}
 
     def test_of_several_of_the_users_files_the_later_one(self) -> None:
         """As with kinds, also where it says something of a kind that an earlier one is about as well."""
         first, second = treated("A"), treated("B", kind="OtherPolicy", group="example.org")
         for files, expected in (([first, second], "B"), ([second, first], "A"), ([first, second, first], "A")):
-            assert Registry(index(), files).gateways_of("example.com/g").unsupported_features == {expected}
+            assert Registry(index(), files).gateway_profile("example.com/g").unsupported_features == {expected}
 
     def test_the_built_in_file(self) -> None:
-        assert Registry(index()).gateways_of(self.BUILT_IN).ignores_invalid
+        assert Registry(index()).gateway_profile(self.BUILT_IN).ignores_invalid
 
     def test_a_controller_of_another_name(self) -> None:
         """As a setting says; then the name by default is nobody's."""
         known = Registry(index(), settings={"nginxGatewayFabric.controllerName": "example.com/mine"})
-        assert known.gateways_of("example.com/mine").ignores_invalid
-        assert known.gateways_of(self.BUILT_IN) is STANDARD_GATEWAYS
+        assert known.gateway_profile("example.com/mine").ignores_invalid
+        assert known.gateway_profile(self.BUILT_IN) is STANDARD_GATEWAYS
 
     def test_a_setting_of_another_implementation(self) -> None:
         known = Registry(index(), settings={"envoyGateway.controllerName": self.BUILT_IN})
-        assert known.gateways_of(self.BUILT_IN).ignores_invalid
+        assert known.gateway_profile(self.BUILT_IN).ignores_invalid
 
     def test_the_users_file_comes_before_the_built_in_one(self) -> None:
         for group in ("example.com", self.GROUP):
             known = Registry(index(), [treated("A", group=group, controllers=(self.BUILT_IN,))])
-            assert known.gateways_of(self.BUILT_IN) == GatewayProfile(unsupported_features=frozenset({"A"}))
+            assert known.gateway_profile(self.BUILT_IN) == GatewayProfile(unsupported_features=frozenset({"A"}))
 
     def test_the_users_file_takes_the_place_of_the_built_in_one_of_its_group(self) -> None:
         """Also for the controllers that it does not name; without `gateways` it takes no place."""
         own = treated("A", group=self.GROUP)
-        assert Registry(index(), [own]).gateways_of(self.BUILT_IN) is STANDARD_GATEWAYS
-        assert Registry(index(), [replace(own, gateways=None)]).gateways_of(self.BUILT_IN).ignores_invalid
+        assert Registry(index(), [own]).gateway_profile(self.BUILT_IN) is STANDARD_GATEWAYS
+        assert Registry(index(), [replace(own, gateways=None)]).gateway_profile(self.BUILT_IN).ignores_invalid
 
     @pytest.mark.parametrize("controller", ["", "example.com/gateway", "gateway.envoyproxy.io/gatewayclass-controller"])
     def test_files_of_other_implementations_are_not_read(
@@ -376,9 +376,9 @@ class TestGateways:
             return {}
 
         monkeypatch.setattr(load, "built_in_profiles", reading)
-        assert Registry(index()).gateways_of(controller) is STANDARD_GATEWAYS
+        assert Registry(index()).gateway_profile(controller) is STANDARD_GATEWAYS
         assert asked == []
-        assert Registry(index()).gateways_of(self.BUILT_IN) is STANDARD_GATEWAYS
+        assert Registry(index()).gateway_profile(self.BUILT_IN) is STANDARD_GATEWAYS
         assert asked == [self.GROUP]
 
 
@@ -387,11 +387,11 @@ def test_short_names_are_known_without_a_definition() -> None:
     kind = GroupKind("gateway.networking.k8s.io", "BackendTLSPolicy")
     own = PolicyKindProfile(kind, "direct", "profile", short_names=("mine",))
     profiled = GroupKind("gateway.envoyproxy.io", "SecurityPolicy")
-    assert Registry(index()).names_of(GroupKind("example.com", "ColorPolicy")).short_names == ()
-    assert Registry(index()).names_of(profiled) == KindNames(profiled, "securitypolicies", ("sp",))
-    assert Registry(index()).names_of(kind).short_names == ("btlspolicy",)
+    assert Registry(index()).kind_names(GroupKind("example.com", "ColorPolicy")).short_names == ()
+    assert Registry(index()).kind_names(profiled) == KindNames(profiled, "securitypolicies", ("sp",))
+    assert Registry(index()).kind_names(kind).short_names == ("btlspolicy",)
     mine = replace(own, group_kind=profiled)
-    assert Registry(index(), [replace(mine, short_names=()), mine]).names_of(profiled).short_names == ("mine",)
+    assert Registry(index(), [replace(mine, short_names=()), mine]).kind_names(profiled).short_names == ("mine",)
     color = PolicyKindProfile(COLOR, "direct", "profile", short_names=("col",))
     found = resource("ColorPolicy", "p", {}, group=COLOR.group)
     assert find(analyze(snapshot(found), profiles=[color]), "col", "p", "default") == found.ref

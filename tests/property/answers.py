@@ -42,7 +42,7 @@ def texts(analysis: Analysis) -> dict[str, str]:
         **{f"describe {ref}": describe(analysis, NodeRef(ref)) for ref in objects if ref not in policies},
         **{f"describe {ref}": describe_policy(analysis, ref) for ref in policies},
     }
-    kinds = {analysis.registry.names_of(ref.group_kind).plural for ref in objects if ref not in policies}
+    kinds = {analysis.registry.kind_names(ref.group_kind).plural for ref in objects if ref not in policies}
     words = ("policies", "policykinds", "routes", *kinds)
     lists = {f"get {word}": list_type(analysis, word, Selection()) for word in words}
     return {

@@ -151,15 +151,15 @@ def test_what_is_taken_over(pair: tuple[World, World], choices: list[int], *, co
     deleted = frozenset(known[choice % len(known)] for choice in choices) if known else frozenset[ObjectRef]()
     after = what_if(analysis, applied=applied, deleted=deleted).after
     alone = analysis.of_state(after.snapshot)
-    taken, afresh = after.topology, alone.topology
+    taken, unread_copy = after.topology, alone.topology
     for route in (resource.ref for kind in ROUTES for resource in after.index.of_kind(kind)):
-        assert taken.bindings(route) == afresh.bindings(route)
-        assert taken.backends(route) == afresh.backends(route)
-        assert taken.relations.is_unattached(route) == afresh.relations.is_unattached(route)
-    assert taken.nodes == afresh.nodes
-    assert {*taken.edges} == {*afresh.edges}
-    for node in afresh.nodes:
-        assert taken.paths(node) == afresh.paths(node)
+        assert taken.bindings(route) == unread_copy.bindings(route)
+        assert taken.backends(route) == unread_copy.backends(route)
+        assert taken.relations.is_unattached(route) == unread_copy.relations.is_unattached(route)
+    assert taken.nodes == unread_copy.nodes
+    assert {*taken.edges} == {*unread_copy.edges}
+    for node in unread_copy.nodes:
+        assert taken.paths(node) == unread_copy.paths(node)
 
 
 def _is_other(resource: Resource, read: Resource | None) -> bool:

@@ -14,7 +14,7 @@ from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Json, Snapshot
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.why_not import why_not_tree
+from kubectl_policy.render.why_not import why_not_text
 from tests.property.examples import examples
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of
@@ -61,4 +61,4 @@ def test_no_manifest_is_too_odd(world: str, share: float, complete: bool, random
             continue
         assert answer.effect.in_force or answer.reasons
         VALIDATOR.validate(document_of(answer))
-        assert all(map(str.isprintable, to_text(why_not_tree(answer, View()), 100).split("\n")))
+        assert all(map(str.isprintable, to_text(why_not_text(answer, View()), 100).split("\n")))

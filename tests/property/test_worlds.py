@@ -80,19 +80,19 @@ def answer_alike(world: ReadWorld, every: ReadWorld) -> None:
     assert len(world) == len(every)
     assert (world.kinds, world.namespaces) == (every.kinds, every.namespaces)
     for kind in every.kinds:
-        assert [*world.names_of(kind)] == [*every.names_of(kind)]
+        assert [*world.refs_of(kind)] == [*every.refs_of(kind)]
         for namespace in ("", *every.namespaces):
             assert [*world.of_kind(kind, namespace)] == [*every.of_kind(kind, namespace)]
         for word in ("spec", "targetRefs", "x", "namespace"):
             containing = [
                 resource.ref for resource in every.of_kind(kind) if any(word in it for it in strings_in(resource.raw))
             ]
-            assert {*containing} <= {*world.naming(kind, word)} <= {*every.names_of(kind)}
+            assert {*containing} <= {*world.naming(kind, word)} <= {*every.refs_of(kind)}
         for named in (each.ref for each in every):
             naming = [*world.naming(kind, named)]
             assert naming == sorted(set(naming))
             assert {resource.ref for resource in every.of_kind(kind) if _names(resource, named)} <= {*naming}
-            assert {*naming} <= {*every.names_of(kind)}
+            assert {*naming} <= {*every.refs_of(kind)}
     for resource in every:
         assert world.get(resource.ref) is resource
         assert world.has(resource.ref)

@@ -14,7 +14,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.diff import ProblemChanges, diff, with_lines
-from kubectl_policy.render.changes.text import blast_radius_tree
+from kubectl_policy.render.changes.text import blast_radius_text
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.differences import between, color, enforcement, ref, told, without
@@ -396,7 +396,7 @@ def test_every_gateway_of_a_class_is_left_without_one() -> None:
     assert answer.changes
     assert answer.counts.total == 2
     assert "so that no controller acts on them\n  Gateway default/g, Gateway default/h\n" in to_text(
-        blast_radius_tree(answer, View()), 100
+        blast_radius_text(answer, View()), 100
     )
 
 

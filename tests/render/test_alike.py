@@ -13,8 +13,8 @@ from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.diff import diff
-from kubectl_policy.render.changes.text import diff_tree
-from kubectl_policy.render.describe.objects import object_tree
+from kubectl_policy.render.changes.text import diff_text
+from kubectl_policy.render.describe.objects import object_text
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 
@@ -41,13 +41,13 @@ def world(*policies: Resource, profile: PolicyKindProfile = PATCHING, number: in
 def described(analysis: Analysis) -> str:
     """What is said of the route, without breaks of lines."""
     answer = describe(analysis, build.node("HTTPRoute", "r"))
-    return " ".join(to_text(object_tree(answer, View()), 400).split())
+    return " ".join(to_text(object_text(answer, View()), 400).split())
 
 
 def differing(analysis: Analysis, *names: str) -> str:
     """What is said to differ without some policies, without breaks of lines."""
     gone = [build.ref("ColorPolicy", name, group="example.com") for name in names]
-    return " ".join(to_text(diff_tree(diff(what_if(analysis, deleted=gone)), View()), 400).split())
+    return " ".join(to_text(diff_text(diff(what_if(analysis, deleted=gone)), View()), 400).split())
 
 
 def on_gateways(**spec: Json) -> Resource:
@@ -165,7 +165,7 @@ class TestSaidOnce:
         analysis = world(*policies)
         text = " ".join(
             to_text(
-                diff_tree(diff(what_if(analysis, deleted=[build.ref("Gateway", "one")])), View(terminal=True)), 400
+                diff_text(diff(what_if(analysis, deleted=[build.ref("Gateway", "one")])), View(terminal=True)), 400
             ).split()
         )
         cut = "ColorPolicy default/p11 and 2 more (--show-all)"
@@ -182,6 +182,6 @@ class TestSaidOnce:
         objects = (build.gateway_class(), build.gateway(), build.service(), *routes, *policies)
         analysis = analyze(build.snapshot(*objects, complete=True), profiles=[PATCHING])
         gone = [route.ref for route in routes]
-        text = to_text(diff_tree(diff(what_if(analysis, deleted=gone)), View(terminal=True)), 4000)
+        text = to_text(diff_text(diff(what_if(analysis, deleted=gone)), View(terminal=True)), 4000)
         assert "  its target does not exist:\n    ColorPolicy default/p00 → HTTP" in text
         assert "HTTPRoute default/r11 and 2 more (--show-all)\n" in text

@@ -15,7 +15,7 @@ from kubectl_policy.profiles import TargetLevel
 from kubectl_policy.questions.explain import NamedLevel, explain
 from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.explain.statements import explanation_tree
+from kubectl_policy.render.explain.statements import explanation_text
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.render.schema import VALIDATOR
@@ -74,7 +74,7 @@ def tree(answer: Answer) -> str:
 
 def explained(analysis: Analysis) -> str:
     """The answer about the kind as it is printed."""
-    return to_text(explanation_tree(explain(analysis, "colorpolicy"), View()), 100)
+    return to_text(explanation_text(explain(analysis, "colorpolicy"), View()), 100)
 
 
 def test_the_tree_of_a_route(snapshot: SnapshotAssertion) -> None:

@@ -17,13 +17,13 @@ from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.rows import diff_table
-from kubectl_policy.render.changes.text import diff_tree
+from kubectl_policy.render.changes.text import diff_text
 from kubectl_policy.render.describe.headline import object_headline
-from kubectl_policy.render.describe.objects import object_tree, settings_of
-from kubectl_policy.render.describe.policies import policy_tree
+from kubectl_policy.render.describe.objects import object_text, settings_of
+from kubectl_policy.render.describe.policies import policy_text
 from kubectl_policy.render.lists import list_remarks, list_tables
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.why_not import why_not_tree
+from kubectl_policy.render.why_not import why_not_text
 from kubectl_policy.render.wording.headlines import policy_headline, why_not_headline
 from tests import build
 
@@ -60,7 +60,7 @@ def test_of_an_object(world: Analysis) -> None:
     """At least one of the policies holds, at most all of them."""
     answer = describe(world, ROUTE)
     assert object_headline(answer).startswith("HTTPRoute default/r is affected by 1 or 2 policies. ")
-    text = joined(to_text(object_tree(answer, View()), 200))
+    text = joined(to_text(object_text(answer, View()), 200))
     assert "ColorPolicy (assumed) one 1, two 2 default/b → HTTPRoute default/r, merged with" in text
     assert "default/a → Gateway default/g (may hold)" in text
     assert "one 1 (may hold)" in text
@@ -81,9 +81,9 @@ def test_of_a_policy(world: Analysis) -> None:
         "Whether ColorPolicy default/a → Gateway default/g is enforced is unknown: it and ColorPolicy default/b set"
         " different fields, and how ColorPolicies combine is not known."
     )
-    text = joined(to_text(policy_tree(answer, View()), 200))
+    text = joined(to_text(policy_text(answer, View()), 200))
     assert "in effect on HTTPRoute default/other only, perhaps in effect on HTTPRoute default/r only" in text
-    assert "perhaps in effect two 2" in joined(to_text(policy_tree(describe_policy(world, B), View()), 200))
+    assert "perhaps in effect two 2" in joined(to_text(policy_text(describe_policy(world, B), View()), 200))
 
 
 def test_of_lists(world: Analysis) -> None:
@@ -103,7 +103,7 @@ def test_of_a_policy_and_an_object(world: Analysis) -> None:
     """What is not known, and what would help."""
     answer = why_not(world, A, ROUTE)
     assert why_not_headline(answer).startswith("Whether ColorPolicy default/a has an effect on HTTPRoute default/r is")
-    text = joined(to_text(why_not_tree(answer, View()), 200))
+    text = joined(to_text(why_not_text(answer, View()), 200))
     assert "No single change would do it: what would help depends on how policies of its kind combine" in text
     assert "assumed, because no profile covers it" in text
     service = why_not(world, A, build.node("Service", "s", group=""))
@@ -125,7 +125,7 @@ def test_of_a_deletion(world: Analysis) -> None:
     )
     assert "into force" not in changed(world, gone=(B,))
     difference = diff(what_if(world, deleted=[B]))
-    text = joined(to_text(diff_tree(difference, View()), 200))
+    text = joined(to_text(diff_text(difference, View()), 200))
     assert "one 1 (may hold) → 1, set by ColorPolicy default/a" in text
     assert text.count("assumed, because no profile covers it") == text.count("in doubt") == 1
     assert "1 (may hold)" in diff_table(difference, View()).text(View(headers=False), wide=False)
@@ -144,6 +144,6 @@ def test_assumptions_of_several_kinds_name_them() -> None:
     difference = diff(what_if(analyze(build.snapshot(*objects, complete=True)), deleted=[ROUTE.object]))
     gone = diff(what_if(analyze(build.snapshot(*objects, complete=True)), deleted=[B, odd[1].ref]))
     assert difference.effects
-    text = joined(to_text(diff_tree(gone, View()), 200))
+    text = joined(to_text(diff_text(gone, View()), 200))
     assert "assumed of ColorPolicy.example.com, because no profile covers it" in text
     assert "assumed of OddPolicy.example.com, because no profile covers it" in text

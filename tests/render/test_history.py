@@ -11,7 +11,7 @@ from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import Commit
 from kubectl_policy.questions.history import Change, History, SettingChange
 from kubectl_policy.questions.shared.in_force import Setting
-from kubectl_policy.render.history import history_headline, history_tree
+from kubectl_policy.render.history import history_headline, history_text
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.resolution import Source
 from tests import build
@@ -90,7 +90,7 @@ def test_a_block_for_each_commit() -> None:
         changed(setting("red"), setting("", removed=True), field="x"),
     )
     text = to_text(
-        history_tree(
+        history_text(
             about(
                 replace(PLAIN, commit=None, settings=settings),
                 replace(PLAIN, traffic="lost", left=(GATEWAY,)),
@@ -134,8 +134,8 @@ def test_a_terminal_shows_the_beginning() -> None:
     """Of an object that appears, and of long values; the line says how to see the rest."""
     settings = tuple(changed(None, setting("x" * 99), field=f"f{number}") for number in range(11))
     change = replace(PLAIN, sort="appeared", settings=settings)
-    short = to_text(history_tree(about(change), View(terminal=True)), 100)
+    short = to_text(history_text(about(change), View(terminal=True)), 100)
     assert "and 3 more settings; --show-all shows all 11" in short
     assert "x" * 50 not in short
-    whole = to_text(history_tree(about(change), View(terminal=True, everything=True)), 100)
+    whole = to_text(history_text(about(change), View(terminal=True, everything=True)), 100)
     assert whole.count("x" * 99) == 11

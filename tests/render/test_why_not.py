@@ -11,7 +11,7 @@ import yaml
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.why_not import why_not_tree
+from kubectl_policy.render.why_not import why_not_text
 from kubectl_policy.render.wording.headlines import why_not_headline
 from tests import build
 from tests.questions.why_not.causes import ON_GATEWAY, ON_ROUTE, POLICY, ROUTE, around, every_cause, profiled, usual
@@ -38,7 +38,7 @@ def answer_to(name: str) -> WhyNot:
 def text(answer: WhyNot, view: View | None = None) -> str:
     """The tree as it is printed."""
     shown = view or View()
-    return to_text(why_not_tree(answer, shown), shown.width)
+    return to_text(why_not_text(answer, shown), shown.width)
 
 
 def test_the_change_stands_below_its_reason() -> None:

@@ -58,7 +58,7 @@ def world(*policies: Resource, profile: PolicyKindProfile = INHERITED, complete:
 def verdict(analysis: Analysis, name: str = "p") -> tuple[str, list[str]]:
     """The state of a policy, and the names of those that beat it."""
     found = analysis.enforcement(ref("ColorPolicy", name, group="example.com"))
-    return found.state, [beater.name for beater in found.by]
+    return found.state, [winner.name for winner in found.by]
 
 
 class TestNotAttached:

@@ -204,8 +204,8 @@ class TestKnown:
             backends={POOL: BackendProfile(ports=("spec.port",), evidence=("a test of this project",))},
         )
         analysis = analyze(snapshot(), profiles=[KNOWN, other])
-        assert analysis.registry.ports_of(POOL) == ("spec.port",)
-        assert analyze(snapshot(), profiles=[other, KNOWN]).registry.ports_of(POOL) == PORTS.ports
+        assert analysis.registry.port_fields(POOL) == ("spec.port",)
+        assert analyze(snapshot(), profiles=[other, KNOWN]).registry.port_fields(POOL) == PORTS.ports
 
 
 class TestUnknown:

@@ -44,7 +44,7 @@ def _functions(relations, node):
 
 
 def _services(relations, node):
-    name = relations.index.raw(node.object).get("spec", {}).get("service")
+    name = relations.index.defaulted(node.object).get("spec", {}).get("service")
     if not name or node.section:
         return []
     service = ObjectRef(PORT_HOLDERS[0], node.object.namespace, name)

@@ -45,7 +45,7 @@ def settings_of(answer: ObjectDescription) -> dict[str, dict[str, tuple[Json, st
     }
 
 
-def beaten(answer: ObjectDescription) -> dict[str, str]:
+def superseded(answer: ObjectDescription) -> dict[str, str]:
     """Return the reason why each setting of the policy does not count."""
     instead = {
         fate.field: why_superseded(fate, setting.source, group)
@@ -79,7 +79,7 @@ class TestEnvoyGateway:
                 "retry.perRetry.timeout": ("2s", "BackendTrafficPolicy"),
             }
         }
-        assert beaten(answer) == {"timeout.http.requestTimeout": "the route's own timeout wins"}
+        assert superseded(answer) == {"timeout.http.requestTimeout": "the route's own timeout wins"}
 
     def test_where_it_is_written(self) -> None:
         answer = self.answer({"timeouts": {"request": "120s"}, "retry": {"attempts": 1}})
@@ -125,7 +125,7 @@ class TestEnvoyGateway:
             "retry.codes": ([503], "HTTPRoute"),
             "retry.perRetry.timeout": ("1s", "HTTPRoute"),
         }
-        assert beaten(answer) == {
+        assert superseded(answer) == {
             "retry.numRetries": "the route's own retry setting wins",
             "retry.perRetry.timeout": "the route's own retry setting wins",
         }
@@ -136,7 +136,7 @@ class TestEnvoyGateway:
         found = settings_of(answer)
         assert list(found) == ["SecurityPolicy"]
         assert {source for _, source in found["SecurityPolicy"].values()} == {"HTTPRoute"}
-        assert set(beaten(answer).values()) == {"the route's own CORS filter wins"}
+        assert set(superseded(answer).values()) == {"the route's own CORS filter wins"}
 
     def test_an_extension_policy(self) -> None:
         own: Json = {"request": "1s"}
@@ -188,4 +188,4 @@ class TestKgateway:
     ) -> None:
         answer = described(KGATEWAY, "TrafficPolicy", settings, own)
         assert settings_of(answer)["TrafficPolicy"] == expected
-        assert len(beaten(answer)) == 1
+        assert len(superseded(answer)) == 1

@@ -60,12 +60,12 @@ def test_each_rule_has_its_source(analysis: Analysis) -> None:
 def test_what_was_beaten_is_known(analysis: Analysis) -> None:
     """Every rule that is declared on the path through the listener, and what became of it."""
     through_the_door = analysis.effective(NodeRef(ROUTE, "rule[0]"), KIND)[0]
-    beaten = {
+    superseded = {
         (fate.source.object.name, fate.field, tuple(source.object.name for source in fate.superseded_by))
         for fate in through_the_door.resolution.fates
         if fate.state == "superseded"
     }
-    assert beaten == {
+    assert superseded == {
         ("house", "rules.guests", ("menu",)),
         ("door", "rules.guests", ("menu",)),
         ("menu", "rules.birthdays", ("first-course",)),
@@ -93,7 +93,7 @@ def test_a_policy_is_described(analysis: Analysis) -> None:
         ("rules.guests", 4),
         ("rules.birthdays", 2),
     ]
-    assert [beater.by.object.name for field in answer.fields for beater in field.superseded] == ["first-course"]
+    assert [winner.by.object.name for field in answer.fields for winner in field.superseded] == ["first-course"]
     assert answer.affected == (NodeRef(ROUTE, "orders"), NodeRef(ROUTE, "rule[0]"))
 
 

@@ -20,7 +20,7 @@ States: TypeAlias = dict[str, tuple[str, str]]
 NOTHING: Final = "nothing"
 
 
-class Outcome(NamedTuple):
+class NodeInForce(NamedTuple):
     """The outcome of an example: every effective field by path, with its value and source, and the states of policies.
 
     `affected` has the policies that affect each Service.
@@ -33,14 +33,14 @@ class Outcome(NamedTuple):
 
 OUTCOMES: Final = {
     # "b1 is red", "b1 affected by p1 alone", "b2 by nothing"; "p1 enforced", "p2 not, conflict with p1".
-    "1-direct": Outcome(
+    "1-direct": NodeInForce(
         {"g1>r1>b1 color": "red by p1"},
         {"p1": ("Enforced", []), "p2": ("Conflicted", ["p1"])},
         {"b1": ["p1"], "b2": []},
     ),
     # "g1>r1>b1 blue", "g1>r2>b1 red", "g2>r3>b1 yellow", "g2>r4>b2 yellow"; "b1 affected by p1, p2, p3; b2 by p3";
     # "p1 partially enforced (by p2)", "p2 enforced", "p3 enforced", "p4 overridden by p3".
-    "2-atomic": Outcome(
+    "2-atomic": NodeInForce(
         {
             "g1>r1>b1 color": "blue by p2",
             "g1>r2>b1 color": "red by p1",
@@ -57,7 +57,7 @@ OUTCOMES: Final = {
     ),
     # "g1>r1>b1 light:blue only", "g1>r2>b1 dark:brown light:red", "g2>r3>b1 light:yellow only", "g2>r4>b2 dark:olive
     # light:yellow"; "b1 affected by p1, p2, p3; b2 by p3, p4"; "p4 partially enforced (by p3)", the rest as before.
-    "3-merge": Outcome(
+    "3-merge": NodeInForce(
         {
             "g1>r1>b1 light": "blue by p2",
             "g1>r2>b1 dark": "brown by p1",
@@ -75,7 +75,7 @@ OUTCOMES: Final = {
         {"b1": ["p1", "p2", "p3"], "b2": ["p3", "p4"]},
     ),
     # "c1 has m1 in the context of b1", "c1 has m1+m2 in the context of b2", "c2 has m1+m2".
-    "4-process": Outcome(
+    "4-process": NodeInForce(
         {
             "a1>b1>c1 dark": "brown by m1",
             "a1>b2>c1 dark": "brown by m1",
@@ -87,7 +87,7 @@ OUTCOMES: Final = {
     ),
     # "Any override beats any default and the value in the route"; of two overrides the higher one wins, of two defaults
     # the lower one; "two at one level: first created".
-    "5-retry-on": Outcome(
+    "5-retry-on": NodeInForce(
         {
             "relaxed>plain retryOn": "['gateway'] by relaxed",
             "relaxed>tuned retryOn": "['route'] by tuned",
@@ -99,7 +99,7 @@ OUTCOMES: Final = {
         }
     ),
     # "enabled true, includeHost true, includeProtocol true, includeQueryString false", "each with its source".
-    "6-cdn": Outcome(
+    "6-cdn": NodeInForce(
         {
             "edge>shop>shop cdn.enabled": "True by on-gateway",
             "edge>shop>shop cdn.cachePolicy.includeHost": "True by on-gateway",

@@ -48,7 +48,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
             profile, resource = self.registry.profile_of(policy.group_kind), self._index.get(policy)
             if profile is None or resource is None:
                 raise KeyError(policy)
-            self._of[policy] = attach(self._index.filled(resource), profile, self.topology)
+            self._of[policy] = attach(self._index.with_defaults(resource), profile, self.topology)
         return self._of[policy]
 
     def __contains__(self, policy: object) -> bool:
@@ -57,7 +57,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
 
     def __iter__(self) -> Iterator[ObjectRef]:
         """Return all policies, by kind, namespace and name."""
-        return (policy for profile in self._profiles for policy in self._index.world.names_of(profile.group_kind))
+        return (policy for profile in self._profiles for policy in self._index.world.refs_of(profile.group_kind))
 
     def __len__(self) -> int:
         """Return the number of policies."""
@@ -98,7 +98,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         if any(
             reference.group_kind == kind and (reference.name or reference.selector is not None)
             for policy in self._index.read_with_strings(policy_kind, kind.kind)
-            for reference in target_references(self._index.filled(policy), profile)
+            for reference in target_references(self._index.with_defaults(policy), profile)
         ):
             return True
         is_named = (bool(profile.filter_routes) and policy_kind in relations.kinds_in_filters) or (
@@ -106,7 +106,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         )
         return is_named and any(
             attachment.target.object.group_kind == kind
-            for policy in self._index.world.names_of(policy_kind)
+            for policy in self._index.world.refs_of(policy_kind)
             for attachment in self[policy]
             if attachment.target
         )
@@ -134,7 +134,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         Its name may stand in a policy for anything else. No target is looked up for this.
         """
         resource = self._index.get(policy)
-        references = target_references(self._index.filled(resource), profile) if resource else ()
+        references = target_references(self._index.with_defaults(resource), profile) if resource else ()
         return any(
             reference.group_kind == obj.group_kind
             and (reference.selector is not None or named_object(self._index, policy, reference) == obj)
@@ -233,7 +233,7 @@ class PossibleAttachments:
         """
         if kind not in self._kinds and self._known.are_all_known:
             attachments = (
-                attachment for policy in self._index.world.names_of(kind) for attachment in self._known[policy]
+                attachment for policy in self._index.world.refs_of(kind) for attachment in self._known[policy]
             )
             self._kinds[kind] = any(map(_is_undecided, attachments))
         if kind in self._kinds:

@@ -40,7 +40,7 @@ class Call(Struct, frozen=True, kw_only=True):
 def calls_of(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[Call]:
     """Yield the backends that a policy asks, by `PolicyKindProfile.backend_fields`, in the order of these."""
     for path in profile.backend_fields:
-        for field, reference in each_mapping(index.raw(policy.ref), path):
+        for field, reference in each_mapping(index.defaulted(policy.ref), path):
             if text_at(reference, "name"):
                 backend = refer(index, reference, policy.ref.namespace, SERVICE)
                 yield Call(policy=policy.ref, field=str(field), backend=backend)
@@ -78,7 +78,7 @@ class SettingsReferences:
     def of(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[SettingsReference]:
         """Yield the references in the settings of a policy, those that its profile declares first."""
         index, known = self._index, set[str]()
-        filled = index.filled(policy)
+        filled = index.with_defaults(policy)
         for need in named_needs(index, filled, profile.every_need):
             if isinstance(need, NotAttached):
                 continue

@@ -80,7 +80,7 @@ def _missing(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iter
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[RequiredReference]:
     """Yield the objects that a policy needs of which it is not known whether they exist, or may be referred to."""
-    for named in named_needs(index, index.filled(policy), profile.every_need):
+    for named in named_needs(index, index.with_defaults(policy), profile.every_need):
         if isinstance(named, NotAttached) or named.tolerated:
             continue
         if index.get(named.ref) and is_permitted(index, named) is None:
@@ -117,7 +117,7 @@ def named_needs(
                 yield NamedNeed(owner.ref, str(path), ref, need, ignored, guessed)
                 resource = index.get(ref) if need.through else None
                 if resource:
-                    yield from named_needs(index, index.filled(resource), need.through, tolerated=ignored)
+                    yield from named_needs(index, index.with_defaults(resource), need.through, tolerated=ignored)
 
 
 def _references(owner: Resource, need: RequiredObject) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
@@ -212,7 +212,7 @@ def _named_object(
     if not name:
         return NotAttached("policy invalid", f"{path} names no {kind.kind}", need.competes)
     # Without its definition, a cluster-scoped kind that is not known otherwise was read into some namespace.
-    elsewhere = index.world.names_of(kind) if kind.kind in need.cluster_kinds else ()
+    elsewhere = index.world.refs_of(kind) if kind.kind in need.cluster_kinds else ()
     read = next((ref for ref in elsewhere if ref.name == name), None)
     namespaced = kind.kind not in need.cluster_kinds and index.namespaced(kind)
     home = text_at(reference, "namespace") or owner.ref.namespace

@@ -25,9 +25,9 @@ def run(arguments: Sequence[str], program: str = "kubectl policy") -> int:
 
         return run_app(arguments, program)
     except PolicyError as error:
-        from kubectl_policy.cli.terminal import complain
+        from kubectl_policy.cli.terminal import write_remarks
 
-        complain(f"error: {error.message}", *([f"hint: {error.hint}"] if error.hint else []))
+        write_remarks(f"error: {error.message}", *([f"hint: {error.hint}"] if error.hint else []))
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.cli.clusters import Live
+    from kubectl_policy.cli.clusters import AskedCluster
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
@@ -48,7 +48,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
 
     program: str = ""
     collected: "dict[str, ClusterAnswer] | None" = None
-    reached: "Live | None" = None
+    reached: "AskedCluster | None" = None
 
     def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
         """Read the manifests or the cluster, and analyse them; if the input is `optional`, there need not be any.
@@ -96,11 +96,11 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         return list(self.offline or ([] if flag else offline_paths()))
 
     @cached_property
-    def live(self) -> "Live":
+    def live(self) -> "AskedCluster":
         """The cluster that is asked if no manifests are read."""
-        from kubectl_policy.cli.clusters import Live
+        from kubectl_policy.cli.clusters import AskedCluster
 
-        return self.reached or Live(self.cluster_options(self.cluster), self.namespace, self.assumed)
+        return self.reached or AskedCluster(self.cluster_options(self.cluster), self.namespace, self.assumed)
 
     @property
     def in_namespace(self) -> str:
@@ -185,7 +185,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         `problems` and `unseen` are those in the answer. `View` describes the other options.
         """
         if not self.paths:
-            self.live.settle()
+            self.live.require_all_read()
         from kubectl_policy.render.output.formats import remarks_on, render
 
         context = self.contexts[0] if self.contexts and self.collected is not None else ""
@@ -204,7 +204,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
             from kubectl_policy.render.output.cluster_answers import ClusterAnswer
 
             self.collected[context] = ClusterAnswer(context=context, forms=forms, answer=answer, view=view, shown=shown)
-        terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
+        terminal.write_remarks(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
         is_whole = format_of(self.output).tells == "everything"
         for state in states:
             mention_remaining_problems(state, problems if is_whole else (), unseen if is_whole else ())

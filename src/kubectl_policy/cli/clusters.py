@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PATIENCE: Final = 1.0
 
 
-class Live:
+class AskedCluster:
     """The cluster of a command, reached when it is first asked."""
 
     def __init__(
@@ -55,9 +55,9 @@ class Live:
         self.progress: Progress | None = None
         self._served: tuple[Connection, Discovery] | PolicyError | None = None
 
-    def afresh(self) -> Live:
+    def unread_copy(self) -> AskedCluster:
         """Return the same cluster, reached in the same way, of which nothing is read yet."""
-        return Live(self._options, self._namespace, self._assumed, self.access)
+        return AskedCluster(self._options, self._namespace, self._assumed, self.access)
 
     @property
     def access(self) -> Access:
@@ -84,7 +84,7 @@ class Live:
             if not optional:
                 raise
             if not isinstance(error, NoClusterError):
-                terminal.complain(f"no cluster was asked: {error.message}")
+                terminal.write_remarks(f"no cluster was asked: {error.message}")
             from kubectl_policy.model import Snapshot
 
             return Snapshot()
@@ -98,10 +98,10 @@ class Live:
         snapshot = self.snapshot(profiles, optional=False, routes=True)
         if self.cluster:
             self.cluster.want_everything()
-        self.settle()
+        self.require_all_read()
         return replace(snapshot, resources=tuple(snapshot.resources))
 
-    def settle(self) -> None:
+    def require_all_read(self) -> None:
         """Raise `StillToBeRead` unless everything was read that the command asked for."""
         if self.cluster and not self.cluster.is_settled:
             raise StillToBeRead(self.access.name)
@@ -127,7 +127,7 @@ class Live:
         """Connect to the cluster, and ask which kinds it serves."""
         from kubectl_policy.sources.cluster.connection import Connection
         from kubectl_policy.sources.cluster.discovery import discover
-        from kubectl_policy.sources.cluster.refusals import RequestRefused, cluster_error
+        from kubectl_policy.sources.cluster.refusals import RequestFailed, cluster_error
 
         try:
             server = self.access.server
@@ -136,7 +136,7 @@ class Live:
                 self.progress(0, 0, "what it serves")
             connection = Connection(self.access, timeout=self._options.request_timeout)
             return connection, discover(connection, server, self._options.cache_dir)
-        except RequestRefused as refusal:
+        except RequestFailed as refusal:
             return cluster_error(self.access, refusal)
         except PolicyError as error:
             return error
@@ -185,19 +185,19 @@ def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Intere
     )
 
 
-def run_command(live: Live, command: Callable[[], int]) -> int:
+def run_command(live: AskedCluster, command: Callable[[], int]) -> int:
     """Run a command that may ask a cluster; print what it prints, and return its exit code.
 
     Raises `PolicyError` if there is no answer.
     """
     output, end = run_until_settled(live, command)
-    output.let_go()
+    output.release()
     if isinstance(end, PolicyError):
         raise end
     return end
 
 
-def run_until_settled(live: Live, command: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
+def run_until_settled(live: AskedCluster, command: Callable[[], int]) -> tuple[terminal.HeldOutput, int | PolicyError]:
     """Run a command until everything is read that it asks for; return its last output, and its exit code or error.
 
     Raises `ClusterError` if the cluster cannot be asked.
@@ -205,13 +205,13 @@ def run_until_settled(live: Live, command: Callable[[], int]) -> tuple[terminal.
     with terminal.progress("asking the cluster:", after=PATIENCE) as live.progress:
         while True:
             output, end = attempt(command)
-            if fetched_all(live, end):
+            if not fetch_missing(live, end):
                 return output, end
 
 
-def attempt(command: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
+def attempt(command: Callable[[], int]) -> tuple[terminal.HeldOutput, int | PolicyError]:
     """Run a command once, on what was read so far; return its output, and its exit code or error."""
-    with terminal.held() as output:
+    with terminal.hold_output() as output:
         try:
             return output, command()
         except StillToBeRead:
@@ -220,17 +220,17 @@ def attempt(command: Callable[[], int]) -> tuple[terminal.Held, int | PolicyErro
             return output, error
 
 
-def fetched_all(live: Live, end: int | PolicyError) -> bool:
-    """Whether an attempt that ended so had all that it asked for; if not, read that for the next attempt.
+def fetch_missing(live: AskedCluster, end: int | PolicyError) -> bool:
+    """Read what an attempt that ended so asked for and lacked. Return False if it lacked nothing.
 
     Raises `ClusterError` if the cluster cannot be asked.
     """
     cluster = live.cluster
     if cluster and not cluster.is_settled:
         cluster.fetch(live.progress)
-        return False
+        return True
     # A type that was unknown some hours ago may be served now.
-    return not (cluster and isinstance(end, UsageError) and cluster.refresh())
+    return bool(cluster and isinstance(end, UsageError) and cluster.refresh())
 
 
 # Exit codes, from the best to the worst.
@@ -242,7 +242,7 @@ class ClusterQuestion(Struct, frozen=True, kw_only=True):
     """The question to one of several clusters."""
 
     context: str
-    live: Live
+    live: AskedCluster
     # Returns an exit code.
     ask: Callable[[], int]
 
@@ -274,14 +274,14 @@ def ask_clusters(
         shown = render_answers(Answers(answered=answers, unanswered=unanswered), output_format)
         terminal.show(shown, answers[0].view.width, coloured=answers[0].view.coloured)
     for context, (output, _) in ends.items():
-        output.let_go(f"{context}: ")
+        output.release(f"{context}: ")
     for context, error in errors.items():
-        terminal.complain(f"error: {context}: {error.message}", *([f"hint: {error.hint}"] if error.hint else []))
+        terminal.write_remarks(f"error: {context}: {error.message}", *([f"hint: {error.hint}"] if error.hint else []))
     codes = [end.exit_code if isinstance(end, PolicyError) else end for _, end in ends.values()]
     return max(codes, key=_CODES.index)
 
 
-def _ask_all(questions: Sequence[ClusterQuestion]) -> dict[str, tuple[terminal.Held, int | PolicyError]]:
+def _ask_all(questions: Sequence[ClusterQuestion]) -> dict[str, tuple[terminal.HeldOutput, int | PolicyError]]:
     """Return the output of each command beside its answer, and its exit code or error, by context.
 
     Clusters are read at the same time; everything else is done for one after another.
@@ -292,14 +292,14 @@ def _ask_all(questions: Sequence[ClusterQuestion]) -> dict[str, tuple[terminal.H
         # Whoever has to log in is asked for one cluster after another.
         with suppress(PolicyError):
             _ = question.live.access
-    ends: dict[str, tuple[terminal.Held, int | PolicyError]] = {}
+    ends: dict[str, tuple[terminal.HeldOutput, int | PolicyError]] = {}
     with (
         terminal.progress("asking the clusters:", after=PATIENCE) as progress,
         ThreadPoolExecutor(min(len(questions), _MAX_THREADS)) as threads,
     ):
         for question in questions:
             question.live.progress = progress
-        list(threads.map(Live.look_up, [question.live for question in questions]))
+        list(threads.map(AskedCluster.look_up, [question.live for question in questions]))
         while waiting := [question for question in questions if question.context not in ends]:
             attempts = [attempt(question.ask) for question in waiting]
             lives = [question.live for question in waiting]
@@ -310,9 +310,9 @@ def _ask_all(questions: Sequence[ClusterQuestion]) -> dict[str, tuple[terminal.H
     return {question.context: ends[question.context] for question in questions}
 
 
-def _settled_end(live: Live, end: int | PolicyError) -> int | PolicyError | None:
+def _settled_end(live: AskedCluster, end: int | PolicyError) -> int | PolicyError | None:
     """Return the end of an attempt; None if there was more to be read for the next attempt."""
     try:
-        return end if fetched_all(live, end) else None
+        return None if fetch_missing(live, end) else end
     except PolicyError as error:
         return error

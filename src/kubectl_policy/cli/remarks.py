@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec.structs import replace
 
-from kubectl_policy.cli.terminal import complain
+from kubectl_policy.cli.terminal import write_remarks
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.wording.names import count
 
@@ -31,7 +31,7 @@ Located = TypeVar("Located", "Diagnostic", "Reason", "Unattached")
 def mention_waiting() -> None:
     """Mention that manifests are read from the keyboard, if they are."""
     if sys.stdin is not None and sys.stdin.isatty():
-        complain("reading manifests from the keyboard; Ctrl-D ends them")
+        write_remarks("reading manifests from the keyboard; Ctrl-D ends them")
 
 
 def mention_remaining_problems(
@@ -55,7 +55,7 @@ def mention_remaining_problems(
         )
         number = count(len(remaining), "more problem" if shown or unseen else "problem")
         example = ", for example" if len(remaining) > 1 else ""
-        complain(f"{number} in {analysis.index.source}{example}: {first.origin}: {first.message}")
+        write_remarks(f"{number} in {analysis.index.source}{example}: {first.origin}: {first.message}")
 
 
 # The fields of kustomizations and of Flux and Argo CD that set a namespace.
@@ -80,7 +80,7 @@ def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> Non
         several = f"{len(derived)} of these are where files around them put them; for example, " if derived[1:] else ""
         located = (at_field(first.namespace_from, field, lines) for field in _NAMESPACE_FIELDS)
         origin = next((line for line in located if line != first.namespace_from), first.namespace_from)
-        complain(f"{several}{first.ref} is in namespace {first.ref.namespace} by {origin}")
+        write_remarks(f"{several}{first.ref} is in namespace {first.ref.namespace} by {origin}")
 
 
 def mention_unapplied(*states: "Analysis", rendered: bool) -> None:
@@ -94,7 +94,7 @@ def mention_unapplied(*states: "Analysis", rendered: bool) -> None:
         counts = [(-number, change) for change, number in numbers.items()]
         phrases = [count(-number, change) for number, change in sorted(counts)]
         were = "was" if numbers.total() == 1 else "were"
-        complain(f"{listed(phrases)} {were} not applied{'' if rendered else ': --render'}")
+        write_remarks(f"{listed(phrases)} {were} not applied{'' if rendered else ': --render'}")
 
 
 def mention_assumed(analysis: "Analysis") -> None:
@@ -105,7 +105,7 @@ def mention_assumed(analysis: "Analysis") -> None:
         hidden = [count(len(assumed) - len(shown), "more object")] if len(assumed) > len(shown) else []
         are = "is" if len(assumed) == 1 else "are"
         names = listed([*shown, *hidden])
-        complain(f"assumed to exist (--assume-exists): {names}, which {are} not in {analysis.index.source}")
+        write_remarks(f"assumed to exist (--assume-exists): {names}, which {are} not in {analysis.index.source}")
 
 
 def at_fields(entries: "Sequence[Located]", lines: "Lines", *, or_above: bool = False) -> "tuple[Located, ...]":

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import PolicyError, UsageError
-from kubectl_policy.render.output.escape import Commands, uncommanding, visible
+from kubectl_policy.render.output.escape import Commands, escape_commands, escape_controls
 from kubectl_policy.render.output.text import DEFAULT_WIDTH, View, lay_out, to_text
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _COLOURS: Final = {
     "heading": "bold cyan",
     "subject": "bold",
     "value": "bold green",
-    "beaten": "dim",
+    "superseded": "dim",
     "aside": "dim",
     "error": "bold red",
     "warning": "yellow",
@@ -87,8 +87,8 @@ def show(answer: Shown, columns: int, *, coloured: bool) -> None:
         all(map(write, answer))
 
 
-class Held:
-    """Output that is held back until `let_go`: texts for standard output, and lines for standard error."""
+class HeldOutput:
+    """Output that is held back until `release`: texts for standard output, and lines for standard error."""
 
     def __init__(self) -> None:
         """Start without output."""
@@ -100,22 +100,22 @@ class Held:
         """The text for standard output."""
         return "".join(map(str, self.texts))
 
-    def let_go(self, prefix: str = "") -> bool:
+    def release(self, prefix: str = "") -> bool:
         """Write all texts, with a prefix before each line on standard error. Return False if the pipe was closed."""
         _holding.clear()
         is_read = all(map(write, self.texts))
-        complain(*(f"{prefix}{line}" for line in self.remarks))
+        write_remarks(*(f"{prefix}{line}" for line in self.remarks))
         return is_read
 
 
 # The output that is held back now, if any is.
-_holding: Final[list[Held]] = []
+_holding: Final[list[HeldOutput]] = []
 
 
 @contextmanager
-def held() -> Generator[Held]:
+def hold_output() -> Generator[HeldOutput]:
     """Hold back all output; output that is not let go is never written."""
-    _holding[:] = [Held()]
+    _holding[:] = [HeldOutput()]
     try:
         yield _holding[0]
     finally:
@@ -135,7 +135,7 @@ def write(answer: str | bytes) -> bool:
         raise PolicyError("cannot write the answer: standard output is closed")
     try:
         if isinstance(answer, str):
-            text = answer if isinstance(answer, Commands) else uncommanding(answer)
+            text = answer if isinstance(answer, Commands) else escape_commands(answer)
             sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
         else:
             sys.stdout.buffer.write(answer)
@@ -147,15 +147,15 @@ def write(answer: str | bytes) -> bool:
     return True
 
 
-def complain(*lines: str) -> None:
+def write_remarks(*lines: str) -> None:
     """Write lines to standard error, if there is one."""
     if _holding:
         _holding[0].remarks += lines
         return
     if sys.stderr is not None:
-        text = "".join(f"{visible(line)}\n" for line in lines)
+        text = "".join(f"{escape_controls(line)}\n" for line in lines)
         with suppress(OSError):
-            sys.stderr.write(encodable(uncommanding(text), sys.stderr.encoding or "utf-8"))
+            sys.stderr.write(encodable(escape_commands(text), sys.stderr.encoding or "utf-8"))
             sys.stderr.flush()
 
 
@@ -189,7 +189,7 @@ def progress(doing: str, after: float = 0) -> Generator[Callable[[int, int, str]
         with suppress(OSError):
             columns = os.get_terminal_size(sys.stderr.fileno()).columns or DEFAULT_WIDTH
             counted = f"{begun} of {total}: " if total else ""
-            line = f"{doing} {counted}{visible(name)} ..."
+            line = f"{doing} {counted}{escape_controls(name)} ..."
             text = encodable(line[: columns - 1], sys.stderr.encoding or "utf-8")
         if is_shown:
             write_line()

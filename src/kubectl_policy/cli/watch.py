@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.cli import terminal
 from kubectl_policy.cli.clusters import run_until_settled
 from kubectl_policy.errors import ClusterError, PolicyError
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.output.formats import format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from kubectl_policy.cli.clusters import Live
+    from kubectl_policy.cli.clusters import AskedCluster
     from kubectl_policy.sources.cluster.watches import ClusterWatches
 
 # The seconds between two answers, and those after which a cluster is asked again that cannot be watched or reached.
@@ -39,7 +39,7 @@ _LEAVE: Final = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 _ENDING_SIGNALS: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
-def watch(live: Live, command: Callable[[Live], int], output_format: str) -> int:
+def watch(live: AskedCluster, command: Callable[[AskedCluster], int], output_format: str) -> int:
     """Answer from a cluster, and again whenever the answer changes, until nobody reads it any more.
 
     Raises `PolicyError` if there is no answer at first. Later errors are shown, and the cluster is asked again.
@@ -52,7 +52,7 @@ def watch(live: Live, command: Callable[[Live], int], output_format: str) -> int
     with closing(display):
         output, end, pause = _answer(live, command)
         if isinstance(end, PolicyError):
-            output.let_go()
+            output.release()
             raise end
         while True:
             shown_at = time.monotonic()
@@ -68,19 +68,21 @@ def watch(live: Live, command: Callable[[Live], int], output_format: str) -> int
                     return 0
                 _wait(watches, display)
             time.sleep(max(0.0, shown_at + pause - time.monotonic()))
-            live = live.afresh()
+            live = live.unread_copy()
             # What was read for the last answer is in cycles, which nothing else collects here.
             gc.collect()
             output, end, pause = _answer(live, command)
 
 
-def _answer(live: Live, command: Callable[[Live], int]) -> tuple[terminal.Held, int | PolicyError, float]:
+def _answer(
+    live: AskedCluster, command: Callable[[AskedCluster], int]
+) -> tuple[terminal.HeldOutput, int | PolicyError, float]:
     """Return the output of a command, its end, and the seconds before the next answer: a slow answer is rarer."""
     started_at = time.monotonic()
     try:
         output, end = run_until_settled(live, partial(command, live))
     except ClusterError as error:
-        output, end = terminal.Held(), error
+        output, end = terminal.HeldOutput(), error
     return output, end, max(_MIN_PAUSE_SECONDS, min(time.monotonic() - started_at, _MAX_PAUSE_SECONDS))
 
 
@@ -104,25 +106,25 @@ class _Display:
         """Whether an answer would be laid out in another way now."""
         return False
 
-    def show(self, output: terminal.Held, error: str) -> bool:
+    def show(self, output: terminal.HeldOutput, error: str) -> bool:
         """Show an answer, or an error instead of one, unless that is shown already; return whether anybody reads it."""
         if self._stale_reason:
-            terminal.complain(f"{_now()}: the cluster answers again")
+            terminal.write_remarks(f"{_now()}: the cluster answers again")
         self._updated, self._stale_reason = _now(), ""
         last, self._shown = self._shown, (output.answer, output.remarks, error)
         if self._shown == last:
             return True
         if last and output.answer and not terminal.write(self._separator):
             return False
-        is_read = output.let_go()
+        is_read = output.release()
         if error:
-            terminal.complain(f"{_now()}: {error}")
+            terminal.write_remarks(f"{_now()}: {error}")
         return is_read
 
     def show_stale(self, reason: str) -> None:
         """Show that the last answer may be stale from now on, and why."""
         if reason != self._stale_reason:
-            terminal.complain(f"{_now()}: the answer may be old, it is as of {self._updated}: {reason}")
+            terminal.write_remarks(f"{_now()}: the answer may be old, it is as of {self._updated}: {reason}")
         self._stale_reason = reason
 
     def close(self) -> None:
@@ -138,9 +140,9 @@ class _Screen(_Display):
     def is_resized(self) -> bool:
         return self._is_open and os.get_terminal_size(sys.stdout.fileno()) != self._size
 
-    def show(self, output: terminal.Held, error: str) -> bool:
+    def show(self, output: terminal.HeldOutput, error: str) -> bool:
         """Show an answer; with an error, the last answer stays."""
-        remarks = "".join(f"{visible(line)}\n" for line in (*output.remarks, *([error] if error else [])))
+        remarks = "".join(f"{escape_controls(line)}\n" for line in (*output.remarks, *([error] if error else [])))
         self._text = f"{output.answer or (self._text if error else '')}{remarks}"
         self._updated = _now()
         return self._draw(f"as of {self._updated}; Ctrl-C ends")
@@ -161,7 +163,7 @@ class _Screen(_Display):
             lines = [*lines[: room - 1], f"... {len(lines) - room + 1} more lines"]
         # Written over the last answer, at once: so nothing flickers.
         drawn = "".join(f"{line}\x1b[K\n" for line in lines)
-        return terminal.write(f"\x1b[H{drawn}\x1b[J\x1b[{height}H\x1b[2m{visible(status)}\x1b[0m\x1b[K")
+        return terminal.write(f"\x1b[H{drawn}\x1b[J\x1b[{height}H\x1b[2m{escape_controls(status)}\x1b[0m\x1b[K")
 
     def _end(self, number: int, _: FrameType | None) -> None:
         # This may interrupt a write, which is not to go on.

@@ -233,7 +233,7 @@ class Competition:
 
     def is_elsewhere(self, route: ObjectRef) -> bool:
         """Whether a route gets, or may get, requests other than at a listener."""
-        by_default = text_at(self._index.raw(route), "spec.useDefaultGateways", "None") != "None"
+        by_default = text_at(self._index.defaulted(route), "spec.useDefaultGateways", "None") != "None"
         return by_default or route in self._elsewhere
 
     def _assign(self, route: Resource, binding: Binding, names: Iterable[str]) -> None:

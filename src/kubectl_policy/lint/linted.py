@@ -270,11 +270,11 @@ class LintWorld:
 
     def did_you_mean(self, ref: ObjectRef) -> Fix | None:
         """Return an object with a similar name or in another namespace as a fix, if there is one."""
-        names = (known.name for known in self.index.world.names_of(ref.group_kind, ref.namespace))
+        names = (known.name for known in self.index.world.refs_of(ref.group_kind, ref.namespace))
         fix = similar(ref.name, names)
         if fix:
             return fix
-        elsewhere = (known for known in self.index.world.names_of(ref.group_kind) if known.name == ref.name)
+        elsewhere = (known for known in self.index.world.refs_of(ref.group_kind) if known.name == ref.name)
         return next((Fix(words=f"there is {known}") for known in elsewhere), None)
 
 

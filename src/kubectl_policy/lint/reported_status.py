@@ -205,7 +205,7 @@ class Reported:
 
     def is_refused(self, obj: ObjectRef) -> bool:
         """Whether an object does not exist or is reported as not accepted."""
-        conditions = mappings_at(self._analysis.index.raw(obj), "status.conditions")
+        conditions = mappings_at(self._analysis.index.defaulted(obj), "status.conditions")
         accepted = (
             text_at(condition, "status") for condition in conditions if text_at(condition, "type") == "Accepted"
         )

@@ -52,10 +52,10 @@ class Candidates(Struct, frozen=True, dict=True, eq=False):
     def _near(self, ref: ObjectRef) -> Iterable[ObjectRef]:
         kind, namespace, name = ref.group_kind, ref.namespace, ref.name
         if not name:
-            siblings = (sibling for sibling in self._world.names_of(kind) if sibling.namespace != namespace)
+            siblings = (sibling for sibling in self._world.refs_of(kind) if sibling.namespace != namespace)
             return (sibling for sibling in siblings if may_equal(sibling.namespace, namespace))
         if is_unknown(name):
-            near = self._world.names_of(kind)
+            near = self._world.refs_of(kind)
         else:
             with_name = self.with_name(kind, name) if is_unknown(namespace) else self._homeless.get((kind, name), ())
             near = (*with_name, *self._nameless.get(kind, ()))
@@ -87,7 +87,7 @@ class Candidates(Struct, frozen=True, dict=True, eq=False):
 
     @cached_method
     def _by_name(self, group_kind: GroupKind) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
-        return _by_name(self._world.names_of(group_kind))
+        return _by_name(self._world.refs_of(group_kind))
 
     @cached_property
     def _nameless(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
@@ -164,7 +164,7 @@ class Absence:
 
     @cached_method
     def _shortened_names(self, group_kind: GroupKind, namespace: str) -> Mapping[str, Sequence[ObjectRef]]:
-        siblings = self._world.names_of(group_kind, namespace)
+        siblings = self._world.refs_of(group_kind, namespace)
         return grouped((part, sibling) for sibling in siblings for part in _shortened(sibling.name))
 
     @cached_property

@@ -125,7 +125,7 @@ class Index:
         else:
             names = filter(None, (obj.name, obj.namespace))
             by_default = any(has_name(name, defaults.encode()) for name in names)
-        return self.world.names_of(group_kind) if by_default else self.world.naming(group_kind, obj)
+        return self.world.refs_of(group_kind) if by_default else self.world.naming(group_kind, obj)
 
     @cached_method
     def perhaps_unfilled(self, group_kind: GroupKind, *, names: bool) -> list[Resource]:
@@ -145,7 +145,7 @@ class Index:
 
     def namespaces_of(self, group_kind: GroupKind) -> tuple[str, ...]:
         """Return the namespaces with an object of a kind, sorted."""
-        return tuple(dict.fromkeys(ref.namespace for ref in self.world.names_of(group_kind)))
+        return tuple(dict.fromkeys(ref.namespace for ref in self.world.refs_of(group_kind)))
 
     def selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """Return the objects of a kind in one namespace whose labels match a selector, sorted by name."""
@@ -188,10 +188,10 @@ class Index:
 
     def rules_of(self, route: ObjectRef) -> tuple[str, ...]:
         """Return the names of the rules of a route; in the earlier of two states, their names in the later one."""
-        return self.snapshot.rules.get(route) or rule_names(self.raw(route))
+        return self.snapshot.rules.get(route) or rule_names(self.defaulted(route))
 
     @cached_method
-    def raw(self, ref: ObjectRef) -> Mapping[str, Json]:
+    def defaulted(self, ref: ObjectRef) -> Mapping[str, Json]:
         """Return an object with the defaults of an API server filled in; empty if it was not read."""
         resource = self.world.get(ref)
         if resource is None:
@@ -202,9 +202,9 @@ class Index:
         return resource.raw if has_defaults else self.defaults.apply(resource)
 
     @cached_method
-    def filled(self, resource: Resource) -> Resource:
+    def with_defaults(self, resource: Resource) -> Resource:
         """Return an object of this state with the defaults of an API server filled in; the same object without any."""
-        raw = self.raw(resource.ref)
+        raw = self.defaulted(resource.ref)
         return resource if raw is resource.raw else replace(resource, raw=raw, written=resource.raw)
 
     def once(self, read: Reader[_Value], ref: ObjectRef) -> tuple[_Value, ...]:
@@ -222,7 +222,7 @@ class Index:
             resource = self.world.get(ref)
             if earlier and resource and earlier.get(ref) is resource:
                 return earlier.once(read, ref)
-            return tuple(read(self, ref, self.raw(ref))) if resource else ()
+            return tuple(read(self, ref, self.defaulted(ref))) if resource else ()
 
         return Results(values_of)
 
@@ -287,7 +287,7 @@ class Index:
     def namespace_labels(self, namespace: str) -> dict[str, str] | None:
         """Return the labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""
         ref = ObjectRef(NAMESPACE, "", namespace)
-        return labels_of(self.raw(ref)) if self.world.has(ref) else None
+        return labels_of(self.defaulted(ref)) if self.world.has(ref) else None
 
 
 def _has_unknown_labels(resource: Resource) -> bool:
@@ -362,4 +362,4 @@ class Referrers(Generic[_Value]):
 
     def _holders(self) -> Iterator[ObjectRef]:
         for kind in self._kinds:
-            yield from self._index.naming(kind, self._field) if self._field else self._index.world.names_of(kind)
+            yield from self._index.naming(kind, self._field) if self._field else self._index.world.refs_of(kind)

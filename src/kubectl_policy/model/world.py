@@ -41,7 +41,7 @@ class World(Sequence["Resource"], ABC):
         """Whether there is an object of a name."""
 
     @abstractmethod
-    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+    def refs_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind, sorted by namespace and name.
 
         With a `namespace`, of those in it; an empty one is that of cluster-scoped objects.
@@ -49,7 +49,7 @@ class World(Sequence["Resource"], ABC):
 
     def of_kind(self, kind: GroupKind, namespace: str | None = None) -> Sequence[Resource]:
         """Return the objects of a kind, of one namespace or of all, in the order of their names."""
-        return [resource for ref in self.names_of(kind, namespace) if (resource := self.get(ref))]
+        return [resource for ref in self.refs_of(kind, namespace) if (resource := self.get(ref))]
 
     @abstractmethod
     def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
@@ -120,7 +120,7 @@ class Loaded(World):
     def _unsorted(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
         return grouped((ref.group_kind, ref) for ref in self._objects)
 
-    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+    def refs_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind, of one namespace or of all, sorted."""
         names = self._sorted(kind)
         return names if namespace is None else in_namespace(names, kind, namespace)
@@ -199,9 +199,9 @@ class Overlay(World):
         """Whether there is an object of a name."""
         return self._changes[ref] is not None if ref in self._changes else self._base.has(ref)
 
-    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+    def refs_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind, of one namespace or of all, sorted."""
-        return self._merge(self._base.names_of(kind, namespace), self._applied.names_of(kind, namespace), kind)
+        return self._merge(self._base.refs_of(kind, namespace), self._applied.refs_of(kind, namespace), kind)
 
     def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind that name an object, or contain a word; sorted."""
@@ -234,7 +234,7 @@ class Overlay(World):
 
     @cached_property
     def _kinds(self) -> tuple[GroupKind, ...]:
-        emptied = {kind for kind in self._changed if not self.names_of(kind)}
+        emptied = {kind for kind in self._changed if not self.refs_of(kind)}
         return tuple(sorted({*self._base.kinds, *self._applied.kinds} - emptied))
 
     @property

@@ -57,7 +57,7 @@ class Registry:
         """Return the kinds that have a profile, also without objects: the user's, and built-in ones of some groups."""
         return (*self._user, *(kind for group in groups for kind in built_in_profiles(group)))
 
-    def names_of(self, group_kind: GroupKind) -> KindNames:
+    def kind_names(self, group_kind: GroupKind) -> KindNames:
         """Return the names of a kind; if it is neither built in nor defined in the input, by its profile.
 
         The plural is then guessed, as Kubernetes' code generators make it.
@@ -77,7 +77,7 @@ class Registry:
         built_in = (profile for profile in built_in_delegations(kinds) if profile.group not in user)
         return tuple(profile.under(self._settings) for profile in (*user.values(), *built_in))
 
-    def gateways_of(self, controller: str) -> GatewayProfile:
+    def gateway_profile(self, controller: str) -> GatewayProfile:
         """Return how a controller treats Gateways, by the user's last profile about it, else by a built-in one.
 
         A user's profile replaces the built-in one of its group. No profile is about a controller without a name.
@@ -96,7 +96,7 @@ class Registry:
             if controller in profile.under(self._settings).controllers:
                 yield profile
 
-    def ports_of(self, group_kind: GroupKind) -> tuple[str, ...] | None:
+    def port_fields(self, group_kind: GroupKind) -> tuple[str, ...] | None:
         """Return the fields with port numbers of a kind's objects, for a kind that has no sections in Gateway API.
 
         The user's last file counts first; None if no file has any.

@@ -208,7 +208,7 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
     else:
         # The hierarchy differs: every object is concerned that may have problems by way of others.
         kinds = {kind for state in states for kind in state.index.group_kinds if redefined or state.has_relations(kind)}
-        every |= dict.fromkeys(ref for kind in kinds for state in states for ref in state.index.world.names_of(kind))
+        every |= dict.fromkeys(ref for kind in kinds for state in states for ref in state.index.world.refs_of(kind))
     whole = every if redefined else changed
     old, new = _problems(states, every, whole)
     return ProblemChanges(

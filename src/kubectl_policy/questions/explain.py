@@ -99,14 +99,14 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
     """
     kind = _meant(analysis, type_name)
     profile = analysis.registry.profile(kind)
-    policies = analysis.index.world.names_of(kind)
+    policies = analysis.index.world.refs_of(kind)
     first = analysis.index.get(policies[0]) if policies else None
     definition = analysis.index.definitions.get(kind)
     origins = (profile.origin, *(resource.origin for resource in (definition, first) if resource))
     targets = sorted(_targets(analysis, profile).items(), key=lambda named: (named[0].group_kind, named[0].section))
     return Explanation(
         profile=profile,
-        names=analysis.registry.names_of(kind),
+        names=analysis.registry.kind_names(kind),
         origin=next(filter(None, origins), None),
         defined=definition is not None,
         policies=len(policies),
@@ -142,7 +142,7 @@ def _profiled(analysis: Analysis, type_name: str) -> Iterator[GroupKind]:
     rest = type_name.lower().partition(".")[2]
     groups = (rest, rest.partition(".")[2]) if rest else built_in_groups()
     registry = analysis.registry
-    return (kind for kind in registry.profiled(groups) if is_called(registry.names_of(kind), type_name))
+    return (kind for kind in registry.profiled(groups) if is_called(registry.kind_names(kind), type_name))
 
 
 def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Counter[TargetLevel]:
@@ -154,7 +154,7 @@ def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Counter[TargetLe
             if reference.kind:
                 levels[TargetLevel(reference.group_kind, bool(reference.section))] += 1
     # Of what others name, these know how often they do.
-    for ref in world.names_of(kind) if profile.role == "parameters" or profile.filter_routes else ():
+    for ref in world.refs_of(kind) if profile.role == "parameters" or profile.filter_routes else ():
         for holder in relations.holders_of(ref) if profile.role == "parameters" else ():
             levels[TargetLevel(holder.holder.group_kind)] += 1
         for named in relations.filters_naming(ref) if profile.filter_routes else ():

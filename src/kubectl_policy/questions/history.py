@@ -160,7 +160,7 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
         ),
         settings=settings,
         sections=tuple(analysis.topology.sections(subject.object)),
-        route=analysis.index.raw(subject.object) if subject.object.group_kind in ROUTES else {},
+        route=analysis.index.defaulted(subject.object) if subject.object.group_kind in ROUTES else {},
     )
 
 

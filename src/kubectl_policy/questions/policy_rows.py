@@ -218,7 +218,7 @@ def kind_rows(analysis: Analysis, selection: Selection) -> tuple[KindRow, ...]:
     profiles = [profile for profile in known if profile.role == "policy"]
     rows = [
         KindRow(
-            names=registry.names_of(profile.group_kind),
+            names=registry.kind_names(profile.group_kind),
             profile=profile,
             definition=definitions.get(profile.group_kind),
             policies=tuple(policy.ref for policy in analysis.index.of_kind(profile.group_kind)),

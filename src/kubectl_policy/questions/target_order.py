@@ -131,7 +131,7 @@ class TargetOrder:
     @cached_method
     def _merges_of(self, policy: ObjectRef) -> tuple[PolicyMerge, ...]:
         """Every merge of a policy, where challengers choose whether they merge."""
-        raw = self._analysis.index.raw(policy)
+        raw = self._analysis.index.defaulted(policy)
         chooses = self._profile.chooser != "established"
         merges = chooses and stanzas_of(raw, self._profile)[0].strategy.patches_above
         return tuple(self._merges_by(policy)) if merges else ()

@@ -36,9 +36,9 @@ class _ObjectDescription(Forms["ObjectDescription"]):
         return object_headline(answer)
 
     def tree(self, answer: ObjectDescription, view: View) -> Document:
-        from kubectl_policy.render.describe.objects import object_tree
+        from kubectl_policy.render.describe.objects import object_text
 
-        return object_tree(answer, view)
+        return object_text(answer, view)
 
     def table(self, answer: ObjectDescription, view: View) -> Sequence[Table[Any]]:
         del view
@@ -61,9 +61,9 @@ class _PolicyDescription(Forms["PolicyDescription"]):
         return policy_headline(answer)
 
     def tree(self, answer: PolicyDescription, view: View) -> Document:
-        from kubectl_policy.render.describe.policies import policy_tree
+        from kubectl_policy.render.describe.policies import policy_text
 
-        return policy_tree(answer, view)
+        return policy_text(answer, view)
 
     def table(self, answer: PolicyDescription, view: View) -> Sequence[Table[Any]]:
         del view
@@ -216,9 +216,9 @@ class _Explanation(Forms["Explanation"]):
         return {**super().document(answer, context), "statements": tuple(statements(answer))}
 
     def tree(self, answer: Explanation, view: View) -> Document:
-        from kubectl_policy.render.explain.statements import explanation_tree
+        from kubectl_policy.render.explain.statements import explanation_text
 
-        return explanation_tree(answer, view)
+        return explanation_text(answer, view)
 
 
 EXPLANATION: Final = _Explanation()
@@ -233,9 +233,9 @@ class _Status(Forms["StatusReport"]):
         return status_headline(answer)
 
     def tree(self, answer: StatusReport, view: View) -> Document:
-        from kubectl_policy.render.status import status_tree
+        from kubectl_policy.render.status import status_text
 
-        return status_tree(answer, view)
+        return status_text(answer, view)
 
     def table(self, answer: StatusReport, view: View) -> Sequence[Table[Any]]:
         from kubectl_policy.render.status import status_table
@@ -263,9 +263,9 @@ class _WhyNot(Forms["WhyNot"]):
         return why_not_headline(answer)
 
     def tree(self, answer: WhyNot, view: View) -> Document:
-        from kubectl_policy.render.why_not import why_not_tree
+        from kubectl_policy.render.why_not import why_not_text
 
-        return why_not_tree(answer, view)
+        return why_not_text(answer, view)
 
 
 WHY_NOT: Final = _WhyNot()
@@ -280,9 +280,9 @@ class _Diff(Forms["StateDiff"]):
         return diff_headline(answer)
 
     def tree(self, answer: StateDiff, view: View) -> Document:
-        from kubectl_policy.render.changes.text import diff_tree
+        from kubectl_policy.render.changes.text import diff_text
 
-        return diff_tree(answer, view)
+        return diff_text(answer, view)
 
     def table(self, answer: StateDiff, view: View) -> Sequence[Table[Any]]:
         from kubectl_policy.render.changes.rows import diff_table
@@ -312,9 +312,9 @@ class _BlastRadius(Forms["BlastRadius"]):
         return blast_headline(answer)
 
     def tree(self, answer: BlastRadius, view: View) -> Document:
-        from kubectl_policy.render.changes.text import blast_radius_tree
+        from kubectl_policy.render.changes.text import blast_radius_text
 
-        return blast_radius_tree(answer, view)
+        return blast_radius_text(answer, view)
 
     def table(self, answer: BlastRadius, view: View) -> Sequence[Table[Any]]:
         return DIFF.table(answer.difference, view)
@@ -344,9 +344,9 @@ class _History(Forms["History"]):
         return history_headline(answer)
 
     def tree(self, answer: History, view: View) -> Document:
-        from kubectl_policy.render.history import history_tree
+        from kubectl_policy.render.history import history_text
 
-        return history_tree(answer, view)
+        return history_text(answer, view)
 
 
 HISTORY: Final = _History()

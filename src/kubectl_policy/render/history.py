@@ -44,7 +44,7 @@ def history_headline(answer: History) -> str:
     return f"What is in force on {name} changed in {commits}{since}{cut_off}."
 
 
-def history_tree(answer: History, view: View) -> Document:
+def history_text(answer: History, view: View) -> Document:
     """Return the changes, newest first."""
     lines = [headline_line(history_headline(answer))]
     for change in answer.changes:
@@ -117,7 +117,7 @@ def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, is_
         position = f", {origin.source.rpartition(':')[2]}:{origin.line}" if origin else ""
         spans.append(Segment(f"   {_name(setting, subject)}{position}", "aside"))
     if old and new and old.source.object != new.source.object:
-        spans.append(Segment(f"   was set by {_name(old, subject)}", "beaten", prose=True))
+        spans.append(Segment(f"   was set by {_name(old, subject)}", "superseded", prose=True))
     return Line(tuple(spans), _ROW, _ROW + _GAP)
 
 

@@ -83,7 +83,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
 }
 
 
-def status_tree(report: StatusReport, view: View) -> Document:
+def status_text(report: StatusReport, view: View) -> Document:
     """Return the report, disagreements first; if everything is asked for, also what agrees, and nothing is cut."""
     disagreeing = (_block(status, report.place, lambda comparison: comparison.disagrees) for status in report.items)
     undecided = (

@@ -37,7 +37,7 @@ _SHOWN: Final = 8
 _MOST_NAMED: Final = 3
 
 
-def why_not_tree(answer: WhyNot, view: View) -> Document:
+def why_not_text(answer: WhyNot, view: View) -> Document:
     """Return the answer in the order of thought that every command keeps."""
     which = PathPhrases(answer.effect.paths)
     if answer.effect.in_force:
@@ -154,7 +154,7 @@ def _lines(edit: Edit, view: View, indent: int) -> Iterator[Line]:
 
 
 def _marked(mark: str, text: str, indent: int) -> Line:
-    style: Style = "value" if mark == "+" else "beaten"
+    style: Style = "value" if mark == "+" else "superseded"
     return Line((Segment(f"{mark} {text}", style),), indent)
 
 

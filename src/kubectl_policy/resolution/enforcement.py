@@ -139,7 +139,7 @@ class Enforcements(Struct, frozen=True, dict=True, eq=False):
         profile = self._registry.profile(kind)
         if not profile.exclusive_field:
             return {}
-        ordered = in_order(map(self._topology.index.filled, self._topology.index.of_kind(kind)), profile)
+        ordered = in_order(map(self._topology.index.with_defaults, self._topology.index.of_kind(kind)), profile)
         enforcements = (self._without_contentions(policy.ref) for policy in ordered)
         shared = contentions(enforcements, profile.exclusive_field, self._topology)
         return grouped((contention.policy, contention) for contention in shared)
@@ -191,9 +191,9 @@ def overall_state(
     for first, *equivalents in alike.values():
         part = _part_of(policy, first)
         parts.append(part)
-        by |= part.beaten_by
+        by |= part.superseded_by
         # Where one object's own settings beat the policy, so do those of the others.
-        if first.object_values and first.target_object in part.beaten_by:
+        if first.object_values and first.target_object in part.superseded_by:
             by.update(filter(None, (equivalent.target_object for equivalent in equivalents)))
     return _state(parts), tuple(sorted(by - {policy}))
 
@@ -208,7 +208,7 @@ class _PolicyPart(Struct, frozen=True, kw_only=True):
     refused: bool | None
     # Whether the policy loses fields.
     loses: bool
-    beaten_by: frozenset[ObjectRef]
+    superseded_by: frozenset[ObjectRef]
     # Whether the policy brings something that the controllers ignore, and nothing else.
     ignored: bool
 
@@ -233,7 +233,7 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
         undecided=undecided,
         refused=counting <= resolution.rejected if counting else None,
         loses=bool(lost),
-        beaten_by=frozenset([source.object for *_, by in lost for source in by]) if fates else whole,
+        superseded_by=frozenset([source.object for *_, by in lost for source in by]) if fates else whole,
         ignored=ignored,
     )
 

@@ -105,7 +105,7 @@ class AttachedPolicies:
     @property
     def _everywhere(self) -> Mapping[NodeRef, NodePolicies]:
         if self._every is None:
-            policies = self._index.world.names_of(self._kind)
+            policies = self._index.world.refs_of(self._kind)
             self._every = self._attached(
                 attachment for policy in policies for attachment in self._attachments.get(policy, ())
             )
@@ -120,7 +120,7 @@ class AttachedPolicies:
             resource = self._index.get(attachment.policy)
             if resource is None or not _claims_target(attachment):
                 continue
-            policy, policies = self._index.filled(resource), by_node[target]
+            policy, policies = self._index.with_defaults(resource), by_node[target]
             if attachment.competes:
                 policies.competing[policy.ref] = policy
             if attachment.state == "attached":

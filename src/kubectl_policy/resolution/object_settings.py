@@ -69,7 +69,7 @@ class RuleSettings(Struct, frozen=True, dict=True, eq=False):
         resource = index.get(rule.object)
         if resource is None or rule.section not in sections:
             return {}
-        rules = items_at(resource.raw if written else index.raw(rule.object), "spec.rules")
+        rules = items_at(resource.raw if written else index.defaulted(rule.object), "spec.rules")
         position = sections.index(rule.section)
         # A route that has no rules gets one from its defaults.
         section = rules[position] if position < len(rules) else None

@@ -152,7 +152,7 @@ class Resolver:
 
     def _target(self, end: NodeRef) -> Mapping[str, Json]:
         """Return the object at the end of a path; its field `rule` is the rule there, with the contents of filters."""
-        return {**self._topology.index.raw(end.object), "rule": self.rules.fields(end)}
+        return {**self._topology.index.defaulted(end.object), "rule": self.rules.fields(end)}
 
     @cached_method
     def _policies_on_nodes(self, kind: GroupKind) -> PoliciesOnNodes | None:
@@ -223,7 +223,9 @@ def route_choices(
     if choice is None:
         return {}
     annotations = {
-        target.object: mapping_at(topology.index.raw(target.object), "metadata.annotations").get(choice.annotation)
+        target.object: mapping_at(topology.index.defaulted(target.object), "metadata.annotations").get(
+            choice.annotation
+        )
         for target in targets
         if target.object.group_kind in ROUTES
     }

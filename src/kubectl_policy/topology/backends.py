@@ -113,7 +113,7 @@ def _port_problem(
         return Problem(message=message, reason="BackendNotFound")
     if not implementation.unsupported_features:
         return None
-    ports = mappings_at(index.raw(ref.object), "spec.ports")
+    ports = mappings_at(index.defaulted(ref.object), "spec.ports")
     protocol = next((text_at(port, "appProtocol") for port in ports if port_at(port, "port") == ref.port), "")
     feature = _PROTOCOL_FEATURES.get(protocol)
     if feature not in implementation.unsupported_features:

@@ -181,7 +181,7 @@ def certificate_conditions(topology: Topology, policy: ObjectRef) -> tuple[Condi
 def _policy_targets(topology: Topology, policy: ObjectRef) -> list[NodeRef]:
     """Return the targets, which are in the policy's own namespace (LocalPolicyTargetReferenceWithSectionName)."""
     targets: list[NodeRef] = []
-    for reference in mappings_at(topology.index.raw(policy), "spec.targetRefs"):
+    for reference in mappings_at(topology.index.defaulted(policy), "spec.targetRefs"):
         target = refer(topology.index, {**reference, "namespace": None}, policy.namespace, SERVICE)
         if target.name:
             targets.append(NodeRef(target, text_at(reference, "sectionName")))
@@ -191,7 +191,7 @@ def _policy_targets(topology: Topology, policy: ObjectRef) -> list[NodeRef]:
 def authority_refs(topology: Topology, policy: ObjectRef) -> Iterator[CertificateRef]:
     """Yield the references of a BackendTLSPolicy to CA certificates, which are in its own namespace."""
     field = "spec.validation.caCertificateRefs"
-    for position, reference in enumerate(items_at(topology.index.raw(policy), field)):
+    for position, reference in enumerate(items_at(topology.index.defaulted(policy), field)):
         if isinstance(reference, Mapping):
             target = refer(topology.index, {**reference, "namespace": None}, policy.namespace, CONFIG_MAP)
             problem = authority_problem(topology.gateways, policy, target)

@@ -83,7 +83,7 @@ def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Pa
     spec: Mapping[str, Json] = {}
     named = _named(topology, gateway, kind)
     for ref in named:
-        spec = _merge(mapping_at(topology.index.raw(ref), "spec"), spec)
+        spec = _merge(mapping_at(topology.index.defaulted(ref), "spec"), spec)
     if _unread(topology, [*_holders(topology, gateway), *named]):
         return Parameters(spec=spec, present=None)
     return Parameters(spec=spec, present=any(topology.index.get(ref) for ref in named))
@@ -97,7 +97,11 @@ def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: Required
     named = _named(topology, gateway, enabling.group_kind)
     direct = parameters_ref(topology.index, gateway)
     is_own = direct and direct.object.group_kind == enabling.group_kind
-    if direct and is_own and value_at(topology.index.raw(direct.object), f"spec.{enabling.field}") not in (None, {}):
+    if (
+        direct
+        and is_own
+        and value_at(topology.index.defaulted(direct.object), f"spec.{enabling.field}") not in (None, {})
+    ):
         return ()
     return _unread(topology, [*_holders(topology, gateway), *named])
 

@@ -141,7 +141,7 @@ class PossibleRelations:
         return tuple(sorted(self._index.world.namespaces.difference(ref.name for ref in self._refs_of(NAMESPACE))))
 
     def _refs_of(self, kind: GroupKind) -> Iterable[ObjectRef]:
-        return self._index.world.names_of(kind)
+        return self._index.world.refs_of(kind)
 
     def may_be_backend(self, obj: ObjectRef) -> bool:
         """Whether requests may come to an object from a route by a reference of which that is not known."""

@@ -78,7 +78,7 @@ class ReferringRoutes:
 
     def _may_lead_to(self, kind: GroupKind, home: ObjectRef) -> Iterable[ObjectRef]:
         """Return the routes of a kind that may send requests to what is in a Namespace: those in it or that name it."""
-        return (*self._index.world.names_of(kind, home.name), *self._index.naming(kind, home))
+        return (*self._index.world.refs_of(kind, home.name), *self._index.naming(kind, home))
 
     def _may_filter(self, kind: GroupKind, obj: ObjectRef) -> Iterable[ObjectRef]:
         """Return the routes of a kind that may have filters that name an object; most routes have none."""

@@ -200,7 +200,7 @@ class Relations(Sections):
         if route.group_kind == HTTP_ROUTE:
             parents = {ref.object.group_kind for ref in parent_refs(self.index, route)}
             if not parents or not parents.isdisjoint(ROUTES):
-                self.index.world.names_of(HTTP_ROUTE)
+                self.index.world.refs_of(HTTP_ROUTE)
         return self.delegations.to(route)
 
     @cached_property
@@ -346,7 +346,7 @@ class Relations(Sections):
     @cached_method
     def objects_in(self, namespace: str) -> tuple[ObjectRef, ...]:
         """Return the objects in a namespace: of the hierarchy's kinds, kind by kind, then other or unread backends."""
-        objects = (ref for kind in HIERARCHY for ref in self.index.world.names_of(kind, namespace))
+        objects = (ref for kind in HIERARCHY for ref in self.index.world.refs_of(kind, namespace))
         home = ObjectRef(NAMESPACE, "", namespace)
         is_delegating = bool(self.delegations.refs)
         backends = self._backends_by_namespace.get(namespace, ()) if is_delegating else self.referring.backends.to(home)
@@ -383,7 +383,7 @@ class Relations(Sections):
         return grouped((backend.namespace, backend) for backend in self._routes_by_backend)
 
     def _routes(self) -> list[ObjectRef]:
-        return [route for kind in ROUTES for route in self.index.world.names_of(kind)]
+        return [route for kind in ROUTES for route in self.index.world.refs_of(kind)]
 
 
 def _may_name_other_kinds(text: bytes, number: int) -> bool:

@@ -57,7 +57,7 @@ class SharedRequests(Struct, frozen=True, dict=True, eq=False):
         for binding in relations.bindings(route):
             listener = relations.gateways.listener(binding.listener) if binding.listener else None
             if resource and listener and binding.state != "refused":
-                for requests in requests_at(relations.index.filled(resource), [listener]):
+                for requests in requests_at(relations.index.with_defaults(resource), [listener]):
                     is_taken[requests] = is_taken.get(requests, False) or binding.state == "attached"
         return is_taken
 

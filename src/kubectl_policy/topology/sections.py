@@ -37,7 +37,7 @@ class Sections:
             return tuple(listener.node.section for listener in self.gateways.listeners(obj))
         row = KINDS.get(obj.group_kind)
         if row and row.sections and obj.group_kind not in PORT_HOLDERS:
-            return section_names(self.index.raw(obj), row.sections, row.section_noun)
+            return section_names(self.index.defaulted(obj), row.sections, row.section_noun)
         return tuple(dict.fromkeys(self.ports(obj).values()))
 
     @cached_method
@@ -49,13 +49,15 @@ class Sections:
             resource = self.index.get(obj)
             return port_names(resource.raw) if resource else {}
         if kind in PORT_HOLDERS:
-            return port_names(self.index.raw(obj))
-        return ports_at(self.index.raw(obj), self._profiles.ports_of(kind) or ()) if self.has_ports(kind) else {}
+            return port_names(self.index.defaulted(obj))
+        return (
+            ports_at(self.index.defaulted(obj), self._profiles.port_fields(kind) or ()) if self.has_ports(kind) else {}
+        )
 
     @cached_method
     def has_ports(self, kind: GroupKind) -> bool:
         """Whether objects of a kind are known to have ports."""
-        return kind in PORT_HOLDERS or (kind not in HIERARCHY and self._profiles.ports_of(kind) is not None)
+        return kind in PORT_HOLDERS or (kind not in HIERARCHY and self._profiles.port_fields(kind) is not None)
 
     def has_known_sections(self, kind: GroupKind) -> bool:
         """Whether it is known which sections objects of a kind have, or that they have none."""

@@ -38,7 +38,7 @@ class Validation:
         """Yield reasons why an API server would refuse to create an object, and checks that were not possible."""
         schema = self._schema_of(resource)
         if schema:
-            yield from schema.diagnostics(resource, self._index.raw(resource.ref), self._evaluator())
+            yield from schema.diagnostics(resource, self._index.defaulted(resource.ref), self._evaluator())
 
     def dropped(self, resource: Resource) -> tuple[FieldPath, ...]:
         """Return the fields of an object that an API server would drop, as the schema does not know them."""

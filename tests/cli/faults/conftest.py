@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["home"]
 
 
-class Outcome(NamedTuple):
+class NodeInForce(NamedTuple):
     """What came out of a command, and how many seconds it took."""
 
     code: int
@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
 class Ask(Protocol):
     """Asks the bakery's cluster in this process."""
 
-    def __call__(self, *arguments: str, timeout: str = "2s") -> Outcome:
+    def __call__(self, *arguments: str, timeout: str = "2s") -> NodeInForce:
         """What came out of a command that the cluster may keep waiting for so long."""
         ...
 
@@ -71,11 +71,11 @@ def flags(bakery: FaultyServer, home: Path, tmp_path: Path) -> tuple[str, ...]: 
 def ask(flags: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> Ask:
     """`ask("describe", …)`."""
 
-    def call(*arguments: str, timeout: str = "2s") -> Outcome:
+    def call(*arguments: str, timeout: str = "2s") -> NodeInForce:
         start = time.perf_counter()
         code = run([*arguments, *flags, "--request-timeout", timeout])
         seconds = time.perf_counter() - start
         out, err = capsys.readouterr()
-        return Outcome(code, out, err, seconds)
+        return NodeInForce(code, out, err, seconds)
 
     return call

@@ -12,7 +12,7 @@ from tests.sources.cluster import faults
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.faults.conftest import Ask, Outcome
+    from tests.cli.faults.conftest import Ask, NodeInForce
     from tests.sources.cluster.faults import Fault
     from tests.sources.cluster.faulty import FaultyServer
 
@@ -63,7 +63,7 @@ COMMANDS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
 _ALLOWED: Final = 2
 
 
-def is_answer(outcome: Outcome, code: int, reason: str, limit: float) -> None:
+def is_answer(outcome: NodeInForce, code: int, reason: str, limit: float) -> None:
     """Assert that there is an answer which names a gap, in time and without anything that is not for people."""
     assert outcome.code == code, outcome
     assert outcome.out

@@ -41,8 +41,8 @@ def test_what_is_in_force_is_grouped_where_it_is_the_same() -> None:
         ((0,), [("color", "blue"), ("shade.dark", True), ("shade.list", [1, 2])]),
         ((1,), [("color", "black"), ("shade.dark", True), ("shade.list", [1, 2])]),
     ]
-    beaten = [[fate.source.object.name for fate in group.settings[0].instead_of] for group in color]
-    assert beaten == [["base"], ["base", "own"]]
+    superseded = [[fate.source.object.name for fate in group.settings[0].instead_of] for group in color]
+    assert superseded == [["base"], ["base", "own"]]
     assert [policy.name for policy in answer.policies] == ["base", "own", "strict", "first"]
     assert [policy.name for policy in answer.targeting.attached] == ["own"]
     assert [kind.kind for kind in answer.targeting.targeted_by] == ["ColorPolicy"]

@@ -31,7 +31,7 @@ def test_each_field_has_its_fate_on_every_path() -> None:
         field.field: (
             field.value,
             field.effective_on,
-            [(beater.by.object.name, beater.positions) for beater in field.superseded],
+            [(winner.by.object.name, winner.positions) for winner in field.superseded],
         )
         for field in answer.fields
     }

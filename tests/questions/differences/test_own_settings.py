@@ -14,7 +14,7 @@ from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.render.changes.settings import effect_sections
-from kubectl_policy.render.describe.policies import policy_tree
+from kubectl_policy.render.describe.policies import policy_text
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.questions.build import color_kind
@@ -238,7 +238,7 @@ class TestSeveralRoutes:
             ("a", (0,)),
             ("b", (1,)),
         ]
-        assert "replaced by what these HTTPRoutes say themselves" in to_text(policy_tree(answer, View(width=100)), 100)
+        assert "replaced by what these HTTPRoutes say themselves" in to_text(policy_text(answer, View(width=100)), 100)
 
     def test_the_policy_goes(self) -> None:
         """In one change."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.questions.graph.drawing import graph
-from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphOptions, GraphPolicy, Outcome, Picture
+from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphOptions, GraphPolicy, NodeInForce, Picture
 from tests import build
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def wins(picture: Picture) -> dict[str, list[tuple[str, ...]]]:
     }
 
 
-def outcomes(picture: Picture) -> dict[NodeRef, Outcome]:
+def outcomes(picture: Picture) -> dict[NodeRef, NodeInForce]:
     """What is in force at nodes, by these."""
     return {node.ref: node.outcome for node in picture.nodes if node.outcome}
 

@@ -277,13 +277,13 @@ class TestPolicies:
             "on-g Overridden",
         ]
         assert policies(drawn(self.EVERY, around(B)))[0] == "on-g Overridden"
-        beaten = [*WORLD, self.ON_GATEWAY, self.ON_A]
-        assert policies(drawn(beaten, around(B))) == ["on-g Enforced at Gateway g, HTTPRoute b, Service s"]
+        superseded = [*WORLD, self.ON_GATEWAY, self.ON_A]
+        assert policies(drawn(superseded, around(B))) == ["on-g Enforced at Gateway g, HTTPRoute b, Service s"]
         told = "on-g PartiallyEnforced at Gateway g, HTTPRoute b, Service s"
-        assert policies(drawn(beaten))[1] == told
-        assert policies(drawn(beaten, around(GATEWAY)))[1] == told
-        assert policies(drawn(beaten, around(self.ON_GATEWAY.ref)))[1] == told
-        assert policies(drawn(beaten, around(A, self.ON_GATEWAY.ref)))[1] == told
+        assert policies(drawn(superseded))[1] == told
+        assert policies(drawn(superseded, around(GATEWAY)))[1] == told
+        assert policies(drawn(superseded, around(self.ON_GATEWAY.ref)))[1] == told
+        assert policies(drawn(superseded, around(A, self.ON_GATEWAY.ref)))[1] == told
 
     def test_direct_ones(self) -> None:
         """Where they are."""

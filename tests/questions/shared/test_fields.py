@@ -148,7 +148,7 @@ def test_a_list_is_one_field_whether_or_not_it_is_merged() -> None:
     assert list(found) == ["paints", "deep.strokes", "size"]
     assert [field.value for field in found.values()] == [[RED, BLUE], [1], 1]
     assert found["paints"].effective_on == (0, 1)
-    assert [(beater.by.object.name, beater.positions) for beater in found["paints"].superseded] == [("own", (1,))]
+    assert [(winner.by.object.name, winner.positions) for winner in found["paints"].superseded] == [("own", (1,))]
     assert (found["deep.strokes"].effective_on, found["deep.strokes"].superseded) == ((0, 1), ())
 
 
@@ -157,7 +157,7 @@ def test_a_list_of_which_nothing_is_left_is_beaten_once() -> None:
     own = colours("own", "r", merge="StrategicMerge", paints=[{"name": "red", "opaque": False}, BLUE])
     field = outcomes(MERGING, ABOVE, own)["paints"]
     assert field.effective_on == (0,)
-    assert [(beater.by.object.name, beater.positions) for beater in field.superseded] == [("own", (1,))]
+    assert [(winner.by.object.name, winner.positions) for winner in field.superseded] == [("own", (1,))]
 
 
 def test_a_list_that_is_replaced_is_one_field_as_well() -> None:
@@ -353,11 +353,13 @@ def test_a_field_of_the_target_that_is_beaten_has_its_place_as_well() -> None:
         profile = kind(strategy=strategy, object_fields={"of": "spec.gatewayClassName"})
         world = [build.gateway("g", class_name="c"), on_gateway(of="x", a=1)]
         answer = describe(analyze(build.snapshot(*world), profiles=[profile]), build.node("Gateway", "g"))
-        beaten = {setting.field: setting.instead_of for group in answer.in_force for setting in group.settings}
-        found = [(fate.value, str(fate.declared_in)) for fate in beaten["of"] if fate.source.object.kind == "Gateway"]
+        superseded = {setting.field: setting.instead_of for group in answer.in_force for setting in group.settings}
+        found = [
+            (fate.value, str(fate.declared_in)) for fate in superseded["of"] if fate.source.object.kind == "Gateway"
+        ]
         assert found == own
-        assert all(fate.origin == build.ORIGIN for fate in beaten["of"])
-        assert not beaten.get("a")
+        assert all(fate.origin == build.ORIGIN for fate in superseded["of"])
+        assert not superseded.get("a")
 
 
 def test_what_nobody_writes_is_in_the_whole_object() -> None:

@@ -249,8 +249,8 @@ def test_routes_that_a_label_lets_in_are_said() -> None:
 
 def test_what_takes_something_away_is_offered_only_if_nothing_else_helps() -> None:
     """A policy is not deleted where a merge would do; where nothing else helps, it is said to be gone."""
-    beaten = usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2))
-    edits = offered(beaten)
+    superseded = usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2))
+    edits = offered(superseded)
     assert edits
     assert not any(each.also_changes.deletes for each in edits)
     (conflict,) = [cause for cause in CAUSES if cause.name == "a conflict"]

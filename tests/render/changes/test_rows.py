@@ -15,7 +15,7 @@ from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.diff import ProblemChanges
 from kubectl_policy.questions.differences.relations import EnforcementChange, ParentChange
 from kubectl_policy.render.changes.rows import LIMIT, diff_markdown, markdown
-from kubectl_policy.render.output.escape import inert, visible
+from kubectl_policy.render.output.escape import escape_controls, escape_markup
 from tests import build
 from tests.render.changes.differences import (
     GAP,
@@ -203,15 +203,15 @@ def test_what_is_relevant_to_security_stands_out() -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_text_is_text(text: str) -> None:
     """It comes out as it went in, and as nothing else."""
-    state_diff = inert(text)
+    state_diff = escape_markup(text)
     assert INERT.fullmatch(state_diff)
-    assert html.unescape(state_diff.replace("<!-- -->", "")) == visible(text)
+    assert html.unescape(state_diff.replace("<!-- -->", "")) == escape_controls(text)
 
 
 @pytest.mark.parametrize("text", ["@a", "#1", "a#1", "GH-1", "www.a", "http://a", ":a:", "$a$"])
 def test_what_github_looks_for_afterwards_is_taken_apart(text: str) -> None:
     """References become characters before it looks; a comment does not."""
-    assert text not in html.unescape(inert(text))
+    assert text not in html.unescape(escape_markup(text))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -223,7 +223,7 @@ def test_a_hostile_name_changes_no_structure(text: str) -> None:
 @given(st.text(max_size=60) | st.text(alphabet="|`\n\\<>@#[]()&;-:$*_~! a1", max_size=60))
 def test_no_name_changes_the_structure(text: str) -> None:
     """Nor any other text."""
-    assert INERT.fullmatch(inert(text))
+    assert INERT.fullmatch(escape_markup(text))
     _as_expected(hostile(text))
 
 

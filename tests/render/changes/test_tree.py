@@ -13,7 +13,7 @@ from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, FieldChange
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.changes.summary import summarize
-from kubectl_policy.render.changes.text import diff_tree, ending_section, first_lines
+from kubectl_policy.render.changes.text import diff_text, ending_section, first_lines
 from kubectl_policy.render.changes.traffic import list_line
 from kubectl_policy.render.output.text import Line, Segment, View, to_text
 from tests import build
@@ -221,7 +221,7 @@ def test_a_world_that_loses_a_gateway_and_gets_another() -> None:
     ]
     analysis = analyze(build.snapshot(*world, complete=True))
     moved = what_if(analysis, applied=[build.gateway("new")], deleted=[build.ref("Gateway", "old")])
-    text = to_text(diff_tree(diff(moved), View()), 100)
+    text = to_text(diff_text(diff(moved), View()), 100)
     for wanted in (
         "Lose some traffic\n  HTTPRoute default/r   any hostname   1 rule\n",
         "Get more traffic\n  HTTPRoute default/r   any hostname   1 rule\n",

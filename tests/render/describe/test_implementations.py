@@ -444,7 +444,7 @@ class TestExpected:
 class TestOverridesOfOneTarget:
     """What beats a default by overriding it need not be above it."""
 
-    def beaten(self, profile: PolicyKindProfile, *policies: Resource) -> str:
+    def superseded(self, profile: PolicyKindProfile, *policies: Resource) -> str:
         """The answer about the route, in one line."""
         return " ".join(tree(about(analysis_of(profile, *policies), "HTTPRoute", "r"), WIDE).split())
 
@@ -452,7 +452,7 @@ class TestOverridesOfOneTarget:
         """Nothing is above anything; the younger one gives way."""
         profile = replace(kind(MergeStrategy.PATCH_OVERRIDES), same_level="first-wins")
         policies = [colours("old", TO_ROUTE, color="red"), colours("p", TO_ROUTE, age=2, color="blue")]
-        text = self.beaten(profile, *policies)
+        text = self.superseded(profile, *policies)
         assert "instead of blue, default/p → HTTPRoute default/r (the older policy wins)" in text
         text = tree(about_policy(analysis_of(profile, *policies), "p"), WIDE)
         assert "gives way to ColorPolicy default/old → HTTPRoute default/r on both paths\n" in text
@@ -462,7 +462,7 @@ class TestOverridesOfOneTarget:
         profile = replace(kind(), stanzas="singular")
         on_rule = build.target("r", "HTTPRoute", "rule[0]")
         for target, age in ((on_rule, 2), (TO_ROUTE, 2), (TO_ROUTE, 0)):
-            text = self.beaten(
+            text = self.superseded(
                 profile,
                 colours("p", TO_ROUTE, default={"color": "blue"}),
                 colours("o", target, age=age, override={"color": "red"}),
@@ -473,7 +473,7 @@ class TestOverridesOfOneTarget:
         """On the Gateway, or on the Namespace of the route."""
         profile = replace(kind(), stanzas="singular")
         for target in (TO_GATEWAY, build.target("default", "Namespace", group="")):
-            text = self.beaten(
+            text = self.superseded(
                 profile,
                 colours("p", TO_ROUTE, default={"color": "blue"}),
                 colours("o", target, age=2, override={"color": "red"}),

@@ -11,10 +11,10 @@ from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.shared.in_force import Setting
-from kubectl_policy.render.describe.objects import object_tree
+from kubectl_policy.render.describe.objects import object_text
 from kubectl_policy.render.describe.rows import FieldRow, parent_of, together, words_of
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.wording.settings import why_without_effect
+from kubectl_policy.render.wording.settings import without_effect_phrase
 from kubectl_policy.resolution import Source
 from tests import build
 from tests.build import crd, gateway, node, policy, resource, route, service, snapshot, target
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 def lines(analysis: Analysis) -> list[str]:
     """What `describe` shows of HTTPRoute `r`, line by line."""
-    return [line.strip() for line in to_text(object_tree(describe(analysis, ROUTE), View(200)), 200).split("\n")]
+    return [line.strip() for line in to_text(object_text(describe(analysis, ROUTE), View(200)), 200).split("\n")]
 
 
 def reasons(analysis: Analysis) -> list[str]:
     """Why declared fields are without effect there."""
     (group,) = describe(analysis, ROUTE).in_force
-    return [why_without_effect(fate, group) for fate in group.without_effect]
+    return [without_effect_phrase(fate, group) for fate in group.without_effect]
 
 
 def test_a_merge_that_does_not_count() -> None:

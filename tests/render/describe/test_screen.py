@@ -122,15 +122,15 @@ def test_a_line_makes_room_for_what_was_beaten() -> None:
         with_them, without = (shown(answer, "tree", view).splitlines() for answer in (placed, ANSWER))
         remarks = [sum(row.lstrip().startswith("instead of") for row in rows) for rows in (with_them, without)]
         assert remarks[0] == remarks[1]
-    beaten = "instead of 15s, default/house (the route's own timeout wins)"
-    row = f"  timeout.http.requestTimeout      5s   {beaten}"
+    superseded = "instead of 15s, default/house (the route's own timeout wins)"
+    row = f"  timeout.http.requestTimeout      5s   {superseded}"
     assert row in shown(placed, "tree", TERMINAL).splitlines()
     line = LINES["timeout.http.requestTimeout"]
     for view, is_beside in ((View(120, terminal=True), True), (replace(TERMINAL, everything=True), False)):
         rows = (" ".join(row.split()) for row in shown(placed, "tree", view).splitlines())
         (row,) = (row for row in rows if row.startswith("timeout.http.requestTimeout 5s"))
         assert row.endswith(f":{line}")
-        assert (beaten in row) == is_beside
+        assert (superseded in row) == is_beside
 
 
 def test_read_from_a_file_it_fits_a_screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import Origin
 from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.questions.explain import Explanation
-from kubectl_policy.render.explain.statements import explanation_tree
+from kubectl_policy.render.explain.statements import explanation_text
 from kubectl_policy.render.output.text import View, to_text
 from tests.profiles.everything import KIND
 from tests.profiles.everything import profile as everything
@@ -32,7 +32,7 @@ def answer(profile: PolicyKindProfile, **changes: Any) -> Explanation:  # noqa: 
 
 def text(explanation: Explanation, view: View | None = None) -> str:
     """The answer as it is printed."""
-    return to_text(explanation_tree(explanation, view or View()), (view or View()).width)
+    return to_text(explanation_text(explanation, view or View()), (view or View()).width)
 
 
 def blank(**changes: Any) -> PolicyKindProfile:  # noqa: ANN401 (any field of the profile)

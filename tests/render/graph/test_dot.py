@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.render.graph.dot import graph_dot
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.pictures import words_of_svg
@@ -112,19 +112,19 @@ def test_names_are_names() -> None:
     drawn = json.loads(dot(text, "json"))
     names = {node["name"] for node in drawn["objects"] if not node["name"].startswith("cluster_")}
     assert names == {"GatewayClass public"} | {
-        visible(f"{kind} {name}/{name}").replace("\\", "\\\\")
+        escape_controls(f"{kind} {name}/{name}").replace("\\", "\\\\")
         for kind in ("Gateway", "HTTPRoute", "Service", "ColorPolicy")
         for name in HOSTILE
     }
     clusters = {node["label"] for node in drawn["objects"] if node["name"].startswith("cluster_")}
-    written = (visible(name).replace("&", "&amp;").replace("\\", "\\\\") for name in HOSTILE)
+    written = (escape_controls(name).replace("&", "&amp;").replace("\\", "\\\\") for name in HOSTILE)
     assert {f"namespace {name}" for name in written} == clusters
     assert all(line.isprintable() for line in text.splitlines())
     svg = dot(text, "svg")
     assert "<script" not in svg
     assert "<image" not in svg
     # As they are called, also where `\\N` would be the name of the node.
-    assert {" ".join(visible(name).split()) for name in HOSTILE} <= words_of_svg(svg)
+    assert {" ".join(escape_controls(name).split()) for name in HOSTILE} <= words_of_svg(svg)
 
 
 @needs_dot

@@ -17,7 +17,7 @@ from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions
 from kubectl_policy.render.graph.tree import graph_tree
 from kubectl_policy.render.graph.tree_rows import TreeRows
 from kubectl_policy.render.graph.wording import graph_headline
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.output.text import View, cells, to_text
 from tests import build
 from tests.questions.graph.drawings import around, drawn
@@ -729,7 +729,7 @@ class TestHostileNames:
         text = to_text(graph_tree(drawn(hostile_world(), EFFECTIVE), view), view.width)
         assert all(line.isprintable() for line in text.split("\n"))
         names_ = " ".join(" ".join(plain(text.splitlines())).split())
-        assert [name for name in HOSTILE if " ".join(visible(name).split()) not in names_] == []
+        assert [name for name in HOSTILE if " ".join(escape_controls(name).split()) not in names_] == []
 
     def test_a_line_break_in_a_name(self) -> None:
         """It is written out, in the one line of the route."""

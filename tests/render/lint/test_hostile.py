@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.lint.github import github_summary
-from kubectl_policy.render.output.escape import commands, uncommanding
+from kubectl_policy.render.output.escape import commands, escape_commands
 from kubectl_policy.render.output.formats import FORMATS
 from kubectl_policy.render.output.text import View
 from tests.render.lint.reports import EVERYTHING, HOSTILE, hostile
@@ -141,7 +141,7 @@ def _log(name: str) -> None:
 def test_text_is_harmless(name: str) -> None:
     """At a terminal, and to a CI that reads what comes out there."""
     for view in (View(terminal=True), View(everything=True), View(unicode=False)):
-        lines = uncommanding(shown(hostile(name), "text", view)).split("\n")
+        lines = escape_commands(shown(hostile(name), "text", view)).split("\n")
         assert all(line.isprintable() for line in lines)
         assert not any(map(commands, lines))
 

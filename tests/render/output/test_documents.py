@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.render.forms import OBJECT_DESCRIPTION
 from kubectl_policy.render.output.encoding import plain as plain_of
-from kubectl_policy.render.output.escape import uncommanding
+from kubectl_policy.render.output.escape import escape_commands
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.schema import SCHEMA, VALIDATOR
@@ -69,7 +69,7 @@ def _answers() -> list[Answer]:
 def test_json_is_the_document_in_one_piece(answer: Answer) -> None:
     """Byte for byte what the library writes of the plain document."""
     plain = document_of(answer)
-    assert _text(answer, "json") == uncommanding(json.dumps(plain, indent=2), "\\u00") + "\n"
+    assert _text(answer, "json") == escape_commands(json.dumps(plain, indent=2), "\\u00") + "\n"
 
 
 def test_the_schema_is_a_schema() -> None:

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.render.output.encoding import document, json_pieces, members, plain
-from kubectl_policy.render.output.escape import uncommanding
+from kubectl_policy.render.output.escape import escape_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,7 +136,7 @@ def test_json_is_as_the_library_writes_it(value: dict[str, Json]) -> None:
 @given(value=st.dictionaries(st.text(max_size=3), st.lists(st.text() | st.integers(), max_size=600), max_size=3))
 def test_long_lists_are_written_as_short_ones(value: dict[str, Json]) -> None:
     """Byte for byte, though a few hundred items at once."""
-    assert _written(value) == uncommanding(json.dumps(value, indent=2), "\\u00")
+    assert _written(value) == escape_commands(json.dumps(value, indent=2), "\\u00")
 
 
 def test_json_is_written_as_it_is_made() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy.render.output.encoding import as_field, as_yaml
-from kubectl_policy.render.output.escape import uncommanding, visible
+from kubectl_policy.render.output.escape import escape_commands, escape_controls
 from kubectl_policy.render.output.text import Line, Segment, cells, cut, lay_out, pad, to_text
 from kubectl_policy.text.configuration import read_configuration
 from tests.render.shown import as_json
@@ -88,19 +88,19 @@ def test_laying_out_loses_nothing_but_spaces(texts: list[str], width: int) -> No
 )
 def test_what_is_not_plain_text_is_written_out(text: str, shown: str) -> None:
     """Control characters, bidirectional controls, invisible and unpaired characters."""
-    assert visible(text) == shown
+    assert escape_controls(text) == shown
 
 
 @pytest.mark.parametrize("text", ["baker/oven", "[red]x[/red]", "パン屋", "größe", "a b"])
 def test_plain_text_stays(text: str) -> None:
     """Letters of every script, spaces and what Rich would take for markup."""
-    assert visible(text) == text
+    assert escape_controls(text) == text
 
 
 @given(st.text())
 def test_the_result_is_always_printable(text: str) -> None:
     """Whatever goes in, nothing comes out that a terminal would act on."""
-    assert visible(text).isprintable()
+    assert escape_controls(text).isprintable()
 
 
 COMMANDS = ("::add-mask::x", "  ::error file=a::b", "a ##[add-mask]b", "##vso[task.setvariable]x", "##teamcity[x]")
@@ -109,7 +109,7 @@ COMMANDS = ("::add-mask::x", "  ::error file=a::b", "a ##[add-mask]b", "##vso[ta
 @pytest.mark.parametrize("text", COMMANDS)
 def test_a_ci_obeys_no_text(text: str) -> None:
     """GitHub reads commands at the start of a line, spaces aside, and older ones anywhere in it."""
-    shown = uncommanding(f"fine\n{text}\nfine\n")
+    shown = escape_commands(f"fine\n{text}\nfine\n")
     assert shown != f"fine\n{text}\nfine\n"
     assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
     assert "##" not in shown
@@ -119,7 +119,7 @@ def test_a_ci_obeys_no_text(text: str) -> None:
 @pytest.mark.parametrize("text", ["a::b", "x: ::y", "## heading", "#[x]", "std::string ## [x]", "a #b"])
 def test_other_text_stays_as_it_is(text: str) -> None:
     """Only what would be obeyed is written out."""
-    assert uncommanding(text) == text
+    assert escape_commands(text) == text
 
 
 @pytest.mark.parametrize(
@@ -137,6 +137,6 @@ def test_a_ci_obeys_no_document(text: str, unicode: bool) -> None:  # noqa: FBT0
     """And it is the same document for all others."""
     document: dict[str, Json] = {text: [text, {"::debug::": text, "n": 1, "none": None}]}
     for shown, read in ((as_json(document), json.loads), (as_yaml(document, unicode=unicode), yaml.safe_load)):
-        assert uncommanding(shown) == shown
+        assert escape_commands(shown) == shown
         assert read(shown) == document
-    assert uncommanding(as_field(text, text, unicode=unicode)) == as_field(text, text, unicode=unicode)
+    assert escape_commands(as_field(text, text, unicode=unicode)) == as_field(text, text, unicode=unicode)

@@ -12,7 +12,7 @@ from kubectl_policy.model.fields import mapping_at, mappings_at
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain import explain
-from kubectl_policy.render.explain.statements import explanation_tree
+from kubectl_policy.render.explain.statements import explanation_text
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.implementations import manifests, places, policy_ref, without
@@ -236,4 +236,4 @@ def test_a_document_says_where_a_field_is_passed_over() -> None:
 def test_a_kind_is_explained_as_it_is(world: str, kind: str, expected: str) -> None:
     """What is passed over and when, who goes first, and what a setting is that nobody has set."""
     policy = explain(analyze(manifests(world)), kind)
-    assert expected in to_text(explanation_tree(policy, View(WIDE * 10)), WIDE * 10)
+    assert expected in to_text(explanation_text(policy, View(WIDE * 10)), WIDE * 10)

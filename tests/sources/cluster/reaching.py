@@ -15,7 +15,7 @@ from urllib3 import PoolManager
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.model import Json
 from kubectl_policy.sources.cluster.access import Access, ClusterOptions, access_to
-from kubectl_policy.sources.cluster.refusals import RequestRefused
+from kubectl_policy.sources.cluster.refusals import RequestFailed
 from tests.sources.cluster.faulty import FaultyServer
 
 CERTIFICATES: Final = Path(__file__).parent / "certificates"
@@ -66,10 +66,10 @@ def reaching(server: FaultyServer) -> Access:
     return access_of(server.url)
 
 
-def outcome(call: Callable[[], Mapping[str, Json]]) -> Mapping[str, Json] | RequestRefused:
+def outcome(call: Callable[[], Mapping[str, Json]]) -> Mapping[str, Json] | RequestFailed:
     try:
         return call()
-    except RequestRefused as refusal:
+    except RequestFailed as refusal:
         return refusal
 
 

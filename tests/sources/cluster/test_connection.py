@@ -19,7 +19,7 @@ from kubectl_policy.sources.cluster import connection as module
 from kubectl_policy.sources.cluster import responses
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Connection
-from kubectl_policy.sources.cluster.refusals import RequestRefused
+from kubectl_policy.sources.cluster.refusals import RequestFailed
 from tests.sources.cluster import faults
 from tests.sources.cluster.faults import Fault
 from tests.sources.cluster.faulty import FaultyServer, Handler, Kind
@@ -62,8 +62,8 @@ def impatient(server: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> FaultySe
     return server
 
 
-def refused(call: Callable[[], object]) -> RequestRefused:
-    with pytest.raises(RequestRefused) as caught:
+def refused(call: Callable[[], object]) -> RequestFailed:
+    with pytest.raises(RequestFailed) as caught:
         call()
     return caught.value
 

@@ -25,7 +25,7 @@ from kubectl_policy.sources.cluster.discovery import (
     read_cache,
     write_cache,
 )
-from kubectl_policy.sources.cluster.refusals import RequestRefused
+from kubectl_policy.sources.cluster.refusals import RequestFailed
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
 from tests.sources.cluster.reaching import reaching
@@ -146,7 +146,7 @@ def test_half_of_the_answer_is_better_than_none(new: FaultyServer, tmp_path: Pat
 
 def test_no_answer_is_a_refusal(new: FaultyServer, tmp_path: Path) -> None:
     new.fault("/*", faults.status(401))
-    with pytest.raises(RequestRefused, match="the credentials were refused"):
+    with pytest.raises(RequestFailed, match="the credentials were refused"):
         found(new, tmp_path)
 
 

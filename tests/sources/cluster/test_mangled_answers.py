@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy.sources.cluster.connection import Connection
-from kubectl_policy.sources.cluster.refusals import RequestRefused
+from kubectl_policy.sources.cluster.refusals import RequestFailed
 from tests.sources.cluster import faults
 from tests.sources.cluster.faults import Fault
 from tests.sources.cluster.faulty import FaultyServer
@@ -60,7 +60,7 @@ def is_understood(server: FaultyServer, fault: Fault) -> bool:
     """Whether an answer comes of a fault, or a refusal with its reason."""
     server.fault("/*", faults.then_hang_up(fault))
     result = outcome(lambda: Connection(reaching(server), timeout=0.25).get("/api"))
-    return bool(result.reason) if isinstance(result, RequestRefused) else isinstance(result, dict)
+    return bool(result.reason) if isinstance(result, RequestFailed) else isinstance(result, dict)
 
 
 @given(answers())

@@ -10,7 +10,7 @@ from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import InvalidHeader, ProtocolError, ProxyError, ReadTimeoutError, SSLError
 
 from kubectl_policy.sources.cluster.connection import Connection
-from kubectl_policy.sources.cluster.refusals import RequestRefused, refusal_of_error
+from kubectl_policy.sources.cluster.refusals import RequestFailed, refusal_of_error
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import CERTIFICATES, access_of
 
@@ -60,7 +60,7 @@ def test_other_errors(error: Exception, reason: str, retry: bool) -> None:  # no
 
 
 def reason_of(server: str, pool: PoolManager) -> str:
-    with pytest.raises(RequestRefused) as caught:
+    with pytest.raises(RequestFailed) as caught:
         Connection(access_of(server, pool=pool), timeout=5).get("/api")
     return caught.value.reason
 

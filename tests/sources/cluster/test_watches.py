@@ -15,7 +15,7 @@ from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kind_roles import NAMESPACE, SERVICE
 from kubectl_policy.sources.cluster.connection import METADATA, Connection
 from kubectl_policy.sources.cluster.discovery import Served
-from kubectl_policy.sources.cluster.refusals import RequestRefused
+from kubectl_policy.sources.cluster.refusals import RequestFailed
 from kubectl_policy.sources.cluster.responses import Watch
 from kubectl_policy.sources.cluster.watches import ReadVersions, watch_scopes
 from kubectl_policy.sources.cluster.world import EVENT, Query
@@ -155,7 +155,7 @@ def test_nothing_limits_a_watch_but_its_beginning(server: FaultyServer) -> None:
     later.join()
     server.fault(PATH, faults.silence)
     start = time.monotonic()
-    with pytest.raises(RequestRefused, match="no answer within --request-timeout"):
+    with pytest.raises(RequestFailed, match="no answer within --request-timeout"):
         connection.watch(PATH, {})
     assert time.monotonic() - start < 0.6
 
@@ -172,13 +172,13 @@ def test_another_thread_can_end_it(server: FaultyServer) -> None:
 def test_what_is_too_old_is_gone(server: FaultyServer) -> None:
     """It is told in an event, or by the status; also after the deadline."""
     server.oldest = 1_500
-    with pytest.raises(RequestRefused, match="gone") as caught:
+    with pytest.raises(RequestFailed, match="gone") as caught:
         next(iter(watched(server)))
     assert (caught.value.status, caught.value.message) == (410, "too old resource version")
     server.fault(PATH, faults.status(410))
     connection = Connection(reaching(server), timeout=0.2)
     time.sleep(0.25)
-    with pytest.raises(RequestRefused, match="gone"):
+    with pytest.raises(RequestFailed, match="gone"):
         connection.watch(PATH, {})
 
 
@@ -195,7 +195,7 @@ def test_what_is_too_old_is_gone(server: FaultyServer) -> None:
 )
 def test_what_goes_wrong_is_a_refusal(server: FaultyServer, fault: Fault, reason: str) -> None:
     server.fault(PATH, fault)
-    with pytest.raises(RequestRefused, match=reason):
+    with pytest.raises(RequestFailed, match=reason):
         _ = [*watched(server)]
 
 
@@ -217,5 +217,5 @@ def test_of_secrets_metadata_alone_is_watched(server: FaultyServer) -> None:
     with pytest.raises(ValueError, match="nothing but metadata"):
         watched(server, path=path)
     server.fault(path, faults.raw(b'{"type": "ADDED", "object": {"kind": "Secret", "data": {"key": "c2VjcmV0"}}}\n'))
-    with pytest.raises(RequestRefused, match="does not give the metadata of Secrets alone"):
+    with pytest.raises(RequestFailed, match="does not give the metadata of Secrets alone"):
         _ = [*Connection(reaching(server)).watch(path, {}, METADATA)]

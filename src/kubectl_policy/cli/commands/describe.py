@@ -10,7 +10,7 @@ from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import Fields, OutputOption, PolicyKinds, SelectionOption, ShowAll
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.syntax import split_objects
-from kubectl_policy.cli.terminal import complain
+from kubectl_policy.cli.terminal import write_remarks
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.forms import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 
@@ -73,7 +73,7 @@ def describe(
     call.show(forms, answer, analysis, problems=answer.problems, unseen=answer.unseen, everything=show_all)
     mention_namespaces(analysis, subjects)
     if authors:
-        complain(*authors.complaints)
+        write_remarks(*authors.complaints)
     return 0
 
 
@@ -83,7 +83,7 @@ def _author(
     """Return the author of a setting that is written at `origin`: from `managedFields`, else from git."""
     from kubectl_policy.model.authorship import field_owner
 
-    owner = field_owner(analysis.index.raw(placed.source.object), placed.declared_in.steps)
+    owner = field_owner(analysis.index.defaulted(placed.source.object), placed.declared_in.steps)
     return owner or (authors.of(origin) if origin else None)
 
 

@@ -113,7 +113,7 @@ def lint(
 
     from kubectl_policy.cli.linting.project import find_project
     from kubectl_policy.cli.linting.reading import Reader
-    from kubectl_policy.cli.linting.reporting import Linting, parse_outputs, summarise, write_file, write_files
+    from kubectl_policy.cli.linting.reporting import LintRun, parse_outputs, summarise, write_file, write_files
 
     output, files = parse_outputs(format_ or (), call.output, is_single=call.collected is None)
     if call.collected is not None and (format_ or baseline or write_baseline):
@@ -140,7 +140,7 @@ def lint(
     )
     mapped = [*project.path_map.items(), *map(_pair, path_map or ())]
     read = Reader(call, settings, project.root, context_from or project.context_from, mapped).read(diff_base)
-    linting = Linting(read, settings, project)
+    linting = LintRun(read, settings, project)
     # A baseline that is being written does not count yet.
     report = linting.report("" if write_baseline else baseline or project.baseline)
     if call.namespace and not (report.scope.objects or report.findings):

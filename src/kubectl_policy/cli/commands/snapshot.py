@@ -67,7 +67,7 @@ def snapshot(
     else:
         write(output, parts)
     unread = f"; {count(len(taken.gaps), 'thing')} could not be read" if taken.gaps else ""
-    terminal.complain(f"{count(len(taken.resources), 'object')} in the snapshot{unread}")
+    terminal.write_remarks(f"{count(len(taken.resources), 'object')} in the snapshot{unread}")
     mention_remaining_problems(analysis)
     return 0
 

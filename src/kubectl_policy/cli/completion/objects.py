@@ -53,7 +53,7 @@ class ManifestObjects:
         for kind in self._analysis.index.group_kinds:
             is_unrelated = kind not in TARGET_KINDS and is_kubernetes_own(kind)
             role: KindRole = "policies" if registry.profile_of(kind) else "unrelated" if is_unrelated else "targets"
-            kinds[role].append(registry.names_of(kind))
+            kinds[role].append(registry.kind_names(kind))
         return kinds
 
     def names(self, types: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:

@@ -73,7 +73,7 @@ class Reader:
         try:
             before = self._load(state, lines)
         except NothingThereError as nothing:
-            terminal.complain(f"everything counts as new: {nothing.message}")
+            terminal.write_remarks(f"everything counts as new: {nothing.message}")
         # A single world in both states is the same world, whatever its names.
         if len(snapshots) == len(before) == 1:
             before = dict(zip(snapshots, before.values(), strict=True))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _WIDTH = 10_000
 
 
-class Linting:
+class LintRun:
     """The findings in the input, by the settings of a project."""
 
     def __init__(self, read: LintInput, settings: LintSettings, project: Project) -> None:

@@ -69,7 +69,7 @@ def backend_port_missing(world: LintWorld) -> Iterator[Finding]:
         wanted, field = backend.ref.port, backend.ref.field
         ports = [
             (number, port_at(port, "targetPort"))
-            for port in mappings_at(world.index.raw(backend.ref.object), "spec.ports")
+            for port in mappings_at(world.index.defaulted(backend.ref.object), "spec.ports")
             if (number := port_at(port, "port")) is not None
         ]
         meant = [number for number, target in ports if target == wanted] or [number for number, _ in ports]
@@ -216,7 +216,7 @@ def lost_with(topology: Topology, route: ObjectRef, backend: Backend, status: st
         return "; nothing is mirrored"
     if not backend.ref.forwards:
         return "; requests to this rule are refused, as nothing can let them in"
-    filters = mappings_at(topology.index.raw(route), f"spec.rules[{backend.ref.rule}].filters")
+    filters = mappings_at(topology.index.defaulted(route), f"spec.rules[{backend.ref.rule}].filters")
     if backend.routes is not None or any(value_at(entry, "requestRedirect") is not None for entry in filters):
         return ""
     traffic, fail = "connections", "fail"
@@ -307,7 +307,7 @@ def duplicate_backendref(world: LintWorld) -> Iterator[Finding]:
         if len(backends) > 1 and len({(backend.ref.rule, backend.ref.object) for backend in backends}) < len(backends):
             first = dict[object, str]()
             for ref in (backend.ref for every in sharing(backends).values() for backend in every):
-                if not items_at(world.index.raw(route.ref), f"{ref.field}.filters"):
+                if not items_at(world.index.defaulted(route.ref), f"{ref.field}.filters"):
                     earlier = first.setdefault((ref.rule, ref.object, ref.port), ref.field)
                     if earlier != ref.field:
                         message = f"it names {ref.object} as {earlier} does, so that their weights add up"

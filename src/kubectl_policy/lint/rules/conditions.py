@@ -91,7 +91,7 @@ def _marked_by(world: LintWorld, report: ReportedClaim) -> Iterator[ObjectRef]:
         if attachment.policy.group_kind == report.comparison.policy_kind and attachment.state == "attached"
     ]
     for policy in policies:
-        conditions = reported_conditions(world.index.raw(policy))
+        conditions = reported_conditions(world.index.defaulted(policy))
         if not any(NOT_WORKING.get(condition.type) == condition.status for condition in conditions):
             yield policy
 

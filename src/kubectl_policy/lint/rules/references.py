@@ -76,7 +76,7 @@ def refgrant_too_broad(world: LintWorld) -> Iterator[Finding]:
                 continue
             names = every.get((kind, inside))
             if names is None:
-                names = every[kind, inside] = {ref.name for ref in world.index.world.names_of(kind, inside)}
+                names = every[kind, inside] = {ref.name for ref in world.index.world.refs_of(kind, inside)}
             used = names & mentioned
             if len(used) == 1 and len(names) > 1:
                 yield _too_broad(world, grant, f"spec.to[{position}].name", ObjectRef(kind, inside, *used), len(names))
@@ -172,7 +172,7 @@ def ca_and_wellknown(world: LintWorld) -> Iterator[Finding]:
     Source: BackendTLSPolicyValidation, its two rules (Gateway API, apis/v1/backendtlspolicy_types.go).
     """
     for policy in world.of_kind(BACKEND_TLS_POLICY):
-        validation = mapping_at(world.index.raw(policy.ref), "spec.validation")
+        validation = mapping_at(world.index.defaulted(policy.ref), "spec.validation")
         references, known = items_at(validation, "caCertificateRefs"), value_at(validation, "wellKnownCACertificates")
         # Before its version v1alpha3, the kind had other fields.
         is_older = value_at(policy.raw, "spec.tls") is not None
@@ -296,7 +296,7 @@ def _not_a_certificate(world: LintWorld, policy: Resource, ref: CertificateRef, 
     if own_kind or own_format or not problem.certain:
         return world.unknown(policy, ref.field, problem.message)
     # Some implementations take the certificate under another key.
-    keys = mapping_at(world.index.raw(target), "data")
+    keys = mapping_at(world.index.defaulted(target), "data")
     has_other_key = bool(keys) and "ca.crt" not in keys
     unless = "unless the implementation takes another key, " if has_other_key else ""
     return Finding(
@@ -341,7 +341,7 @@ def _settings_of(world: LintWorld, policy: Resource, profile: PolicyKindProfile)
     """Yield the needs of a policy, then its other backends."""
     index, fields = world.index, set[str]()
     invalid = FAILING_REQUESTS if profile.when_invalid == "errors" else "; without it, the policy is not valid"
-    for named in named_needs(index, index.filled(policy), profile.every_need):
+    for named in named_needs(index, index.with_defaults(policy), profile.every_need):
         if isinstance(named, NotAttached) or named.guessed or named.need.by == "labels":
             continue
         fields.add(named.field)

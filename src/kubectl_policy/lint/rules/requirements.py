@@ -68,7 +68,7 @@ def route_without_required_policy(world: LintWorld) -> Iterator[Finding]:
 def _kinds(world: LintWorld, requirement: Requirement) -> list[GroupKind]:
     registry = world.registry
     known = {*registry.profiled(built_in_groups()), *(profile.group_kind for profile in registry.policy_kinds)}
-    names = [(kind, registry.names_of(kind)) for kind in sorted(known)]
+    names = [(kind, registry.kind_names(kind)) for kind in sorted(known)]
     return [kind for kind, called in names if any(is_called(called, name) for name in requirement.policies)]
 
 

@@ -291,7 +291,7 @@ def uncomputed_policies(analysis: Analysis, objects: Sequence[ObjectRef]) -> Ite
         if profile.attaches_as_known and profile.references_alone:
             continue
         index, kind = analysis.index, profile.group_kind
-        every = index.world.names_of(kind)
+        every = index.world.refs_of(kind)
         homeless = [policy for policy in every if is_unknown(policy.namespace)]
         possible: dict[ObjectRef, list[ObjectRef]] = {}
         for obj in (obj for obj in objects if obj.group_kind in profile.declared_targets):
@@ -299,7 +299,7 @@ def uncomputed_policies(analysis: Analysis, objects: Sequence[ObjectRef]) -> Ite
             if profile.cross_namespace is False:
                 candidates = every if is_unknown(obj.namespace) else homeless
                 perhaps = [policy for policy in candidates if may_equal(policy.namespace, obj.namespace)]
-                near = list(dict.fromkeys((*index.world.names_of(kind, obj.namespace), *perhaps)))
+                near = list(dict.fromkeys((*index.world.refs_of(kind, obj.namespace), *perhaps)))
             possible[obj] = [policy for policy in near if not analysis.attachments[policy]]
         policies = list(dict.fromkeys(policy for near in possible.values() for policy in near))
         if policies:

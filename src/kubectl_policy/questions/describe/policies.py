@@ -176,7 +176,7 @@ def _transferred(target: NodeRef, first: NodeRef, declared: Declared) -> Declare
     if not any(itself in fate.superseded_by for fate in declared.fates):
         return declared
     fates = (
-        replace(fate, superseded_by=tuple(at_target if beater == itself else beater for beater in fate.superseded_by))
+        replace(fate, superseded_by=tuple(at_target if winner == itself else winner for winner in fate.superseded_by))
         for fate in declared.fates
     )
     return replace(declared, fates=tuple(fates))
@@ -189,8 +189,8 @@ def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutco
     superseded: dict[Source, dict[int, None]] = {}
     for position, fate in fates:
         positions_in.setdefault(fate.state, {})[position] = None
-        for beater in fate.superseded_by:
-            superseded.setdefault(beater, {})[position] = None
+        for winner in fate.superseded_by:
+            superseded.setdefault(winner, {})[position] = None
     declared = outcomes[0][1]
     return FieldOutcome(
         field=declared.field,
@@ -199,7 +199,7 @@ def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutco
         defaulted=declared.defaulted,
         effective_on=tuple(positions_in.get("effective", ())),
         undecided_on=tuple(positions_in.get("undecided", ())),
-        superseded=tuple(SupersededBy(beater, tuple(positions)) for beater, positions in superseded.items()),
+        superseded=tuple(SupersededBy(winner, tuple(positions)) for winner, positions in superseded.items()),
         rejected="rejected" in positions_in,
         ignored_on=tuple(positions_in.get("unheeded", ())),
         port_entry_on=tuple(dict.fromkeys(position for position, fate in fates if fate.by_port)),

@@ -130,7 +130,7 @@ def parent_changes(comparison: StateComparison) -> tuple[ParentChange, ...]:
     routes: Collection[ObjectRef] = (
         around.routes
         if around
-        else dict.fromkeys(route for state in states for kind in ROUTES for route in state.index.world.names_of(kind))
+        else dict.fromkeys(route for state in states for kind in ROUTES for route in state.index.world.refs_of(kind))
     )
     return tuple(change for route in sorted(routes) for change in _parents_of(comparison, route))
 
@@ -247,7 +247,7 @@ class _Lasting:
 
     def standings(self) -> tuple[Standing, Standing] | None:
         """Enforcement in the earlier and in the later state; None if looking everywhere costs no more."""
-        if len(self._before.index.world.names_of(self._policy.group_kind)) >= len(self._routes):
+        if len(self._before.index.world.refs_of(self._policy.group_kind)) >= len(self._routes):
             return None
         common = self._in_both()
         if common is None:

@@ -126,7 +126,7 @@ class Serving:
     @cached_method
     def rules(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         """The rules of a route in their order."""
-        raws = items_at(self.analysis.index.raw(route), "spec.rules")
+        raws = items_at(self.analysis.index.defaulted(route), "spec.rules")
         backends: list[list[Backend]] = [[] for _ in raws]
         for backend in self.topology.backends(route):
             if backend.ref.forwards:
@@ -162,7 +162,7 @@ class Serving:
 
     def _status(self, obj: ObjectRef, profile: PolicyKindProfile) -> int | None:
         """The status with which a filter answers requests; None if it lets them through."""
-        return integer_at(self.analysis.index.raw(obj), f"spec.{profile.answers}") if profile.answers else None
+        return integer_at(self.analysis.index.defaulted(obj), f"spec.{profile.answers}") if profile.answers else None
 
     def _ended(self, rule: RuleAnswers, named: Iterable[_Named]) -> RuleAnswers:
         """A rule as it is if all of its requests fail, for a policy that is not valid or for what its filters name."""
@@ -272,7 +272,7 @@ def _listeners(analysis: Analysis, node: NodeRef) -> Iterator[NodeRef]:
 def owner(index: Index, ref: ObjectRef, key: str) -> str:
     """Return the owner by the label or annotation of an object, else of its Namespace; empty if neither names one."""
     for obj in (ref, ObjectRef(NAMESPACE, "", ref.namespace)):
-        raw = index.raw(obj)
+        raw = index.defaulted(obj)
         named = labels_of(raw).get(key) or mapping_at(raw, "metadata.annotations").get(key)
         if isinstance(named, str) and named:
             return named

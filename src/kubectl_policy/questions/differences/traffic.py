@@ -161,7 +161,7 @@ def _routes_that_may_differ(comparison: StateComparison, failing: Collection[Obj
         return sorted(comparison.surroundings.routes.union(failing))
     worlds = (before.index.world, after.index.world)
     # They come nearly in their order, which a set would lose.
-    every = sorted(dict.fromkeys(route for world in worlds for kind in ROUTES for route in world.names_of(kind)))
+    every = sorted(dict.fromkeys(route for world in worlds for kind in ROUTES for route in world.refs_of(kind)))
     if any(ref.group_kind not in _LOOKED_UP for ref in (*comparison.changed, *comparison.gone)):
         return every
     old, new = before.topology, after.topology
@@ -343,7 +343,7 @@ class _OneWay:
         index, relations = self._lacking.analysis.index, self._lacking.topology.relations
         world, names = index.world, {name for _, name in self._names} - {_ANY_HOST}
         if len(names) > MAX_SINGLE_QUESTIONS or relations.delegations.refs:
-            return [route for kind in ROUTES for route in world.names_of(kind)]
+            return [route for kind in ROUTES for route in world.refs_of(kind)]
         holders, gateways = {gateway for gateway, _ in self._names}, relations.gateways
         for name in names:
             holders.update(holder for kind in LISTENER_HOLDERS for holder in index.naming(kind, name))

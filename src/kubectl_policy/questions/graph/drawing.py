@@ -22,7 +22,7 @@ from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, unknown_parents
 from kubectl_policy.questions.graph.links import FRONTEND, INSIDE, Links
-from kubectl_policy.questions.graph.nodes import Outcomes, about_kinds, affected_part, is_there, node_of, with_kinds
+from kubectl_policy.questions.graph.nodes import NodesInForce, about_kinds, affected_part, is_there, node_of, with_kinds
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture, numbered_links
 from kubectl_policy.questions.shared.effects import affected_nodes, from_the_root
 from kubectl_policy.questions.shared.reported import ReportedCondition, contrary_report, has_report
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.graph.picture import Outcome
+    from kubectl_policy.questions.graph.picture import NodeInForce
 
 _EVERYTHING: Final = GraphOptions()
 # Kinds whose objects are drawn whatever leads to them; backends are drawn where something leads to them.
@@ -128,7 +128,7 @@ class Drawing:
 
     def _draw_everything(self) -> None:
         for kind in _ROOTS:
-            for obj in self.analysis.index.world.names_of(kind):
+            for obj in self.analysis.index.world.refs_of(kind):
                 self._add(NodeRef(obj))
                 for link in self._links.made_by(obj):
                     self._add_link(link)
@@ -310,10 +310,10 @@ class Drawing:
         self.nodes = kept = dict.fromkeys(nodes)
         self.edges = {link: None for link in self.edges if link.parent in kept and link.child in kept}
 
-    def _outcomes(self, nodes: Iterable[NodeRef], doubtful: frozenset[str]) -> dict[NodeRef, Outcome]:
+    def _outcomes(self, nodes: Iterable[NodeRef], doubtful: frozenset[str]) -> dict[NodeRef, NodeInForce]:
         # What is in force is told at rules and listeners, or at an object of which none are drawn.
         sections = self.analysis.topology.sections
-        outcomes = Outcomes(self.analysis, self.asked.policy_kinds, doubtful)
+        outcomes = NodesInForce(self.analysis, self.asked.policy_kinds, doubtful)
         return {
             node: outcome
             for node in nodes

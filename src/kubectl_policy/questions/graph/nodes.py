@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import items_at, mappings_at, strings_at
 from kubectl_policy.model.kind_roles import KINDS, NAMESPACE, PORT_HOLDERS, ROUTES
 from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.graph.picture import GraphNode, Outcome, Win
+from kubectl_policy.questions.graph.picture import GraphNode, KindInForce, NodeInForce
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import EffectiveEntry, effective_entries, own_settings_entries, summary_of
 
@@ -29,7 +29,7 @@ def node_of(
     *,
     virtual: bool = False,
     may_differ: bool = False,
-    outcome: Outcome | None = None,
+    outcome: NodeInForce | None = None,
 ) -> GraphNode:
     """Return a node as it is in one state."""
     index, obj, section = analysis.index, node.object, node.section
@@ -93,15 +93,15 @@ def is_there(analysis: Analysis, node: NodeRef) -> bool:
     return analysis.index.presence(obj) == "present"
 
 
-class Outcomes:
+class NodesInForce:
     """Outcomes at rules of routes and at listeners; equal ones are put into words once."""
 
     def __init__(self, analysis: Analysis, kinds: frozenset[GroupKind], doubtful: frozenset[str]) -> None:
         """Take the policy kinds that count (none: all), and the objects that may be different."""
         self._analysis, self._kinds, self._doubtful = analysis, kinds, doubtful
-        self._wins: dict[tuple[Resolution, GroupKind], Win] = {}
+        self._wins: dict[tuple[Resolution, GroupKind], KindInForce] = {}
 
-    def at(self, node: NodeRef) -> Outcome | None:
+    def at(self, node: NodeRef) -> NodeInForce | None:
         """Settings in force at a node, kind by kind; None if there are none, as where no traffic comes."""
         topology = self._analysis.topology
         paths = tuple(path for path in covered_paths(self._analysis, node) if topology.carries_traffic(path))
@@ -109,7 +109,7 @@ class Outcomes:
         positions = grouped((self._win(entry), entry.path) for entry in entries if self._counts(entry, node))
         wins = [replace(win, positions=on_paths) for win, on_paths in positions.items() if win.policies or win.summary]
         wins.sort(key=lambda win: (win.policy_kind, win.positions))
-        return Outcome(paths=paths, wins=tuple(wins)) if wins else None
+        return NodeInForce(paths=paths, wins=tuple(wins)) if wins else None
 
     def _counts(self, entry: EffectiveEntry, node: NodeRef) -> bool:
         """Whether a kind is asked for and takes effect there: at a listener, what is on its way to routes does not."""
@@ -118,14 +118,14 @@ class Outcomes:
             return False
         return node.object.group_kind in ROUTES or profile.policy_class == "direct" or bool(profile.effective_targets)
 
-    def _win(self, entry: EffectiveEntry) -> Win:
+    def _win(self, entry: EffectiveEntry) -> KindInForce:
         resolution, kind = entry.effective.resolution, entry.effective.target.object.group_kind
         if (resolution, kind) not in self._wins:
             profile = self._analysis.registry.profile(resolution.kind)
             # What a rule says itself is in force as well, and no policy's.
             policies = () if profile.route_settings else resolution.policies_in_force
             taking_part = {str(part.source.object) for part in resolution.contributions}
-            self._wins[resolution, kind] = Win(
+            self._wins[resolution, kind] = KindInForce(
                 policy_kind=resolution.kind,
                 policies=tuple(sorted(policies)),
                 summary=summary_of(entry.effective, profile.at(kind)),

@@ -103,7 +103,7 @@ class GraphFacts(GraphOptions, frozen=True, kw_only=True):
     two_states: Annotated[bool, Meta(description="Whether two states are compared; otherwise mark is empty.")]
 
 
-class Win(Struct, frozen=True, kw_only=True):
+class KindInForce(Struct, frozen=True, kw_only=True):
     """Settings of one policy kind in force at a node, equal on all of its paths."""
 
     policy_kind: Annotated[GroupKind, Meta(description="The policy kind.")]
@@ -128,11 +128,11 @@ class Win(Struct, frozen=True, kw_only=True):
         return numbers(self.positions)
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class NodeInForce(Struct, frozen=True, kw_only=True):
     """Settings in force at a rule of a route or a listener, with the paths that carry traffic there."""
 
     paths: tuple[Path, ...]
-    wins: tuple[Win, ...]
+    wins: tuple[KindInForce, ...]
 
 
 _TARGETS: Final = (
@@ -177,7 +177,7 @@ class GraphNode(_Drawn, frozen=True, kw_only=True):
         bool, Meta(description="In a comparison of two states: whether the settings in force differ.")
     ] = False
     # None where nothing is in force, or where that was not asked for.
-    outcome: Outcome | None = None
+    outcome: NodeInForce | None = None
 
     @property
     def paths(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
@@ -185,7 +185,7 @@ class GraphNode(_Drawn, frozen=True, kw_only=True):
         return numbered(self.outcome.paths) if self.outcome else ()
 
     @property
-    def in_force(self) -> Annotated[tuple[Win, ...], Meta()]:
+    def in_force(self) -> Annotated[tuple[KindInForce, ...], Meta()]:
         """The settings in force at a rule or a listener; empty without --effective."""
         return self.outcome.wins if self.outcome else ()
 

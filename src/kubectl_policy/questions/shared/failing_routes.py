@@ -107,7 +107,7 @@ def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
     """Each policy that makes requests fail, why it is not valid, and a path on which it would hold."""
     kinds: dict[GroupKind, list[ObjectRef]] = {}
     failing = (profile.group_kind for profile in analysis.registry.policy_kinds if profile.when_invalid == "errors")
-    for policy in (ref for kind in failing for ref in analysis.index.world.names_of(kind)):
+    for policy in (ref for kind in failing for ref in analysis.index.world.refs_of(kind)):
         if any(reference.fails_requests for reference in analysis.attachments[policy]):
             kinds.setdefault(policy.group_kind, []).append(policy)
     for kind, policies in kinds.items():

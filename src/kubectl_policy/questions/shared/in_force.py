@@ -236,11 +236,11 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
     profile = analysis.registry.profile(resolution.kind).at(effective.target.object.group_kind)
     locations = FieldLocations(analysis, effective, profile)
     fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(resolution, profile))]
-    beaten: dict[Field, list[Fate]] = {}
+    superseded: dict[Field, list[Fate]] = {}
     for field, leaf, fate in (*fates, *resolution.object_fates):
         if fate.state not in {"effective", "undecided"}:
             origin, declared_in = origin_of(analysis, fate.source), locations.field(field, leaf)
-            beaten.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
+            superseded.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
     settings = tuple(
         Setting(
             field=named.name,
@@ -249,7 +249,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
             removed=named.leaf.removed,
             defaulted=named.leaf.defaulted,
             certain=named.leaf.source not in resolution.undecided,
-            instead_of=tuple(beaten.pop(named.field, ())),
+            instead_of=tuple(superseded.pop(named.field, ())),
             origin=origin_of(analysis, named.leaf.source),
             declared_in=locations.field(named.field, named.leaf),
             security=profile.is_security(named.field[1:] if profile.all_apply else named.field),
@@ -287,7 +287,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
             passes_down=entries[0].passes_down,
         ),
         settings=settings,
-        without_effect=tuple(fate for fates in beaten.values() for fate in fates),
+        without_effect=tuple(fate for fates in superseded.values() for fate in fates),
         contest=Contest(
             order=tuple(part.source for part in parts),
             members=resolution.members,

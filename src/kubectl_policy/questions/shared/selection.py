@@ -267,7 +267,7 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
         return unread
     _require_unhidden(analysis, refs)
     where = namespace if any(ref.namespace for ref in refs) else ""
-    existing = [ref for kind in kinds for ref in index.world.names_of(kind)]
+    existing = [ref for kind in kinds for ref in index.world.refs_of(kind)]
     # Others may be there and not be given out.
     is_known = not any(any(index.absence.hiding(replace(ref, name=""))) for ref in refs)
     raise not_found(existing, type_name, name, where, index.source if is_known else "")
@@ -314,12 +314,12 @@ def kinds_named(analysis: Analysis, type_name: str) -> tuple[GroupKind, ...]:
     """The kinds that a type name can mean, those with objects in the snapshot first, then by group and kind."""
     kinds = {names.group_kind for names in _all_kinds(analysis) if is_called(names, type_name)}
     if not kinds:
-        in_settings = map(analysis.registry.names_of, analysis.kinds_in_settings)
+        in_settings = map(analysis.registry.kind_names, analysis.kinds_in_settings)
         kinds = {names.group_kind for names in in_settings if is_called(names, type_name)}
     if len(kinds) < 2:  # noqa: PLR2004 (nothing to compare)
         return tuple(kinds)
-    names_of = analysis.index.world.names_of
-    return tuple(sorted(kinds, key=lambda kind: (not names_of(kind), kind)))
+    refs_of = analysis.index.world.refs_of
+    return tuple(sorted(kinds, key=lambda kind: (not refs_of(kind), kind)))
 
 
 def is_called(names: KindNames, type_name: str) -> bool:
@@ -331,7 +331,7 @@ def is_called(names: KindNames, type_name: str) -> bool:
 
 def _all_kinds(analysis: Analysis) -> Iterable[KindNames]:
     """Every kind with a name: built in, defined in the snapshot, or guessed from an object's kind."""
-    return map(analysis.registry.names_of, dict.fromkeys((*analysis.index.kinds, *analysis.index.group_kinds)))
+    return map(analysis.registry.kind_names, dict.fromkeys((*analysis.index.kinds, *analysis.index.group_kinds)))
 
 
 def not_found(

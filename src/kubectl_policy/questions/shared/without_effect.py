@@ -69,7 +69,7 @@ def _lost_to(analysis: Analysis, winner: Source, lost: Sequence[Fate], effective
         conflict = f"a common field, {refusal.field}" if refusal and refusal.field else "that target already"
         message = f"{winner_phrase} has {conflict}, and of two on one target this one is refused"
         return Reason("refused", message, winner.object, field="spec", reason="Conflicted", related=related)
-    rule, how = _how_beaten(winner, lost, effective, analysis.registry.profile(effective.resolution.kind))
+    rule, how = _how_superseded(winner, lost, effective, analysis.registry.profile(effective.resolution.kind))
     if winner.object == winner.target.object:
         return Reason("superseded", how, winner.object, field="spec", related=related)
     message = f"{winner_phrase}{how}"
@@ -77,11 +77,11 @@ def _lost_to(analysis: Analysis, winner: Source, lost: Sequence[Fate], effective
     own_parts = effective.resolution.contributions_of.get(winner.object, ())
     stanza = next((part.field for part in own_parts if part.source == winner), "spec")
     field = f"{stanza}.{lost[0].field}"
-    is_declared = value_at(analysis.index.raw(winner.object), field) is not None
+    is_declared = value_at(analysis.index.defaulted(winner.object), field) is not None
     return Reason(rule, message, winner.object, field=field if is_declared else stanza, related=related)
 
 
-def _how_beaten(
+def _how_superseded(
     winner: Source, lost: Sequence[Fate], effective: EffectivePolicy, profile: PolicyKindProfile
 ) -> tuple[str, str]:
     """The rule by which one source beats another one, and how: in words that follow the name of the first one."""

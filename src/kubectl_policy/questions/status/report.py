@@ -96,7 +96,7 @@ def status(analysis: Analysis, type_name: str = "", selection: Selection = EVERY
         items=tuple(
             (objects if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources
         ),
-        names=tuple(map(analysis.registry.names_of, kinds)),
+        names=tuple(map(analysis.registry.kind_names, kinds)),
         elsewhere=selected.elsewhere,
         unseen=tuple(
             dict.fromkeys(

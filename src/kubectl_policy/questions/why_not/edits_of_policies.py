@@ -59,7 +59,7 @@ def _name_of_section(case: Case, node: NodeRef) -> str:
         and node.object.group_kind not in PORT_HOLDERS
     ):
         return node.section
-    raw = case.analysis.index.raw(node.object)
+    raw = case.analysis.index.defaulted(node.object)
     items = (*items_at(raw, "spec.listeners"), *items_at(raw, "spec.ports"))
     return node.section if node.section in {text_at(item, "name") for item in items} else ""
 
@@ -188,7 +188,7 @@ def come_first(case: Case, reason: Reason) -> Iterator[Edit]:
             weight = (number_in_annotation(winner.raw, annotation) or 0) + 1
             yield from edited(case.policy, (FieldPath(("metadata", "annotations", annotation)), str(weight)))
         if field:
-            number = integer_at(case.analysis.index.raw(winner.ref), field) or 0
+            number = integer_at(case.analysis.index.defaulted(winner.ref), field) or 0
             yield from edited(case.policy, (FieldPath.parse(field), number - 1))
 
 

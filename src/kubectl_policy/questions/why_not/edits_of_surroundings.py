@@ -77,7 +77,7 @@ def grant_target(case: Case, reason: Reason) -> Iterator[Edit]:
 def grant_need(case: Case, _: Reason) -> Iterator[Edit]:
     """A ReferenceGrant lets the policy name what it needs in another namespace."""
     index, policy = case.analysis.index, case.policy
-    for need in named_needs(index, index.filled(policy), case.profile.every_need):
+    for need in named_needs(index, index.with_defaults(policy), case.profile.every_need):
         if not isinstance(need, NotAttached) and need.ref.namespace not in {"", need.owner.namespace}:
             yield _granted(case, need.owner, need.ref)
 

@@ -177,8 +177,8 @@ def _affects(answer: BlastRadius, enforcement: Enforcement) -> str:
     if answer.difference.unseen and may_affect_more(enforcement, answer.targets):
         return f"{subject} affects nothing that was read, but not all below its target may have been"
     if enforcement.state == "Conflicted":
-        beaters = names(enforcement.by)
-        why = f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
+        winners = names(enforcement.by)
+        why = f"it is refused everywhere, {f'in favour of {winners}' if winners else 'for a conflict'}"
     else:
         why = why_idle(enforcement, answer.targets, answer.reasons) or failure_phrase(answer.targets)
     return f"{subject} has no effect: {why or 'it is attached to nothing'}"

@@ -14,7 +14,7 @@ from kubectl_policy.render.changes.settings import value_phrase
 from kubectl_policy.render.changes.summary import UNKNOWN
 from kubectl_policy.render.changes.traffic import details
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.output.escape import code, inert
+from kubectl_policy.render.output.escape import code, escape_markup
 from kubectl_policy.render.wording.blind_spots import remedy_phrase
 from kubectl_policy.render.wording.names import count, mark, node_phrase, source_phrase
 
@@ -256,7 +256,7 @@ def markdown(difference: StateDiff, title: str, headline: str, limit: int) -> st
     Rows are left out from the end of the last tables. Nothing from the input is markup, a link or a mention.
     """
     limit = max(limit, _LEAST)
-    sentence = f"**{inert(headline.strip())}**\n"
+    sentence = f"**{escape_markup(headline.strip())}**\n"
     sentence = sentence if len(sentence) <= limit // _SHARE else _TOO_LONG
     opening = f"### {title}\n\n{sentence}" if len(title) <= limit // _SHARE else sentence
     unseen = difference.unseen
@@ -287,7 +287,7 @@ def _fill(parts: Iterable[_Part], room: int, longest: int) -> None:
 
 def _unseen(unseen: BlindSpot) -> str:
     remedy = remedy_phrase(unseen) if unseen.needs else unseen.remedy
-    return f"> - {inert(f'{unseen.what}: {unseen.reason}' + (f' ({remedy})' if remedy else ''))}\n"
+    return f"> - {escape_markup(f'{unseen.what}: {unseen.reason}' + (f' ({remedy})' if remedy else ''))}\n"
 
 
 def _tables(difference: StateDiff) -> list[_Part]:
@@ -313,7 +313,7 @@ def _tables(difference: StateDiff) -> list[_Part]:
 def _traffic(row: ChangeRow) -> str:
     hostnames = ", ".join(map(code, row.field.split(", "))) if row.field else ""
     owner = code(row.owner) if row.owner else ""
-    return _line(f"**{_TRAFFIC[row.change]}**", code(row.source), hostnames, owner, inert(row.message))
+    return _line(f"**{_TRAFFIC[row.change]}**", code(row.source), hostnames, owner, escape_markup(row.message))
 
 
 def _setting(row: ChangeRow) -> str:
@@ -326,12 +326,12 @@ def _setting(row: ChangeRow) -> str:
 
 
 def _relation(row: ChangeRow) -> str:
-    states = (inert(state) or _NOTHING for state in (row.before, row.after))
-    return _line(_cell(row.source), *states, inert(row.message))
+    states = (escape_markup(state) or _NOTHING for state in (row.before, row.after))
+    return _line(_cell(row.source), *states, escape_markup(row.message))
 
 
 def _problem(row: ChangeRow) -> str:
-    return _line(row.before or row.after, row.field, _cell(row.source), inert(row.message))
+    return _line(row.before or row.after, row.field, _cell(row.source), escape_markup(row.message))
 
 
 def _cell(text: str) -> str:

@@ -147,7 +147,7 @@ def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRe
     for key in sorted(groups, key=lambda key: any(shown_setters[key])):
         yield from _setters([for_all, *shown_setters[key]] if is_single else shown_setters[key])
         for name, value, third in rows[key]:
-            yield from _setting_row(name, Segment(value, "beaten"), third, widths, view)
+            yield from _setting_row(name, Segment(value, "superseded"), third, widths, view)
     yield list_line(list(_object_phrases(change)), view, indent=2 * INDENT)
 
 

@@ -175,7 +175,7 @@ def changed_problems_section(title: str, problems: Iterable[Diagnostic], view: V
 _CLASSLESS: Final = "Gateways left without a class, so that no controller acts on them"
 
 
-def diff_tree(difference: StateDiff, view: View) -> Document:
+def diff_text(difference: StateDiff, view: View) -> Document:
     """Return a comparison as text."""
     lasting = [change for change in difference.effects if change.where != "gone"]
     deleted = {*difference.deleted}
@@ -229,7 +229,7 @@ def _targets(difference: StateDiff, view: View) -> tuple[Line, ...]:
     )
 
 
-def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
+def blast_radius_text(answer: BlastRadius, view: View) -> Document:
     """Return the consequences of a deletion as text."""
     difference, subject = answer.difference, answer.subject
     kept = [change for change in difference.effects if change.where == "kept"]

@@ -243,9 +243,9 @@ class _Section:
         value = shortened(fate.value, self.view.width // 3, self.view)
         why = f"{DEFAULT}; {superseded.why}" if fate.defaulted else superseded.why
         return [
-            Segment(f"{f'{self._where(where)} ' if where else ''}instead of {value},", "beaten"),
-            Segment(f" {self._loser(fate.source)}", "beaten"),
-            Segment(f" ({why})", "beaten", prose=True),
+            Segment(f"{f'{self._where(where)} ' if where else ''}instead of {value},", "superseded"),
+            Segment(f" {self._loser(fate.source)}", "superseded"),
+            Segment(f" ({why})", "superseded", prose=True),
         ]
 
     def _loser(self, source: Source) -> str:
@@ -273,14 +273,14 @@ class _Section:
             subject = "no effect" if by_itself else f"{loser} has no effect"
             phrase = f"{subject}: {self._fields(fates)} ({replaced.why})"
         limited = f"{self._where(where)}, " if where and where != only else ""
-        return prose_line(f"{limited}{phrase}", "beaten", _ROW, _ROW + _INDENT)
+        return prose_line(f"{limited}{phrase}", "superseded", _ROW, _ROW + _INDENT)
 
     def _without(self, replaced: Replaced) -> Line:
         """Return the line of what is superseded by a source that sets nothing here."""
         kind = self.names.kind(self.kind.groups[0])
         subject = f"{kind} {self._loser(replaced.source)}"
         phrase = f"{subject} has no effect: {self._fields(replaced.fates)} ({replaced.why})"
-        return prose_line(phrase, "beaten", 0, _ROW)
+        return prose_line(phrase, "superseded", 0, _ROW)
 
     def _fields(self, fates: Sequence[Fate]) -> str:
         """Return the fields by name; with their values, where these stand nowhere else and there is room."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.text import Document, View
 
 
-def object_tree(answer: ObjectDescription, view: View) -> Document:
+def object_text(answer: ObjectDescription, view: View) -> Document:
     """Return an answer about an object as text."""
     scopes, names = PathScopes(answer), Names(answer)
     short = tuple(overview(answer, scopes, names, view))

@@ -12,7 +12,7 @@ from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.rows import who
 from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.names import count
-from kubectl_policy.render.wording.settings import why_superseded, why_without_effect
+from kubectl_policy.render.wording.settings import why_superseded, without_effect_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -113,7 +113,7 @@ def _likeness(group: InForce) -> object:
             )
             for setting in group.settings
         ],
-        [fate_likeness(fate, why_without_effect(fate, group)) for fate in group.without_effect],
+        [fate_likeness(fate, without_effect_phrase(fate, group)) for fate in group.without_effect],
     )
 
 
@@ -175,17 +175,17 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     shown += [("and " if shown else "") + listed(list(itself), _MOST_OTHERS)] if itself else []
     states = {fate.source: fate.state for setting in group.settings for fate in setting.instead_of}
     states |= {fate.source: fate.state for fate in group.without_effect}
-    beaten = [source for source in nearest_first if who(source) not in phrases_ and source in states]
+    outranked = [source for source in nearest_first if who(source) not in phrases_ and source in states]
     losers = {
-        state: list(dict.fromkeys(names.policy(source, kind) for source in beaten if states[source] == state))
+        state: list(dict.fromkeys(names.policy(source, kind) for source in outranked if states[source] == state))
         for state in ("superseded", *_FATES)
     }
     if losers["superseded"]:
         # What beats others may say nothing itself that is asked about.
         superseded = (fate for fate in group.without_effect if fate.state == "superseded")
-        by = dict.fromkeys(beater for fate in superseded for beater in fate.superseded_by)
-        beaters = "" if shown else listed([names.policy(source, kind) for source in by], _MOST_OTHERS)
-        shown.append(" ".join(filter(None, (beaters, "replaces", listed(losers["superseded"], _MOST_OTHERS)))))
+        by = dict.fromkeys(winner for fate in superseded for winner in fate.superseded_by)
+        winners = "" if shown else listed([names.policy(source, kind) for source in by], _MOST_OTHERS)
+        shown.append(" ".join(filter(None, (winners, "replaces", listed(losers["superseded"], _MOST_OTHERS)))))
     remaining = [
         f"{listed(losers[state], _MOST_OTHERS)} {'is' if len(losers[state]) == 1 else 'are'} {verb}"
         for state, verb in _FATES.items()

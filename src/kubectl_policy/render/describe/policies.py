@@ -65,20 +65,20 @@ class _Outcome:
     def __init__(self, field: FieldOutcome, policy: ObjectRef) -> None:
         self.field = field
         rivals = (superseded for superseded in field.superseded if superseded.by.object != policy)
-        beaten = {position for superseded in rivals for position in superseded.positions}
-        self.wholly = [position for position in field.effective_on if position not in beaten]
-        self.partly = [position for position in field.effective_on if position in beaten]
-        beaters: dict[int, list[Source]] = {}
+        outranked = {position for superseded in rivals for position in superseded.positions}
+        self.wholly = [position for position in field.effective_on if position not in outranked]
+        self.partly = [position for position in field.effective_on if position in outranked]
+        winners: dict[int, list[Source]] = {}
         # What routes say themselves, each says of itself: the first of them stands for all.
         itself = next((superseded.by for superseded in field.superseded if _is_itself(superseded.by)), None)
         for superseded in field.superseded:
             by = itself if itself and _is_itself(superseded.by) else superseded.by
             for position in set(superseded.positions).difference(field.port_entry_on):
-                beaters.setdefault(position, []).append(by)
+                winners.setdefault(position, []).append(by)
         # Where policies beat the field together, by these, and whether a part of it is in effect there.
         self.defeats: dict[tuple[tuple[Source, ...], bool], list[int]] = {}
         in_part = set(self.partly)
-        for position, together in sorted(beaters.items()):
+        for position, together in sorted(winners.items()):
             self.defeats.setdefault((tuple(together), position in in_part), []).append(position)
 
     @property
@@ -124,30 +124,30 @@ class _Fields:
         certain = [" ".join(filter(None, ("in effect", ", ".join(parts))))] if parts else []
         return ", ".join([*certain, *maybe]) + target
 
-    def beaten_by(self, outcome: _Outcome) -> Iterator[tuple[Segment, ...]]:
+    def superseded_by(self, outcome: _Outcome) -> Iterator[tuple[Segment, ...]]:
         """Return a line for paths where controllers ignore the field, and one for each group of winners."""
         field = outcome.field
         yield from self._ignored(field)
-        for (beaters, is_partly), positions in outcome.defeats.items():
+        for (winners, is_partly), positions in outcome.defeats.items():
             where = self.which.words(positions)
             # That a policy on a route beats another one on that route goes without saying.
-            limited = where and not any(f"{node_phrase(beater.target)} only".endswith(where) for beater in beaters)
+            limited = where and not any(f"{node_phrase(winner.target)} only".endswith(where) for winner in winners)
             yield (
-                Segment(f"{'in part ' if is_partly else ''}{self._verb(field, beaters)}", "beaten"),
+                Segment(f"{'in part ' if is_partly else ''}{self._verb(field, winners)}", "superseded"),
                 *(
                     span
-                    for number, beater in enumerate(beaters)
-                    for span in self._beater(beater, " and " if number else " ", positions)
+                    for number, winner in enumerate(winners)
+                    for span in self._winner(winner, " and " if number else " ", positions)
                 ),
-                Segment(f" on {where}" if limited else "", "beaten"),
+                Segment(f" on {where}" if limited else "", "superseded"),
             )
 
-    def _beater(self, beater: Source, lead: str, positions: Iterable[int]) -> tuple[Segment, ...]:
+    def _winner(self, winner: Source, lead: str, positions: Iterable[int]) -> tuple[Segment, ...]:
         """Name the winner over a field; of objects with settings of their own, one stands for all."""
         ends = {self.answer.paths[position][-1] for position in positions}
-        if _is_itself(beater) and len(ends) > 1:
-            return (Segment(f"{lead}what these {plural(beater.object.kind)} say themselves", "beaten"),)
-        return source_spans(beater, lead, "beaten")
+        if _is_itself(winner) and len(ends) > 1:
+            return (Segment(f"{lead}what these {plural(winner.object.kind)} say themselves", "superseded"),)
+        return source_spans(winner, lead, "superseded")
 
     def _ignored(self, field: FieldOutcome) -> Iterator[tuple[Segment, ...]]:
         """Return the lines for paths on which controllers ignore a field, or prefer the entry of a port."""
@@ -163,21 +163,21 @@ class _Fields:
         for phrase, positions in (*by_words.items(), (instead, field.port_entry_on)):
             where = self.which.words(positions) if 0 < len(positions) < len(self.answer.paths) else ""
             if positions:
-                yield (Segment(f"{phrase}{f' on {where}' if where else ''}", "beaten", prose=True),)
+                yield (Segment(f"{phrase}{f' on {where}' if where else ''}", "superseded", prose=True),)
 
-    def _verb(self, field: FieldOutcome, beaters: tuple[Source, ...]) -> str:
+    def _verb(self, field: FieldOutcome, winners: tuple[Source, ...]) -> str:
         profile = self.answer.profile
-        together = all(beater.target == field.source.target for beater in beaters)
+        together = all(winner.target == field.source.target for winner in winners)
         if field.rejected:
-            elsewhere = all(beater.target != field.source.target for beater in beaters)
+            elsewhere = all(winner.target != field.source.target for winner in winners)
             if elsewhere and profile.refusal == "everywhere":
                 return "refused on all of its targets, for"
             applies_alone = profile.same_level == "one-applies" and together
             return "refused in favour of" if applies_alone else "conflicts with"
         # Where several are in force instead, not each of them has replaced it.
-        if len(beaters) > 1 or (field.source.overrides and together):
+        if len(winners) > 1 or (field.source.overrides and together):
             return "gives way to"
-        return "overridden by" if any(beater.overrides for beater in beaters) else "replaced by"
+        return "overridden by" if any(winner.overrides for winner in winners) else "replaced by"
 
     def lines(self, view: View) -> Iterator[Line]:
         """Return the fields by what became of them, each with its value and line; then what is not certain."""
@@ -188,13 +188,13 @@ class _Fields:
         value = max((size for size in map(cells, values) if size <= _WIDEST_VALUE), default=0)
         by_fate: dict[object, tuple[str, list[tuple[Segment, ...]], list[tuple[FieldOutcome, str]]]] = {}
         for outcome, text in zip(self.outcomes, values, strict=True):
-            effect, beaten = self.in_effect(outcome), list(self.beaten_by(outcome))
-            key = effect, tuple("".join(span.text for span in spans) for spans in beaten)
-            by_fate.setdefault(key, (effect, beaten, []))[2].append((outcome.field, text))
-        for effect, beaters, together in by_fate.values():
+            effect, outranked = self.in_effect(outcome), list(self.superseded_by(outcome))
+            key = effect, tuple("".join(span.text for span in spans) for spans in outranked)
+            by_fate.setdefault(key, (effect, outranked, []))[2].append((outcome.field, text))
+        for effect, winners, together in by_fate.values():
             nowhere = not (together[0][0].effective_on or together[0][0].undecided_on)
-            yield Line((Segment(effect, "beaten" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
-            shown, rest = view.first(beaters, _MOST_BEATERS)
+            yield Line((Segment(effect, "superseded" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
+            shown, rest = view.first(winners, _MOST_BEATERS)
             yield from (Line(spans, 2 * INDENT, 3 * INDENT) for spans in shown)
             if rest:
                 remark = f"and by {count(rest, 'more policy')}; --show-all shows them"
@@ -202,7 +202,7 @@ class _Fields:
             for declared, text in together:
                 yield self._row(declared, text, (field, value), nowhere=nowhere)
         for phrase in self.displaced():
-            yield prose_line(phrase, "beaten", INDENT, 2 * INDENT)
+            yield prose_line(phrase, "superseded", INDENT, 2 * INDENT)
         yield from assumption_lines(self.answer.profile, self.answer.assumed)
         yield from doubt_lines(self.answer.doubts)
         yield from note_lines(self.answer.profile)
@@ -241,7 +241,7 @@ _MOST_SECTIONS: Final = 4
 _WIDEST_VALUE: Final = 24
 
 
-def policy_tree(answer: PolicyDescription, view: View) -> Document:
+def policy_text(answer: PolicyDescription, view: View) -> Document:
     """Return the answer about a policy in the order of thought that every command keeps."""
     fields = _Fields(answer)
     # Without a subject among them, paths matter here only to say which of them a phrase means.

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.render.wording.names import flow
-from kubectl_policy.render.wording.settings import why_superseded, why_without_effect, without_keys
+from kubectl_policy.render.wording.settings import why_superseded, without_effect_phrase, without_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,7 +82,7 @@ class OfSource(Struct, kw_only=True):
 
     def replace(self, fate: Fate, group: InForce) -> None:
         """Add a field that it beat on the paths of a group."""
-        why = why_without_effect(fate, group)
+        why = without_effect_phrase(fate, group)
         replaced = self.replaced.setdefault((who(fate.source), why), Replaced(source=fate.source, why=why))
         replaced.by_value.setdefault((fate.field, repr(fate.value)), fate)
         replaced.positions.update(group.extent.positions)
@@ -116,10 +116,10 @@ def by_policy(groups: Sequence[InForce]) -> OfKind:
     nobody = OfSource(source=groups[0].contest.order[0])
     for group in groups:
         for fate in without_keys(group.without_effect):
-            beater = next((source for source in fate.superseded_by if who(source) in sources), None)
+            winner = next((source for source in fate.superseded_by if who(source) in sources), None)
             if fate.state == "unheeded" and who(fate.source) in sources:
-                beater = fate.source
-            (of(beater) if beater else nobody).replace(fate, group)
+                winner = fate.source
+            (of(winner) if winner else nobody).replace(fate, group)
     return OfKind(
         groups=tuple(groups),
         positions=frozenset(position for group in groups for position in group.extent.positions),

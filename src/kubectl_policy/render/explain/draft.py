@@ -12,7 +12,7 @@ from kubectl_policy.profiles.load import profile_file
 from kubectl_policy.profiles.reading import write
 from kubectl_policy.render.explain.statements import REMEDIES
 from kubectl_policy.render.output.encoding import as_yaml
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -103,4 +103,8 @@ def _commented(sentences: Iterable[str], indent: int = 0) -> list[str]:
     """Return sentences as comments, one below the other; every line that they quote is a comment as well."""
     from textwrap import wrap  # noqa: PLC0415 (see _with_comments)
 
-    return [" " * indent + f"# {line}" for sentence in sentences for line in wrap(visible(sentence), _WIDTH - indent)]
+    return [
+        " " * indent + f"# {line}"
+        for sentence in sentences
+        for line in wrap(escape_controls(sentence), _WIDTH - indent)
+    ]

@@ -297,7 +297,7 @@ def _gist(answer: Explanation) -> str:
     return f"{reach}; {two}"
 
 
-def explanation_tree(answer: Explanation, view: View) -> Document:
+def explanation_text(answer: Explanation, view: View) -> Document:
     """Return the answer about a policy kind: headline, statements, sources, assumptions, blind spots, next commands."""
     profile, all_statements = answer.profile, list(statements(answer))
     nearer = " (the nearer policy is the one nearer to the backend)" if profile.policy_class == "inherited" else ""

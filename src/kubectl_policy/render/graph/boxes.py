@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, section_noun
 from kubectl_policy.model.kinds import listed, plural
-from kubectl_policy.render.graph.wording import attachment_reason, link_reason
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.graph.wording import attachment_phrase, link_reason
+from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.wording.names import count, kind_counts
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _called(group: Group | None, ref: ObjectRef | None) -> str:
 
 def _unused(name: str, taken: set[str]) -> str:
     """Return a name, with a number if another one is shown in the same way."""
-    shown, number = visible(name), 1
+    shown, number = escape_controls(name), 1
     while (unused := shown if number == 1 else f"{shown} {number}") in taken:
         number += 1
     taken.add(unused)
@@ -232,7 +232,7 @@ def _arrows(picture: Picture, all_boxes: Iterable[Box]) -> Iterator[Arrow]:
     for policy in picture.policies:
         policy_node, mark = NodeRef(policy.ref), "" if policy.mark == "changed" else policy.mark
         for attachment in policy.targets:
-            reason, state = attachment_reason(attachment), attachment.state
+            reason, state = attachment_phrase(attachment), attachment.state
             yield from between(policy_node, attachment.target, sort="policy", state=state, reason=reason, mark=mark)
         for target in policy.former:
             yield from between(policy_node, target, sort="policy", state="attached", mark="removed")

@@ -18,7 +18,7 @@ from kubectl_policy.render.graph.wording import (
     outcome_lines,
     policy_state,
 )
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -67,7 +67,9 @@ def graph_dot(picture: Picture, view: View) -> str:
     """Return the picture in DOT, with what is folded in its caption."""
     drawn = boxes(picture, MOST_OF_ALL if view.everything else MOST)
     notes = [graph_headline(picture), *([drawn.folded] if drawn.folded else []), *_legend(picture)]
-    caption = "".join(f'{_text(line)}<BR ALIGN="LEFT"/>' for note in notes for line in wrap(visible(note), _CAPTION))
+    caption = "".join(
+        f'{_text(line)}<BR ALIGN="LEFT"/>' for note in notes for line in wrap(escape_controls(note), _CAPTION)
+    )
     lines = [
         "digraph {",
         f"  graph [{GRAPH}, bgcolor=white, labelloc=t, labeljust=l, label=<{caption}>]",
@@ -138,7 +140,7 @@ class Statements:
         """Return the label of a box in Graphviz's HTML: for an object the beginning of its table, its rows, the end."""
         if box.group:
             inside = [] if box.group[1] else [_faint(f"namespace {box.namespace}")]
-            return ["<BR/>".join([f"<B>{_text(visible(box.label))}</B>", *inside])]
+            return ["<BR/>".join([f"<B>{_text(escape_controls(box.label))}</B>", *inside])]
         (only,) = box.members
         if only.policy:
             return ["<BR/>".join(self._policy(only.policy))]
@@ -147,7 +149,7 @@ class Statements:
     def _policy(self, policy: GraphPolicy) -> Iterator[str]:
         yield _faint(self._kinds[policy.ref.group_kind] + _marks(policy.mark))
         yield f"<B>{self._name(policy.ref)}</B>"
-        yield from map(_text, wrap(visible(policy_state(policy)), _DETAILS))
+        yield from map(_text, wrap(escape_controls(policy_state(policy)), _DETAILS))
 
     def _table(self, node: GraphNode, sections: Iterable[GraphNode]) -> Iterator[str]:
         line = "DOTTED" if node.may_differ else _BORDERS[node.presence]
@@ -156,7 +158,7 @@ class Statements:
         ref, differs = node.ref.object, node.settings_differ
         colour = _COLOURS["changed"] if differs and not node.mark else colour
         lines = [_faint(self._kinds[ref.group_kind] + _marks(node.mark, differs=differs)), f"<B>{self._name(ref)}</B>"]
-        lines += [_faint(detail) for detail in wrap(visible(node_details(node)), _DETAILS)]
+        lines += [_faint(detail) for detail in wrap(escape_controls(node_details(node)), _DETAILS)]
         lines += _outcome_lines(node)
         border, cells = 2 if node.mark or differs else 1, 'CELLBORDER="0" CELLSPACING="0" CELLPADDING="4"'
         yield (
@@ -169,7 +171,7 @@ class Statements:
 
     def _row(self, index: int, section: GraphNode, colour: str) -> str:
         details = node_details(section)
-        lines = [_text(visible(node_title(section)))]
+        lines = [_text(escape_controls(node_title(section)))]
         lines[0] += f"  {_faint(details)}" if details else ""
         lines[0] += _text(_marks(section.mark, differs=section.settings_differ)).strip(" ")
         lines += _outcome_lines(section)
@@ -183,7 +185,7 @@ class Statements:
 
     def _name(self, ref: ObjectRef) -> str:
         """Return the name alone where the box around it says in which namespace it is."""
-        return _text(visible(ref.name if self._picture.asked.grouped else ref.qualified_name))
+        return _text(escape_controls(ref.name if self._picture.asked.grouped else ref.qualified_name))
 
 
 def edge(arrow: Arrow) -> str:
@@ -193,7 +195,7 @@ def edge(arrow: Arrow) -> str:
     colour = _COLOURS[arrow.mark] if arrow.mark else colour
     labels = [label for label in (MARKS[arrow.mark], arrow.label) if label]
     labels += [f"{arrow.number:,}"] if arrow.number > 1 else []
-    lines = [_text(line) for label_ in labels for line in wrap(visible(label_), _DETAILS // 2)]
+    lines = [_text(line) for label_ in labels for line in wrap(escape_controls(label_), _DETAILS // 2)]
     label = f', label=<{"<BR/>".join(lines)}>, fontcolor="{colour}"' if lines else ""
     head = "arrowhead=dot, arrowsize=0.5" if is_policy else "arrowhead=normal"
     width = 2 if arrow.mark else 0.8 if is_policy else 1.4
@@ -206,7 +208,9 @@ def _line(state: str) -> str:
 
 
 def _outcome_lines(node: GraphNode) -> list[str]:
-    return [f'<FONT COLOR="{_GREEN}" POINT-SIZE="9">{_text(visible(line))}</FONT>' for line in outcome_lines(node)]
+    return [
+        f'<FONT COLOR="{_GREEN}" POINT-SIZE="9">{_text(escape_controls(line))}</FONT>' for line in outcome_lines(node)
+    ]
 
 
 def _marks(mark: Mark, *, differs: bool = False) -> str:
@@ -228,7 +232,7 @@ def _end(end: End, side: str) -> str:
 
 
 def _faint(text: str) -> str:
-    return f'<FONT COLOR="{_FAINT}" POINT-SIZE="9">{_text(visible(text))}</FONT>'
+    return f'<FONT COLOR="{_FAINT}" POINT-SIZE="9">{_text(escape_controls(text))}</FONT>'
 
 
 def _text(text: str) -> str:
@@ -238,10 +242,10 @@ def _text(text: str) -> str:
 
 def _id(text: str) -> str:
     """Return the name of a node, which no box has twice, in quotes."""
-    plain = visible(text).replace("\\", "\\\\").replace('"', '\\"')
+    plain = escape_controls(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
 
 
 def _quoted(text: str) -> str:
     r"""Return a text in quotes, in which nothing is special: neither `\N` nor `&lt;`."""
-    return _id(visible(text).replace("&", "&amp;"))
+    return _id(escape_controls(text).replace("&", "&amp;"))

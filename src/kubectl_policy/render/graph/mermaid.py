@@ -14,7 +14,7 @@ from kubectl_policy.render.graph.wording import (
     outcome_lines,
     policy_state,
 )
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -161,10 +161,10 @@ def _label(text: str) -> str:
     """Return a text in which nothing is syntax of Mermaid, Markdown or HTML."""
     return "".join(
         character if character in _PLAIN or (not character.isascii() and character.isalpha()) else f"#{ord(character)};"
-        for character in visible(text)
+        for character in escape_controls(text)
     )
 
 
 def _comment(text: str) -> str:
     """Return a text for a comment, which ends with the line, and in which `%%{` would be a directive."""
-    return visible(text).replace("{", "(").replace("}", ")")
+    return escape_controls(text).replace("{", "(").replace("}", ")")

@@ -16,7 +16,7 @@ from kubectl_policy.render.graph.boxes import Box, drawn_objects
 from kubectl_policy.render.graph.dot import EDGES, GRAPH, NODES, Statements, cluster
 from kubectl_policy.render.graph.wording import (
     STATES,
-    attachment_reason,
+    attachment_phrase,
     drawn_kinds,
     graph_headline,
     node_details,
@@ -24,9 +24,9 @@ from kubectl_policy.render.graph.wording import (
     policy_state,
     presence_phrase,
 )
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.wording.names import flow, source_phrase
-from kubectl_policy.render.wording.settings import why_superseded, why_without_effect
+from kubectl_policy.render.wording.settings import why_superseded, without_effect_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,7 +134,7 @@ class _Data:
                     self.places[policy.ref],
                     self.nodes.get(target.target) if target.target else None,
                     target.state,
-                    attachment_reason(target),
+                    attachment_phrase(target),
                     target.message,
                 ]
                 for policy in picture.policies
@@ -153,10 +153,10 @@ class _Data:
         """Return a node, with what its section is called, and what it says itself."""
         document: dict[str, Json] = {"object": self.places[node.ref.object]}
         if node.ref.section:
-            document |= {"section": visible(node.ref.section), "title": visible(node_title(node))}
+            document |= {"section": escape_controls(node.ref.section), "title": escape_controls(node_title(node))}
         details = node_details(node)
         optional: dict[str, Json] = {
-            "details": visible(details),
+            "details": escape_controls(details),
             "mark": node.mark,
             "settingsDiffer": node.settings_differ,
         }
@@ -169,8 +169,8 @@ class _Data:
         head, *rows = self.statements.label(box)
         document: dict[str, Json] = {
             "kind": self.kinds[ref.group_kind],
-            "namespace": visible(ref.namespace),
-            "name": visible(ref.name),
+            "namespace": escape_controls(ref.namespace),
+            "name": escape_controls(ref.name),
             "group": self.groups[drawn.group],
             "dot": [
                 self.statements.attributes(box),
@@ -180,13 +180,13 @@ class _Data:
             ],
         }
         if policy:
-            document |= {"state": policy.state, "words": visible(policy_state(policy))}
+            document |= {"state": policy.state, "words": escape_controls(policy_state(policy))}
         elif node and presence_phrase(node):
             document["state"] = presence_phrase(node)
         origin = policy.origin if policy else node.origin if node else None
         optional: dict[str, Json] = {
             "policy": bool(policy),
-            "origin": visible(str(origin or "")),
+            "origin": escape_controls(str(origin or "")),
             "mark": policy.mark if policy else node.mark if node else "",
         }
         return document | {name: value for name, value in optional.items() if value}
@@ -195,7 +195,7 @@ class _Data:
         namespace, kind = group
         box = Box(id=f"g{index}", namespace=namespace, members=tuple(self.members[group]), group=group)
         return {
-            "label": visible(box.label),
+            "label": escape_controls(box.label),
             "namespace": namespace,
             "parent": None if kind is None else self.groups[namespace, None],
             "dot": [self.statements.attributes(box), "".join(self.statements.label(box)), []],
@@ -214,24 +214,32 @@ class _Data:
                 {
                     "field": setting.field,
                     "value": setting.value,
-                    "source": visible(source_phrase(setting.source)),
-                    "origin": visible(str(setting.origin or "")),
+                    "source": escape_controls(source_phrase(setting.source)),
+                    "origin": escape_controls(str(setting.origin or "")),
                     "certain": setting.certain,
                     "removed": setting.removed,
                     "insteadOf": [
-                        self.beaten(fate, why_superseded(fate, setting.source, group)) for fate in setting.instead_of
+                        self.superseded(fate, why_superseded(fate, setting.source, group))
+                        for fate in setting.instead_of
                     ],
                 }
                 for setting in group.settings
             ],
-            "withoutEffect": [self.beaten(fate, why_without_effect(fate, group)) for fate in group.without_effect],
+            "withoutEffect": [
+                self.superseded(fate, without_effect_phrase(fate, group)) for fate in group.without_effect
+            ],
             "assumed": list(group.combination.assumed),
             "doubts": list(group.combination.doubts),
         }
 
-    def beaten(self, fate: Fate, why: str) -> Json:
+    def superseded(self, fate: Fate, why: str) -> Json:
         """Return a declared value that is not in force, and why."""
-        return {"field": fate.field, "value": fate.value, "source": visible(source_phrase(fate.source)), "why": why}
+        return {
+            "field": fate.field,
+            "value": fate.value,
+            "source": escape_controls(source_phrase(fate.source)),
+            "why": why,
+        }
 
     def effects(self, details: Details | None) -> dict[str, Json]:
         """Map the index of each object to its paths, and to the paths of each outcome."""
@@ -254,7 +262,7 @@ class _Data:
     def deletion(self, answer: BlastRadius) -> Json:
         """Return the changes that follow from deleting a policy, worst first."""
         return {
-            "headline": visible(blast_headline(answer)),
+            "headline": escape_controls(blast_headline(answer)),
             "changes": [
                 {
                     "sort": field.sort,
@@ -296,12 +304,12 @@ def _typed(policy: GraphPolicy) -> str:
     """Return the name of a policy as an argument of a command."""
     import shlex  # noqa: PLC0415 (a page alone needs it)
 
-    return shlex.quote(visible(f"{str(policy.ref.group_kind).lower()}/{policy.ref.qualified_name}"))
+    return shlex.quote(escape_controls(f"{str(policy.ref.group_kind).lower()}/{policy.ref.qualified_name}"))
 
 
 def _value(value: EffectiveValue | None) -> Json:
     """Return a value with who sets it; null where nothing does."""
     if value is None:
         return None
-    shown = "nothing (removed)" if value.removed else visible(flow(value.value))
-    return {"value": shown, "source": visible(source_phrase(value.source))}
+    shown = "nothing (removed)" if value.removed else escape_controls(flow(value.value))
+    return {"value": shown, "source": escape_controls(source_phrase(value.source))}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.graph.picture import GraphPolicy, LinkState, Mark, Picture, Win
+    from kubectl_policy.questions.graph.picture import GraphPolicy, KindInForce, LinkState, Mark, Picture
     from kubectl_policy.render.graph.tree_rows import TreeRow
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution.enforcement import EnforcementState
@@ -153,7 +153,7 @@ class Branches:
         node: NodeRef,
         link: GraphLink | None = None,
         ancestors: Path = (),
-        shown: frozenset[Win] = frozenset(),
+        shown: frozenset[KindInForce] = frozenset(),
         lines: Iterable[TreeRow] = (),
     ) -> TreeRow:
         """Return the row of a node on a branch, with `lines` and its descendants, without the outcomes `shown`."""
@@ -245,8 +245,8 @@ class Branches:
         return tuple(filter(None, notes)), why, tone
 
     def _outcome_rows(
-        self, node: NodeRef, links: Sequence[GraphLink], ancestors: Path, shown: frozenset[Win]
-    ) -> tuple[dict[NodeRef, list[TreeRow]], frozenset[Win]]:
+        self, node: NodeRef, links: Sequence[GraphLink], ancestors: Path, shown: frozenset[KindInForce]
+    ) -> tuple[dict[NodeRef, list[TreeRow]], frozenset[KindInForce]]:
         """Return the rows of outcomes that are new at a node and its children, and all outcomes shown so far.
 
         What is so at all of its sections is told at the node.
@@ -270,7 +270,7 @@ class Branches:
         rows[node] += [self._win_row(win, node, where) for win in common if win not in shown]
         return rows, shown.union(common, [win for win in direct if not win.scope])
 
-    def _win_row(self, win: Win, node: NodeRef, where: str = "") -> TreeRow:
+    def _win_row(self, win: KindInForce, node: NodeRef, where: str = "") -> TreeRow:
         head, members = self._wins.head(win, node, where, is_gone=self._links.nodes[node].mark == "removed")
         return self.rows.row(head, *members)
 

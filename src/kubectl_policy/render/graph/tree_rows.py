@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, NodeRef
-    from kubectl_policy.questions.graph.picture import Mark, Outcome, Picture, Win
+    from kubectl_policy.questions.graph.picture import KindInForce, Mark, NodeInForce, Picture
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.topology import Path
 
@@ -201,7 +201,7 @@ class BranchOutcomes:
 
     def at(
         self, node: NodeRef, ancestors: Path, backends: Sequence[NodeRef] = ()
-    ) -> tuple[tuple[Win, ...], Mapping[NodeRef, tuple[Win, ...]]]:
+    ) -> tuple[tuple[KindInForce, ...], Mapping[NodeRef, tuple[KindInForce, ...]]]:
         """Return the outcomes at a node, on the paths through its ancestors on a branch.
 
         Outcomes for all requests to some of several backends, and for no others, are returned for these backends.
@@ -210,8 +210,8 @@ class BranchOutcomes:
         if not outcome:
             return (), {}
         positions = self._positions(node, ancestors)
-        wins: list[Win] = []
-        backend_wins: dict[NodeRef, list[Win]] = {}
+        wins: list[KindInForce] = []
+        backend_wins: dict[NodeRef, list[KindInForce]] = {}
         leading = {
             backend: {number for number in positions if backend in outcome.paths[number]}
             for backend in (backends if len(backends) > 1 else ())
@@ -232,14 +232,14 @@ class BranchOutcomes:
                 wins.append(replace(scoped, scope=_scope(outcome, on, positions)))
         return tuple(wins), {backend: tuple(scoped_wins) for backend, scoped_wins in backend_wins.items()}
 
-    def at_each(self, nodes: Sequence[NodeRef], ancestors: Path) -> tuple[Win, ...]:
+    def at_each(self, nodes: Sequence[NodeRef], ancestors: Path) -> tuple[KindInForce, ...]:
         """Return the outcomes at every one of some nodes, on all paths of a branch, as the first node has them."""
         if not nodes:
             return ()
         first, *remaining = ([win for win in self.at(node, ancestors)[0] if not win.scope] for node in nodes)
         return tuple([win for win in first if all(win in wins for wins in remaining)])
 
-    def head(self, win: Win, node: NodeRef, where: str, *, is_gone: bool) -> tuple[Head, list[Member]]:
+    def head(self, win: KindInForce, node: NodeRef, where: str, *, is_gone: bool) -> tuple[Head, list[Member]]:
         """Return the head of an outcome's row, and the policies that apply at this node alone."""
         targets = {policy: self._only_targets.get(policy) for policy in win.policies}
         direct = [
@@ -286,7 +286,7 @@ def _ancestors(node: NodeRef, path: Path) -> Iterator[NodeRef]:
             yield ancestor
 
 
-def _scope(outcome: Outcome, on: Collection[int], positions: Sequence[int]) -> str:
+def _scope(outcome: NodeInForce, on: Collection[int], positions: Sequence[int]) -> str:
     """`listener http only`: name some of the paths of a branch."""
     phrase = PathPhrases([outcome.paths[position] for position in positions]).phrase(
         [number for number, position in enumerate(positions) if position in on]

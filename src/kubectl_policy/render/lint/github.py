@@ -9,7 +9,7 @@ from kubectl_policy.render.lint.locations import path_of
 from kubectl_policy.render.lint.markdown import markdown
 from kubectl_policy.render.lint.text import lint_body
 from kubectl_policy.render.lint.wording import lint_headline, notes, rule_label, sentence, worst_first
-from kubectl_policy.render.output.escape import Commands, uncommanding, visible
+from kubectl_policy.render.output.escape import Commands, escape_commands, escape_controls
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.wording.names import count
 
@@ -52,8 +52,10 @@ def lint_github(report: Report) -> Commands:
 def _annotation(finding: Finding, report: Report) -> str:
     path = path_of(finding.origin, report)
     line = str(finding.origin.line) if path and finding.origin else ""
-    message = "\n".join(map(visible, (sentence(finding), *notes(finding))))
-    return _command(_COMMANDS[finding.severity_], message, file=visible(path), line=line, title=rule_label(finding))
+    message = "\n".join(map(escape_controls, (sentence(finding), *notes(finding))))
+    return _command(
+        _COMMANDS[finding.severity_], message, file=escape_controls(path), line=line, title=rule_label(finding)
+    )
 
 
 def _command(name: str, message: str, **properties: str) -> str:
@@ -72,9 +74,9 @@ def _log(report: Report) -> Iterator[str]:
     text = to_text(lint_body(report, View(width=_WIDTH)), _WIDTH)
     if text:
         yield f"::group::{count(len(report.findings), 'finding')}"
-        yield uncommanding(text.removesuffix("\n"))
+        yield escape_commands(text.removesuffix("\n"))
         yield "::endgroup::"
-    yield uncommanding(visible(lint_headline(report)))
+    yield escape_commands(escape_controls(lint_headline(report)))
 
 
 def github_summary(report: Report) -> str:

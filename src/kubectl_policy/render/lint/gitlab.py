@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.lint.locations import path_or_name
 from kubectl_policy.render.lint.wording import notes, rule_label, sentence
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,14 +31,14 @@ def _entry(finding: Finding, report: Report, *, guards: bool) -> Json:
     sentences = (sentence(finding), *notes(finding))
     line = (finding.origin.line if finding.origin else 0) or 1
     return {
-        "description": "; ".join(map(visible, sentences)),
+        "description": "; ".join(map(escape_controls, sentences)),
         "check_name": rule_label(finding),
         # GitLab shows one of several entries with the same fingerprint.
         "fingerprint": finding.fingerprint,
         "severity": "critical" if guards and finding.severity_ == "error" else _SEVERITIES[finding.severity_],
         # An entry without a path and a line is not taken, and ends the list.
         "location": {
-            "path": visible(path_or_name(finding, report)),
+            "path": escape_controls(path_or_name(finding, report)),
             "lines": {"begin": line},
         },
     }

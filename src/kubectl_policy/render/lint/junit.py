@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kubectl_policy.render.lint.locations import path_of
 from kubectl_policy.render.lint.wording import notes, rule_label, sentence
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -77,7 +77,7 @@ def _text(finding: Finding, summaries: Mapping[str, str]) -> str:
     """Return the sentence, the notes and the summary of the rule of a finding, escaped for XML."""
     first = (f"{finding.origin}: " if finding.origin else "") + sentence(finding)
     summary = summaries.get(finding.rule, "")
-    return "\n".join(map(visible, (first, *notes(finding), *([summary] if summary else []))))
+    return "\n".join(map(escape_controls, (first, *notes(finding), *([summary] if summary else []))))
 
 
 def _skipped(report: Report) -> Iterable[tuple[Finding, str]]:
@@ -103,5 +103,5 @@ def _with_totals(suite: Element) -> Element:
 
 def _element(parent: Element | None, tag: str, /, **attributes: object) -> Element:
     """Return a new element, a child of its parent if it has one; escape what XML cannot hold in an attribute."""
-    escaped = {key: visible(str(attribute)) for key, attribute in attributes.items()}
+    escaped = {key: escape_controls(str(attribute)) for key, attribute in attributes.items()}
     return Element(tag, escaped) if parent is None else SubElement(parent, tag, escaped)

@@ -15,7 +15,7 @@ from kubectl_policy.render.lint.wording import (
     subject_label,
     worst_first,
 )
-from kubectl_policy.render.output.escape import code, inert
+from kubectl_policy.render.output.escape import code, escape_markup
 from kubectl_policy.render.output.text import cut
 from kubectl_policy.render.wording.blind_spots import remedy_phrase
 from kubectl_policy.render.wording.names import count
@@ -52,11 +52,11 @@ def markdown(report: Report, limit: int, *, marked: bool) -> str:
     A `marked` text begins with a mark by which a later run finds the comment to replace. Lines without room are left
     out, and the last line says how many. Input is escaped: no markup, links, mentions or references.
     """
-    headline = inert(cut(lint_headline(report), _MAX_HEADLINE))
+    headline = escape_markup(cut(lint_headline(report), _MAX_HEADLINE))
     text = _LimitedText(
         f"{mark(report) if marked else ''}### Gateway API policies and routes\n\n**{headline}**\n", limit
     )
-    fixed = (f"- {_object(finding)} {inert(message_text(finding))}\n" for finding in report.fixed)
+    fixed = (f"- {_object(finding)} {escape_markup(message_text(finding))}\n" for finding in report.fixed)
     if report.unseen:
         text.add("blind spot", map(_unseen, report.unseen), _WARNING)
     text.add("finding", (_row(finding, report) for finding in worst_first(report.findings)), _HEAD)
@@ -101,16 +101,16 @@ def _size(text: str) -> int:
 
 
 def _unseen(blind_spot: BlindSpot) -> str:
-    return f"> - {inert(f'{blind_spot.what}: {blind_spot.reason}. {remedy_phrase(blind_spot)}')}\n"
+    return f"> - {escape_markup(f'{blind_spot.what}: {blind_spot.reason}. {remedy_phrase(blind_spot)}')}\n"
 
 
 def _row(finding: Finding, report: Report) -> str:
     origin = finding.origin
     path = path_of(origin, report)
     where = code(f"{path}:{origin.line}") if origin and path else code(str(origin)) if origin else ""
-    problem = "<br>".join(map(inert, (message_text(finding), *notes(finding))))
+    problem = "<br>".join(map(escape_markup, (message_text(finding), *notes(finding))))
     severity = f"**{finding.severity_}**" if report.settings.fails(finding.severity_) else finding.severity_
-    return f"| {severity} | {where} | {_object(finding)} | {problem} | {inert(rule_label(finding))} |\n"
+    return f"| {severity} | {where} | {_object(finding)} | {problem} | {escape_markup(rule_label(finding))} |\n"
 
 
 def _object(finding: Finding) -> str:

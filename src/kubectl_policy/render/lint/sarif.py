@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import kubectl_policy
 from kubectl_policy.render.lint.locations import Region, path_of, region_of, replaced_region, uri_of
 from kubectl_policy.render.lint.wording import sentence, world_label, worst_first
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.output.text import cut
 from kubectl_policy.render.wording.blind_spots import remedy_phrase
 from kubectl_policy.render.wording.names import count
@@ -61,7 +61,7 @@ def lint_sarif(report: Report) -> dict[str, Json]:
     run: dict[str, Json] = {
         "tool": {"driver": driver},
         # A category of its own for each world that is looked at alone.
-        "automationDetails": {"id": "/".join(["kubectl-policy/lint", *map(visible, report.scope.worlds), ""])},
+        "automationDetails": {"id": "/".join(["kubectl-policy/lint", *map(escape_controls, report.scope.worlds), ""])},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": [*_notifications(report)]}],
         "results": [_result(finding, positions, report) for finding in findings],
@@ -140,7 +140,7 @@ def _mention(number: int, related: Related) -> str:
 
 def _text(text: str) -> str:
     """Return text from the input in which nothing is taken for a link."""
-    return cut(visible(text), MAX_MESSAGE).replace("](", "] (")
+    return cut(escape_controls(text), MAX_MESSAGE).replace("](", "] (")
 
 
 def _ended(text: str) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.output.text import Line, Segment, cells, prose_line
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Table(Struct, Generic[_Row], frozen=True):
         if self.rows and view.headers:
             writer.writerow([column.title for column in self.columns])
         for row in self.rows:
-            cells_ = (visible(text_of(column.cell(row), whole=True)) for column in self.columns)
+            cells_ = (escape_controls(text_of(column.cell(row), whole=True)) for column in self.columns)
             values = ("" if cell == NOTHING else cell for cell in cells_)
             writer.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in values])
         return text.getvalue()
@@ -231,7 +231,7 @@ def _padded(column: Sequence[str]) -> list[str]:
 
 
 def _harmless(cell: str) -> str:
-    return visible(cell) or NONE
+    return escape_controls(cell) or NONE
 
 
 class _Listed(Protocol):

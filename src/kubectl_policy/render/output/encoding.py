@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from kubectl_policy.profiles.reading import camel_case
-from kubectl_policy.render.output.escape import commands, uncommanding
+from kubectl_policy.render.output.escape import commands, escape_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,16 +163,16 @@ def json_pieces(value: object) -> Iterator[str]:
     It is in ASCII only: what a name holds can then do no harm and is kept by any encoding.
     """
     if not isinstance(value, dict):
-        yield uncommanding(_json(value), _ESCAPE)
+        yield escape_commands(_json(value), _ESCAPE)
         return
     head = "{"
     for name, child in cast("dict[str, object]", value).items():
-        yield f"{head}\n  {uncommanding(_json(name), _ESCAPE)}: "
+        yield f"{head}\n  {escape_commands(_json(name), _ESCAPE)}: "
         head = ","
         if _is_list(child):
             yield from _items(iter(cast("Iterable[object]", child)))
         else:
-            yield uncommanding(_json(child).replace("\n", "\n  "), _ESCAPE)
+            yield escape_commands(_json(child).replace("\n", "\n  "), _ESCAPE)
     yield "{}" if head == "{" else "\n}"
 
 
@@ -186,7 +186,7 @@ def _items(items: Iterator[object]) -> Iterator[str]:
     while chunk := list(islice(items, _CHUNK)):
         # Without the brackets of the chunk.
         text = _json(chunk)[1:-2].replace("\n", "\n  ")
-        yield head + uncommanding(text, _ESCAPE)
+        yield head + escape_commands(text, _ESCAPE)
         head = ","
     yield "[]" if head == "[" else "\n  ]"
 
@@ -244,6 +244,6 @@ def _dumped(document: Json, *, unicode: bool, flow: bool) -> str:
     if commands(text):
         # Within quotes an escape means the same and does nothing.
         _WithoutAliases.add_representer(str, quoted)
-        text = uncommanding(dump(unicode=unicode))
+        text = escape_commands(dump(unicode=unicode))
     # PyYAML takes bidirectional controls for printable; written as escapes they mean the same and do nothing.
-    return text if all(map(str.isprintable, text.split("\n"))) else uncommanding(dump(unicode=False))
+    return text if all(map(str.isprintable, text.split("\n"))) else escape_commands(dump(unicode=False))

@@ -8,7 +8,7 @@ from typing import Final
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     r"""Return the text with everything that a terminal would obey or hide written out: `\x1b`, `\n`, `\u202e`.
 
     That is what Unicode calls Other (control, format, surrogate, unassigned) or Separator, the space excepted: escape
@@ -42,7 +42,7 @@ def commands(text: str) -> bool:
     return ("::" in text or "##" in text) and re.search(_COMMAND, text) is not None
 
 
-def uncommanding(text: str, written: str = "\\x") -> str:
+def escape_commands(text: str, written: str = "\\x") -> str:
     r"""Replace what a CI would obey: the first character of each command is `written` out."""
     if not commands(text):
         return text
@@ -61,33 +61,33 @@ _LIST: Final = r"[0-9]+(?=[.)])"
 _UNSPANNED: Final = frozenset("`|\\<>&@#$")
 
 
-def inert(text: str) -> str:
+def escape_markup(text: str) -> str:
     """Escape text so that no markup, HTML, link, mention or reference is left, nor anything that ends a line or cell.
 
     Letters, digits, spaces and the punctuation of a sentence stay as they are (a colon before a space), all else is
     written as numeric character references.
     """
-    shown = visible(text)
+    shown = escape_controls(text)
     linked = {match.start() for match in re.finditer(_LINKED, shown)}
     begun = re.match(_LIST, shown)
     listed = begun.end() if begun else -1
     return "".join(
         ":"
         if character == ":" and shown[index + 1 : index + 2] == " "
-        else _inert(character, is_plain=index != listed, ends_piece=index in linked)
+        else _escape_markup_character(character, is_plain=index != listed, ends_piece=index in linked)
         for index, character in enumerate(shown)
     )
 
 
-def _inert(character: str, *, is_plain: bool, ends_piece: bool) -> str:
+def _escape_markup_character(character: str, *, is_plain: bool, ends_piece: bool) -> str:
     safe = (is_plain and character in _PLAIN) or (not character.isascii() and character.isalpha())
     encoded = character if safe else f"&#{ord(character)};"
     return f"{encoded}{_PIECE_END}" if ends_piece or character in _READ_BY_GITHUB else encoded
 
 
 def code(text: str) -> str:
-    """Return a name or a value as code in GitHub Flavored Markdown, `inert` also in a cell of a table."""
-    shown = visible(text)
+    """Return a name or a value as code in GitHub Flavored Markdown, `escape_markup` also in a cell of a table."""
+    shown = escape_controls(text)
     if shown.strip(" ") != shown or not shown or not _UNSPANNED.isdisjoint(shown) or commands(shown):
-        return f"<code>{inert(shown)}</code>"
+        return f"<code>{escape_markup(shown)}</code>"
     return f"`{shown}`"

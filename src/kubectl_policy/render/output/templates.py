@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.output.columns import NONE, aligned
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -179,7 +179,7 @@ def _instead(mappings: Sequence[Mapping[str, Json]], written: str, name: str, th
 def _shown(value: object) -> str:
     """Return text with control characters made visible; anything else as JSON."""
     text = value if isinstance(value, str) else json.dumps(value)
-    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
+    return "\n".join("\t".join(map(escape_controls, line.split("\t"))) for line in text.split("\n"))
 
 
 class _PathStep(Struct, frozen=True):

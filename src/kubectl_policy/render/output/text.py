@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 # What a span is, not how it looks: colour only repeats what the words say.
-Style: TypeAlias = Literal["", "title", "heading", "subject", "value", "beaten", "aside", "error", "warning", "command"]
+Style: TypeAlias = Literal[
+    "", "title", "heading", "subject", "value", "superseded", "aside", "error", "warning", "command"
+]
 
 # One cell each, and in most answers: they are no reason to load the tables of all characters.
 _OWN_SYMBOLS: Final = str.maketrans("▸→·…", "    ")
@@ -100,7 +102,7 @@ def cells(text: str) -> int:
     """Return the width of a text in terminal cells, as it will be shown: wide East Asian characters take two."""
     if text.isascii() and text.isprintable():
         return len(text)
-    shown = visible(text)
+    shown = escape_controls(text)
     if shown.translate(_OWN_SYMBOLS).isascii():
         return len(shown)
     from rich.cells import cell_len  # noqa: PLC0415 (few names hold anything else than ASCII)
@@ -115,7 +117,7 @@ def pad(text: str, width: int) -> str:
 
 def cut(text: str, width: int) -> str:
     """Cut text as it will be shown to `width` cells (at least one), with `…` where it was cut."""
-    shown = visible(text)
+    shown = escape_controls(text)
     if cells(shown) <= width:
         return shown
     while shown and cells(shown) > width - 1:
@@ -127,7 +129,7 @@ def cut(text: str, width: int) -> str:
 def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Segment, ...]]:
     """Return the lines as they will be shown, each at most `width` cells wide unless a single piece is wider than that.
 
-    Every text goes through `visible` here, so that no renderer can forget it.
+    Every text goes through `escape_controls` here, so that no renderer can forget it.
     """
     for line in document:
         row = [Segment(" " * line.indent)] if line.indent and line.spans else []
@@ -151,7 +153,7 @@ def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Segment, ...
 
 
 def _shown(span: Segment) -> Segment:
-    text = visible(span.text)
+    text = escape_controls(span.text)
     return span if text is span.text else Segment(text, span.style)
 
 
@@ -159,7 +161,7 @@ def _runs(spans: Iterable[Segment]) -> Iterator[list[Segment]]:
     """Return the spans in groups that stay together: each group but the first begins with a space."""
     run: list[Segment] = []
     for span in spans:
-        text = visible(span.text)
+        text = escape_controls(span.text)
         for piece in re.findall(_PIECES, text) if span.prose else [text]:
             if piece.startswith(" ") and run:
                 yield run

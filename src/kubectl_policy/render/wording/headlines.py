@@ -56,7 +56,7 @@ def fully_enforced(answer: PolicyDescription) -> int:
     same_elsewhere = _effective_by_value(answer)
     for field in answer.all_fields:
         # What the policy sets by way of another of its targets, it has not lost, nor what it sets to the same there.
-        rivals = (beater.positions for beater in field.superseded if beater.by.object != answer.policy)
+        rivals = (winner.positions for winner in field.superseded if winner.by.object != answer.policy)
         everywhere.difference_update(*rivals, field.port_entry_on)
         if field.ignored_on:
             same = (where for value, where in same_elsewhere[field.field] if value == field.value)
@@ -131,9 +131,9 @@ def _of_policy(answer: PolicyDescription) -> str:
         case "Unknown":
             return f"Whether {answer.policy} has an effect is unknown: {failed or 'how it attaches is not computed'}"
         case "Conflicted":
-            beaters, applies_alone = names(answer.enforcement.by), answer.profile.same_level == "one-applies"
-            because = f"only one policy applies to a target, and {beaters} came first" if applies_alone else ""
-            because = because or f"it conflicts with {beaters}"
+            winners, applies_alone = names(answer.enforcement.by), answer.profile.same_level == "one-applies"
+            because = f"only one policy applies to a target, and {winners} came first" if applies_alone else ""
+            because = because or f"it conflicts with {winners}"
             return f"{subject} has no effect: it is refused everywhere, because {because}"
         case _ if why := why_idle(answer.enforcement, answer.targets, answer.reasons):
             return f"{subject} has no effect: {why}"

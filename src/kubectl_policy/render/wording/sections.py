@@ -6,7 +6,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.output.text import Line, Segment, prose_line
 from kubectl_policy.render.wording.blind_spots import remedy_phrase
 from kubectl_policy.render.wording.names import at_origin, count, node_phrase
@@ -205,7 +205,7 @@ def next_section(commands: Iterable[Command], view: View) -> tuple[Line, ...]:
         return ()
     import shlex  # noqa: PLC0415 (only a terminal needs it)
 
-    texts = (shlex.join(visible(part) for part in (*command, *view.options)) for command in islice(commands, 2))
+    texts = (shlex.join(escape_controls(part) for part in (*command, *view.options)) for command in islice(commands, 2))
     return section("Next", (Line((Segment(f"{view.program} {text}", "command"),), 2) for text in texts))
 
 

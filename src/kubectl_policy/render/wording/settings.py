@@ -176,7 +176,7 @@ def _why_ignored(fate: Fate, group: InForce) -> str:
     return "controllers ignore it here"
 
 
-def why_without_effect(fate: Fate, group: InForce) -> str:
+def without_effect_phrase(fate: Fate, group: InForce) -> str:
     """Say why a declared field has no effect and no successor: its whole spec was replaced, or refused.
 
     Of one that is refused, by whom is left out: that stands beside it.
@@ -187,21 +187,21 @@ def why_without_effect(fate: Fate, group: InForce) -> str:
         return f"{group.profile.port_field.field} has an entry for this port, which stands instead"
     if fate.state != "rejected":
         return _why_replaced(fate, group)
-    same_target = all(beater.target == fate.source.target for beater in fate.superseded_by)
+    same_target = all(winner.target == fate.source.target for winner in fate.superseded_by)
     if group.contest.same_level == "one-applies" and same_target:
         return f"refused: of several on one target {_first(group, fate.superseded_by)} applies"
-    elsewhere = all(beater.target != fate.source.target for beater in fate.superseded_by)
+    elsewhere = all(winner.target != fate.source.target for winner in fate.superseded_by)
     if elsewhere and group.profile.refusal == "everywhere":
-        names = listed([source_phrase(beater) for beater in fate.superseded_by])
+        names = listed([source_phrase(winner) for winner in fate.superseded_by])
         return f"refused on all of its targets, for {names}"
     return "refused for the conflict"
 
 
 def _why_replaced(fate: Fate, group: InForce) -> str:
-    of_objects = [beater for beater in fate.superseded_by if beater.object == beater.target.object]
+    of_objects = [winner for winner in fate.superseded_by if winner.object == winner.target.object]
     if of_objects:
         return _own_wins(fate, of_objects[0], group)
-    names = listed([source_phrase(beater) for beater in fate.superseded_by]) or "another policy"
+    names = listed([source_phrase(winner) for winner in fate.superseded_by]) or "another policy"
     several, why = len(fate.superseded_by) > 1, merge_not_counting(fate, group)
     if fate.source in group.contest.members:
         return f"{names} {'set' if several else 'sets'} what stands instead"

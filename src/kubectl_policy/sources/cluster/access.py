@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from urllib3 import PoolManager
 
-    from kubectl_policy.sources.cluster.kubernetes_package import Kubeconfig
+    from kubectl_policy.sources.cluster.kubeconfig import Kubeconfig
 
 _NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 # The files of a pod about the cluster that it is in.
@@ -111,12 +111,12 @@ def access_to(options: ClusterOptions) -> Access:
         hint = f"`--kubeconfig FILE` names one, and `--server URL` a cluster; {_OFFLINE}"
         raise NoClusterError(f"no kubeconfig was found: looked for {', '.join(_kubeconfig_paths(options))}", hint)
     # Without a cluster, the package is not imported.
-    from kubectl_policy.sources.cluster import kubernetes_package  # noqa: PLC0415 (see above)
+    from kubectl_policy.sources.cluster import kubeconfig  # noqa: PLC0415 (see above)
     from kubectl_policy.sources.cluster.credentials import Credentials  # noqa: PLC0415 (see above)
 
-    config = kubernetes_package.Kubeconfig(_files(options))
+    config = kubeconfig.Kubeconfig(_files(options))
     subject = ", ".join(_files(options)) or "the flags"
-    with kubernetes_package.clear_errors(subject):
+    with kubeconfig.clear_errors(subject):
         context_name = options.context or config.current_context
         context, _ = _settings_of(config, subject, "context", context_name, is_needed=True)
         cluster_name = options.cluster or context.get("cluster", "")
@@ -129,7 +129,7 @@ def access_to(options: ClusterOptions) -> Access:
             if not is_in_pod:
                 raise _no_cluster(config, subject, context_name)
             cluster_name = "in-cluster"
-            cluster, account = kubernetes_package.pod_settings(_SERVICE_ACCOUNT)
+            cluster, account = kubeconfig.pod_settings(_SERVICE_ACCOUNT)
             user = user or account
         cluster, user = _with_flags(cluster, options, _CLUSTER_FLAGS), _with_flags(user, options, _USER_FLAGS)
         server_subject = "--server" if options.server else f"{subject}: server"
@@ -143,9 +143,7 @@ def access_to(options: ClusterOptions) -> Access:
         dropped = "token" if "tokenFile" in user else ""
         is_safe = cluster["server"].startswith("https:")
         user = {key: setting for key, setting in user.items() if is_safe and key != dropped}
-        new_loader = partial(
-            kubernetes_package.Loader, (cluster, path), (user, user_path), options.request_timeout or None
-        )
+        new_loader = partial(kubeconfig.Loader, (cluster, path), (user, user_path), options.request_timeout or None)
         credentials = Credentials(new_loader, headers, subject, is_proxy_set="proxy-url" in cluster)
         return Access(
             context=context_name,
@@ -160,7 +158,7 @@ def access_to(options: ClusterOptions) -> Access:
 
 def contexts(options: ClusterOptions) -> tuple[str, ...]:
     """Return the names of all contexts, in the order of the files. Raises `ClusterError` for a file that is none."""
-    from kubectl_policy.sources.cluster.kubernetes_package import Kubeconfig  # noqa: PLC0415 (imports the package)
+    from kubectl_policy.sources.cluster.kubeconfig import Kubeconfig  # noqa: PLC0415 (imports the package)
 
     return tuple(Kubeconfig(_files(options)).entries("contexts"))
 

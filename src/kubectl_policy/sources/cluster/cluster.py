@@ -10,7 +10,7 @@ from kubectl_policy.model.kind_roles import TARGET_KINDS
 from kubectl_policy.model.kinds import BUILT_IN, CRD, POLICY_LABEL, is_kubernetes_own
 from kubectl_policy.sources.cluster.discovery import EVERY_GROUP, Discovery
 from kubectl_policy.sources.cluster.fetching import QueryFetcher, RequestOutcome
-from kubectl_policy.sources.cluster.refusals import RequestRefused, cluster_error
+from kubectl_policy.sources.cluster.refusals import RequestFailed, cluster_error
 from kubectl_policy.sources.cluster.watches import watch_scopes
 from kubectl_policy.sources.cluster.world import EVENTS, ClusterWorld, Query
 
@@ -50,9 +50,9 @@ class Cluster:
     def _start(self, discovery: Discovery) -> None:
         if unknown := discovery.gaps.get(EVERY_GROUP):
             hint = "ask again later; whoever may not get /apis needs the ClusterRole system:discovery"
-            raise self._error(RequestRefused(_OK, "what it serves is not known", unknown.reason, hint=hint))
+            raise self._error(RequestFailed(_OK, "what it serves is not known", unknown.reason, hint=hint))
         self._has_answered = not discovery.is_remembered
-        self._refusals: dict[Query, RequestRefused] = {}
+        self._refusals: dict[Query, RequestFailed] = {}
         # Requests that take long, and are still waited for.
         self._pending: dict[Query, Future[RequestOutcome]] = {}
         self._answered = 0
@@ -63,7 +63,7 @@ class Cluster:
         if discovery.is_remembered and unserved:
             try:
                 self._fetcher.discovery = discovery.refresh()
-            except RequestRefused as refusal:
+            except RequestFailed as refusal:
                 gaps = {name.partition(".")[2]: refusal for name in sorted(unserved)}
                 self._fetcher.discovery = Discovery(discovery.kinds.values(), {**discovery.gaps, **gaps})
             definitions = self._definitions(metadata or {})
@@ -99,7 +99,7 @@ class Cluster:
             return {}
         try:
             definitions = self._fetcher.list_metadata(CRD)
-        except RequestRefused as refusal:
+        except RequestFailed as refusal:
             self._refuse(Query(CRD), refusal)
             self._has_answered = self._has_answered or bool(refusal.status)
             return None
@@ -151,7 +151,7 @@ class Cluster:
         if was_remembered:
             try:
                 self._start(self._discovery.refresh())
-            except RequestRefused as refusal:
+            except RequestFailed as refusal:
                 raise self._error(refusal) from None
         return was_remembered
 
@@ -216,7 +216,7 @@ class Cluster:
         """Return the version of the API server; "" where it does not say."""
         try:
             return text_at(self._connection.get("/version"), "gitVersion")
-        except RequestRefused:
+        except RequestFailed:
             return ""
 
     @property
@@ -240,15 +240,15 @@ class Cluster:
             source="the cluster",
         )
 
-    def _error(self, refusal: RequestRefused) -> ClusterError:
+    def _error(self, refusal: RequestFailed) -> ClusterError:
         return cluster_error(self._connection.access, refusal)
 
-    def _refuse(self, query: Query, refusal: RequestRefused) -> None:
+    def _refuse(self, query: Query, refusal: RequestFailed) -> None:
         if refusal.status == _UNAUTHORIZED:
             raise self._error(refusal)
         self._refusals[query] = refusal
 
-    def _gap(self, query: Query, refusal: RequestRefused) -> Gap:
+    def _gap(self, query: Query, refusal: RequestFailed) -> Gap:
         """Return what a refused request leaves open, with the permission or the remedy that closes it."""
         served = self._discovery.kinds[query.kind]
         resource = f"{served.plural}.{served.group}" if served.group else served.plural
@@ -267,7 +267,7 @@ class Cluster:
         )
 
 
-def _remedy(refusal: RequestRefused, resource: str) -> str:
+def _remedy(refusal: RequestFailed, resource: str) -> str:
     """Return what to do where something could not be read although it is not forbidden."""
     if refusal.is_conversion:
         return f"tell whoever owns CustomResourceDefinition {resource}: its conversion webhook must answer"

@@ -21,7 +21,7 @@ from urllib3.util import Timeout
 
 from kubectl_policy import __version__
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.sources.cluster.refusals import RequestRefused, refusal_of_error
+from kubectl_policy.sources.cluster.refusals import RequestFailed, refusal_of_error
 from kubectl_policy.sources.cluster.responses import Watch, decode_response, strip_secrets
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Connection:
     """Connection of one command to one API server, which threads may share.
 
     There is one deadline for all that is asked. Every method ends by then, whatever the server, the resolver of names
-    or a credential plugin does, and raises `RequestRefused`, or an error of the access itself.
+    or a credential plugin does, and raises `RequestFailed`, or an error of the access itself.
     """
 
     def __init__(self, access: Access, *, timeout: float = 30.0) -> None:
@@ -107,7 +107,7 @@ class Connection:
         request = _Request(path, query, accept)
         try:
             return self._list_pages(request, chunk_size)
-        except RequestRefused as refusal:
+        except RequestFailed as refusal:
             if chunk_size or refusal.status not in _TOO_LARGE:
                 raise
         return self._list_pages(request, _CHUNK)
@@ -140,20 +140,20 @@ class Connection:
         while True:
             try:
                 page = self._ask(_Request(request.path, query, request.accept))
-            except RequestRefused as refusal:
+            except RequestFailed as refusal:
                 if refusal.status != HTTPStatus.GONE or not (token and chunk_size):
                     raise
                 return self._list_pages(request, 0)
             listed = mappings_at(page, "items")
             # Go writes null where there are none.
             if "items" not in page or not (page["items"] is None or listed == page["items"]):
-                raise RequestRefused(HTTPStatus.OK, "the server answered with something that is no list")
+                raise RequestFailed(HTTPStatus.OK, "the server answered with something that is no list")
             items += listed
             last, token = token, text_at(page, "metadata.continue")
             if not token:
                 return ListAnswer(items, text_at(page, "metadata.resourceVersion"))
             if token == last:
-                raise RequestRefused(HTTPStatus.OK, "the server answers with the same page of a list again and again")
+                raise RequestFailed(HTTPStatus.OK, "the server answers with the same page of a list again and again")
             # The token says which state it is of, and servers refuse to be told twice.
             query = {name: text for name, text in query.items() if not name.startswith("resourceVersion")}
             query["continue"] = token
@@ -190,7 +190,7 @@ class Connection:
         for pause in _PAUSES:
             try:
                 return self._ask_with_new_credentials(ask)
-            except RequestRefused as refusal:
+            except RequestFailed as refusal:
                 if not refusal.retry:
                     raise
                 self._pause(refusal, pause)
@@ -205,7 +205,7 @@ class Connection:
         try:
             try:
                 return ask(headers)
-            except RequestRefused as refusal:
+            except RequestFailed as refusal:
                 if refusal.status != HTTPStatus.UNAUTHORIZED or not self.access.renew(headers):
                     raise
             return ask(self.access.headers())
@@ -213,9 +213,9 @@ class Connection:
             raise refusal_of_error(error, self._timeout_refusal().reason) from None
         except ValueError:
             # What is wrong with a header is not told: it may be a token.
-            raise RequestRefused(0, "a header cannot be sent: is there a line break in the token?") from None
+            raise RequestFailed(0, "a header cannot be sent: is there a line break in the token?") from None
 
-    def _pause(self, refusal: RequestRefused, seconds: float) -> None:
+    def _pause(self, refusal: RequestFailed, seconds: float) -> None:
         """Wait as long as the server says, or a little, where that leaves time to ask again."""
         seconds_left = self.seconds_left
         pause = max(refusal.wait, seconds)
@@ -224,7 +224,7 @@ class Connection:
                 raise refusal
             limit = f"longer than --request-timeout {self._timeout:g}s leaves"
             reason = f"{refusal.reason}: the server asks to wait {refusal.wait:g}s, {limit}"
-            raise RequestRefused(refusal.status, reason, refusal.message)
+            raise RequestFailed(refusal.status, reason, refusal.message)
         time.sleep(pause)
 
     def _send(self, request: _Request, headers: Mapping[str, str], timeout: Timeout) -> BaseHTTPResponse:
@@ -244,8 +244,8 @@ class Connection:
             timeout=timeout,
         )
 
-    def _timeout_refusal(self) -> RequestRefused:
-        return RequestRefused(0, f"no answer{self._within}")
+    def _timeout_refusal(self) -> RequestFailed:
+        return RequestFailed(0, f"no answer{self._within}")
 
 
 def _is_of_secrets(request: _Request) -> bool:
@@ -257,7 +257,7 @@ def _is_of_secrets(request: _Request) -> bool:
     """
     names = [unquote(segment) for segment in request.path.removeprefix("/").split("/")]
     if any(not name or name in {".", ".."} or "/" in name or "%" in name for name in names):
-        raise RequestRefused(HTTPStatus.NOT_FOUND, "not found", "nothing can have such a name")
+        raise RequestFailed(HTTPStatus.NOT_FOUND, "not found", "nothing can have such a name")
     is_secret = _SECRETS.match("/".join(names)) is not None
     if is_secret and request.accept not in {METADATA, METADATA_LIST}:
         raise ValueError(f"of Secrets, nothing but metadata is asked: {request.path}")

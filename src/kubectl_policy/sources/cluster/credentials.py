@@ -6,7 +6,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import ClusterError
-from kubectl_policy.sources.cluster.kubernetes_package import clear_errors, configuration_of, pool_of, remove_key_files
+from kubectl_policy.sources.cluster.kubeconfig import clear_errors, configuration_of, pool_of, remove_key_files
 from kubectl_policy.sources.cluster.transport import header_value, set_proxy, tls_context
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from urllib3 import HTTPHeaderDict
 
-    from kubectl_policy.sources.cluster.kubernetes_package import Loader
+    from kubectl_policy.sources.cluster.kubeconfig import Loader
 
 _MAX_CONNECTIONS: Final = 32
 

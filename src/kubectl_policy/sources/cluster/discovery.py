@@ -21,7 +21,7 @@ from msgspec import Struct
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import why_impossible
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.sources.cluster.refusals import RequestRefused
+from kubectl_policy.sources.cluster.refusals import RequestFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ _NEEDED: Final = frozenset({"get", "list"})
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 # The group of a gap where it is not even known which groups there are.
 EVERY_GROUP: Final = "*"
-_NO_GAPS: Final[Mapping[str, RequestRefused]] = MappingProxyType({})
+_NO_GAPS: Final[Mapping[str, RequestFailed]] = MappingProxyType({})
 # As long as kubectl keeps its own: cli-runtime, pkg/genericclioptions/config_flags.go, `ToDiscoveryClient`.
 _SECONDS: Final = 6 * 3600.0
 # Clocks of file systems may be ahead by as many seconds.
@@ -88,7 +88,7 @@ class Discovery:
     def __init__(
         self,
         served: Iterable[Served],
-        gaps: Mapping[str, RequestRefused] = _NO_GAPS,
+        gaps: Mapping[str, RequestFailed] = _NO_GAPS,
         ask_again: Callable[[], Discovery] | None = None,
     ) -> None:
         """Keep the first version of each kind; without a way to ask again, the server was asked just now."""
@@ -136,12 +136,12 @@ def _ask_root(connection: Connection, path: str) -> Discovery:
 
 def _read_aggregated(body: Mapping[str, Json]) -> Discovery:
     served: list[Served] = []
-    gaps: dict[str, RequestRefused] = {}
+    gaps: dict[str, RequestFailed] = {}
     for group_item in mappings_at(body, "items"):
         group = text_at(group_item, "metadata.name")
         for version in mappings_at(group_item, "versions"):
             if text_at(version, "freshness") == "Stale":
-                gaps[group] = RequestRefused(HTTPStatus.OK, "the server behind this API group does not answer")
+                gaps[group] = RequestFailed(HTTPStatus.OK, "the server behind this API group does not answer")
             served += _read_kinds(group, text_at(version, "version"), mappings_at(version, "resources"))
     return Discovery(served, gaps)
 
@@ -175,7 +175,7 @@ def _ask_in_parallel(questions: Sequence[tuple[str, Callable[[], Discovery]]]) -
         group, ask_part = question
         try:
             return ask_part()
-        except RequestRefused as refusal:
+        except RequestFailed as refusal:
             return Discovery((), {group: refusal})
 
     with ThreadPoolExecutor(_MAX_THREADS) as threads:

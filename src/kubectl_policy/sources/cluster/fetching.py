@@ -9,7 +9,7 @@ from msgspec import Struct
 from kubectl_policy.model import GroupKind, ObjectRef, Resource
 from kubectl_policy.model.fields import text_at, time_at
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST
-from kubectl_policy.sources.cluster.refusals import RequestRefused
+from kubectl_policy.sources.cluster.refusals import RequestFailed
 from kubectl_policy.sources.cluster.world import EVENT, Query
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class RequestOutcome(Struct, frozen=True):
 
     # None without an answer.
     resources: Sequence[Resource] | None
-    refusal: RequestRefused | None = None
+    refusal: RequestFailed | None = None
 
 
 class QueryFetcher:
@@ -60,19 +60,19 @@ class QueryFetcher:
                 items: Sequence[Mapping[str, Json]] = [answer]
             else:
                 items = self._list(self._connection, query, METADATA_LIST if is_partial else JSON)
-        except RequestRefused as refusal:
+        except RequestFailed as refusal:
             return self._outcome_of(refusal, query)
         resources = [resource for item in items if (resource := self._resource(query, served, item))]
         unexpected = len(items) - len(resources)
         wrong = f"the server answered with {unexpected} of {len(items)} objects that are none of those asked for"
         # Something else may be in the place of what was asked for.
-        return RequestOutcome(resources, RequestRefused(_OK, wrong) if unexpected else None)
+        return RequestOutcome(resources, RequestFailed(_OK, wrong) if unexpected else None)
 
     def list_metadata(self, kind: GroupKind) -> Sequence[Mapping[str, Json]]:
         """List the metadata of all objects of a kind, in half of the time. Raises RequestRefused."""
         return self._list(self._connection.hurried(), Query(kind), METADATA_LIST)
 
-    def _outcome_of(self, refusal: RequestRefused, query: Query) -> RequestOutcome:
+    def _outcome_of(self, refusal: RequestFailed, query: Query) -> RequestOutcome:
         if refusal.status != _NOT_FOUND:
             return RequestOutcome(None, refusal)
         # If it is only remembered that the kind is served, it may be the kind that is not found.
@@ -80,7 +80,7 @@ class QueryFetcher:
             self.versions[query] = ""
             return RequestOutcome(())
         message = "the server does not know this kind, though it says that it serves it"
-        return RequestOutcome(None, RequestRefused(_NOT_FOUND, message))
+        return RequestOutcome(None, RequestFailed(_NOT_FOUND, message))
 
     def _list(self, connection: Connection, query: Query, accept: str) -> Sequence[Mapping[str, Json]]:
         selector = field_selector(query)

@@ -110,7 +110,7 @@ _ALERTS: Final[Mapping[str, str]] = {
 }
 
 
-class RequestRefused(Exception):  # noqa: N818 (what a server may always do is no error of ours)
+class RequestFailed(Exception):  # noqa: N818 (what a server may always do is no error of ours)
     """Refusal of a request, which is expected, and becomes a gap."""
 
     def __init__(  # noqa: PLR0913 (all but the first two have a name where they are given)
@@ -131,7 +131,7 @@ class RequestRefused(Exception):  # noqa: N818 (what a server may always do is n
         return _CONVERSION in self.message
 
 
-def cluster_error(access: Access, refusal: RequestRefused) -> ClusterError:
+def cluster_error(access: Access, refusal: RequestFailed) -> ClusterError:
     """Return the error that a cluster cannot be asked at all, as its server refused the first request."""
     if refusal.status == 401:  # noqa: PLR2004 (Unauthorized)
         return ClusterError(
@@ -151,18 +151,18 @@ def printable(text: str) -> str:
     return line if len(text) <= _MAX_MESSAGE else f"{line[:_MAX_MESSAGE]}…"
 
 
-def refusal_of(status: int, body: Mapping[str, Json], retry_after: str = "") -> RequestRefused:
+def refusal_of(status: int, body: Mapping[str, Json], retry_after: str = "") -> RequestFailed:
     """Return what a status other than success means, by the `Status` object that came with it, which may be empty."""
     message = printable(text_at(body, "message")) if body.get("kind") == "Status" else ""
     if status >= 500 and _CONVERSION in message:  # noqa: PLR2004 (a failure of the server, by HTTP)
-        return RequestRefused(status, "the conversion webhook of its definition failed", message)
+        return RequestFailed(status, "the conversion webhook of its definition failed", message)
     reason = _REASONS.get(status, f"the server answered with status {status}")
     seconds = _SECONDS.fullmatch(retry_after)
     wait = float(seconds[1]) if seconds else 0
-    return RequestRefused(status, reason, message, retry=status in _RETRIED, wait=wait)
+    return RequestFailed(status, reason, message, retry=status in _RETRIED, wait=wait)
 
 
-def refusal_of_error(error: Exception, late: str) -> RequestRefused:
+def refusal_of_error(error: Exception, late: str) -> RequestFailed:
     """Return what an error of urllib3, or below it, means; `late` is the reason if a wait was too long."""
     causes = [*_causes(error)]
     tls = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
@@ -170,31 +170,31 @@ def refusal_of_error(error: Exception, late: str) -> RequestRefused:
     if not isinstance(error, ProxyError):
         return refusal
     reason = f"no connection through the proxy: {refusal.reason}"
-    return RequestRefused(0, reason, refusal.message, retry=refusal.retry, hint=refusal.hint or _PROXY)
+    return RequestFailed(0, reason, refusal.message, retry=refusal.retry, hint=refusal.hint or _PROXY)
 
 
-def _refusal_of_causes(causes: list[BaseException], late: str) -> RequestRefused:
+def _refusal_of_causes(causes: list[BaseException], late: str) -> RequestFailed:
     message = printable(str(causes[-1]))
     number = next((cause.errno for cause in causes if isinstance(cause, OSError) and cause.errno in _ERRNO), None)
     if number is not None:
-        return RequestRefused(0, _ERRNO[number])
+        return RequestFailed(0, _ERRNO[number])
     for classes, reason, is_retried in _ERRORS:
         if any(isinstance(cause, classes) for cause in causes):
-            return RequestRefused(0, reason or late, message if reason else "", retry=is_retried)
-    return RequestRefused(0, "no connection to the server", message)
+            return RequestFailed(0, reason or late, message if reason else "", retry=is_retried)
+    return RequestFailed(0, "no connection to the server", message)
 
 
-def _refusal_of_tls(error: ssl.SSLError) -> RequestRefused:
+def _refusal_of_tls(error: ssl.SSLError) -> RequestFailed:
     # What was raised by Python, and not by OpenSSL, has none of these attributes.
     alert = str(getattr(error, "reason", None) or "")
     if isinstance(error, ssl.SSLCertVerificationError):
         unknown = "the server's certificate is not trusted", _TRUST
         reason, hint = _CERTIFICATE.get(getattr(error, "verify_code", 0), unknown)
-        return RequestRefused(0, reason, printable(str(getattr(error, "verify_message", ""))), hint=hint)
+        return RequestFailed(0, reason, printable(str(getattr(error, "verify_message", ""))), hint=hint)
     if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) or "UNEXPECTED_EOF" in alert:
-        return RequestRefused(0, "the connection was cut", retry=True)
+        return RequestFailed(0, "the connection was cut", retry=True)
     reason = next((reason for end, reason in _ALERTS.items() if alert.endswith(end)), "TLS failed")
-    return RequestRefused(0, reason, printable(alert or str(error)))
+    return RequestFailed(0, reason, printable(alert or str(error)))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

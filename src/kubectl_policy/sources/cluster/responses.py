@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from urllib3.exceptions import HTTPError
 
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at
-from kubectl_policy.sources.cluster.refusals import RequestRefused, printable, refusal_of, refusal_of_error
+from kubectl_policy.sources.cluster.refusals import RequestFailed, printable, refusal_of, refusal_of_error
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.json_reader import decode_json
 
@@ -38,7 +38,7 @@ def decode_response(response: BaseHTTPResponse) -> Mapping[str, Json]:
     status = response.status
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         location = printable(response.headers.get("Location", ""))
-        raise RequestRefused(status, "the server redirects elsewhere, where no credentials are sent", location)
+        raise RequestFailed(status, "the server redirects elsewhere, where no credentials are sent", location)
     is_success = HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
     limit = MAX_BYTES if is_success else _MAX_REFUSAL_BYTES
     raw = bytearray()
@@ -46,11 +46,11 @@ def decode_response(response: BaseHTTPResponse) -> Mapping[str, Json]:
         raw += piece
         if len(raw) > limit:
             refused = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_success else status
-            raise RequestRefused(refused, f"the answer is larger than {limit >> 20} MiB")
+            raise RequestFailed(refused, f"the answer is larger than {limit >> 20} MiB")
     try:
         body = decode_json(raw)
     except DocumentError:
-        raise RequestRefused(status, "the answer is nested too deep") from None
+        raise RequestFailed(status, "the answer is nested too deep") from None
     except ValueError:
         body = None
     if is_success and isinstance(body, dict):
@@ -62,10 +62,10 @@ def decode_response(response: BaseHTTPResponse) -> Mapping[str, Json]:
         reason = (
             f"the server answered with status {status} and {media_type}: is there a proxy or a login page in between?"
         )
-        raise RequestRefused(status, reason, retry=refusal_of(status, {}).retry)
+        raise RequestFailed(status, reason, retry=refusal_of(status, {}).retry)
     if is_success:
         reason = "the server answered with something that is no JSON object"
-        raise RequestRefused(status, reason, media_type, retry=body is None)
+        raise RequestFailed(status, reason, media_type, retry=body is None)
     raise refusal_of(status, body if isinstance(body, dict) else {}, response.headers.get("Retry-After", ""))
 
 
@@ -75,7 +75,7 @@ def strip_secrets(answer: Mapping[str, Json]) -> Mapping[str, Json]:
     Raises RequestRefused for more than metadata: servers that do not know it yet answer with the whole object.
     """
     if answer.get("kind") not in {"PartialObjectMetadata", "PartialObjectMetadataList"}:
-        raise RequestRefused(HTTPStatus.NOT_ACCEPTABLE, "the server does not give the metadata of Secrets alone")
+        raise RequestFailed(HTTPStatus.NOT_ACCEPTABLE, "the server does not give the metadata of Secrets alone")
     stripped = _strip(answer)
     # Go writes null where there are none.
     if "items" in answer and isinstance(answer["items"], list | None):
@@ -116,7 +116,7 @@ class Watch:
                 *lines, unfinished = (unfinished + piece).split(b"\n")
                 yield from filter(None, map(self._decode, lines))
                 if len(unfinished) > _MAX_LINE_BYTES:
-                    raise RequestRefused(0, f"an event is larger than {_MAX_LINE_BYTES >> 20} MiB")
+                    raise RequestFailed(0, f"an event is larger than {_MAX_LINE_BYTES >> 20} MiB")
         except (HTTPError, OSError) as error:
             if not self._is_closed:
                 raise refusal_of_error(error, "the server is silent") from None
@@ -128,7 +128,7 @@ class Watch:
         try:
             event = decode_json(line) if line.strip() else None
         except (ValueError, DocumentError):
-            raise RequestRefused(0, "the server told an event that is no JSON", retry=True) from None
+            raise RequestFailed(0, "the server told an event that is no JSON", retry=True) from None
         event_type, changed = text_at(event, "type"), mapping_at(event, "object")
         if event_type == "ERROR":
             raise refusal_of(integer_at(changed, "code") or 0, changed)

@@ -13,7 +13,7 @@ from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.cluster.connection import METADATA
 from kubectl_policy.sources.cluster.fetching import field_selector
-from kubectl_policy.sources.cluster.refusals import RequestRefused
+from kubectl_policy.sources.cluster.refusals import RequestFailed
 from kubectl_policy.sources.cluster.world import Query
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class ClusterWatches:
                         self._signal.set()
                 version = watch.current.resource_version
                 time.sleep(_PAUSE)
-        except RequestRefused as refusal:
+        except RequestFailed as refusal:
             with self._lock:
                 if watch.is_closed:
                     return

@@ -225,7 +225,7 @@ class ClusterWorld(World):
         """Whether there is an object of a name, as far as was read."""
         return self.get(ref) is not None
 
-    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+    def refs_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind, sorted; where not all may be listed, those of some namespaces.
 
         Of Events there are none: they concern the object that they are about, and no other.
@@ -238,7 +238,7 @@ class ClusterWorld(World):
             self.want_all(kind)
         elif kind not in self._listed:
             self._want(Query(kind, namespace))
-        return self._read.names_of(kind, namespace)
+        return self._read.refs_of(kind, namespace)
 
     def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
         """Return the objects of a kind that may name an object or contain a word; of Events, those about it."""
@@ -246,7 +246,7 @@ class ClusterWorld(World):
             if is_name(obj.name):
                 self._want(_events_about(obj))
             return self._events.get(obj, ())
-        return self._read.naming(kind, obj) if self.names_of(kind) else ()
+        return self._read.naming(kind, obj) if self.refs_of(kind) else ()
 
     @property
     def kinds(self) -> tuple[GroupKind, ...]:

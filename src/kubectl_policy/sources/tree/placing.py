@@ -122,7 +122,7 @@ def _label_fields(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> I
         yield FieldPath.parse(_TEMPLATES[kind])
 
 
-def names_of(resource: Resource, chain: Chain) -> set[str]:
+def refs_of(resource: Resource, chain: Chain) -> set[str]:
     """Return the names by which patches on a way may call an object: its own one, and those that it gets."""
     name = text_at(resource.raw, "metadata.name")
     return {name, *(prefix + name + suffix for prefix, suffix in chain.names)}

@@ -18,7 +18,7 @@ from kubectl_policy.sources.tree.delivery import (
     HelmRelease,
     delivery_of,
 )
-from kubectl_policy.sources.tree.placing import names_of
+from kubectl_policy.sources.tree.placing import refs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -108,7 +108,7 @@ class UnappliedPatches:
 
     def patches_on(self, resource: Resource, chain: Chain) -> Iterator[Patch]:
         """Return the patches that may change an object on a way."""
-        names = names_of(resource, chain)
+        names = refs_of(resource, chain)
         set_namespaces = [self._builds[number].kustomization.namespace for number in chain.builds]
         # For Kustomize, an object without a namespace is in this one.
         namespaces = [resource.ref.namespace or "default", *filter(None, set_namespaces)]

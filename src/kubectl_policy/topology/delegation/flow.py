@@ -131,14 +131,14 @@ class RuleMatches(Struct, frozen=True, dict=True, eq=False):
 
     def on(self, ref: DelegatingRef, coming: Sequence[Match], rule: NodeRef) -> tuple[Match, ...]:
         """Return the matches with which requests get by way of a reference to a rule of a route that it stands for."""
-        inherit = inherits(self._index.raw(rule.object), ref.profile.inherit_matches)
+        inherit = inherits(self._index.defaulted(rule.object), ref.profile.inherit_matches)
         return reaching_matches(coming, self.own(rule), inherit=inherit)
 
     @cached_method
     def own(self, rule: NodeRef) -> tuple[Match, ...]:
         """Return the matches that a rule has itself."""
         position = self._index.rules_of(rule.object).index(rule.section)
-        return matches_of(self._index.raw(rule.object), position)
+        return matches_of(self._index.defaulted(rule.object), position)
 
     def rules(self, route: ObjectRef) -> list[NodeRef]:
         """Return the rules of a route."""
@@ -146,7 +146,7 @@ class RuleMatches(Struct, frozen=True, dict=True, eq=False):
 
     def has_hostnames(self, route: ObjectRef) -> bool:
         """Whether a route names hostnames, and so cannot be delegated to."""
-        return bool(strings_at(self._index.raw(route), "spec.hostnames"))
+        return bool(strings_at(self._index.defaulted(route), "spec.hostnames"))
 
     def is_entered(self, route: ObjectRef) -> bool:
         """Whether requests may reach a route without delegation: it names a parent that is no route."""

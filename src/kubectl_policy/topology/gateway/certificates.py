@@ -79,7 +79,7 @@ def _problem(
     problem = reference_problem(gateways.index, owner, target, INVALID)
     if problem:
         return problem
-    malformed = [key for key in keys if not _holds(gateways.index.raw(target), key)]
+    malformed = [key for key in keys if not _holds(gateways.index.defaulted(target), key)]
     if malformed:
         return Problem(message=f"{target} has no valid {' and no valid '.join(malformed)}", reason=INVALID)
     return None

@@ -148,7 +148,7 @@ def _gateway_accepted(gateways: Gateways, gateway: ObjectRef) -> Condition:
     if refusal:
         return refusal
     profile = gateways.profile_of(gateway)
-    addresses = mappings_at(gateways.index.raw(gateway), "spec.addresses")
+    addresses = mappings_at(gateways.index.defaulted(gateway), "spec.addresses")
     types = [text_at(address, "type", "IPAddress") for address in addresses]
     known = (*(profile.address_types or _ADDRESS_TYPES), *filter(is_unfilled, types))
     unsupported = [type_ for type_ in types if type_ not in known]
@@ -160,7 +160,7 @@ def _gateway_accepted(gateways: Gateways, gateway: ObjectRef) -> Condition:
 
 def _gateway_resolved(gateways: Gateways, gateway: ObjectRef) -> Condition:
     """Return ResolvedRefs of a Gateway by its client certificate (GatewayReasonInvalidClientCertificateRef)."""
-    reference = mapping_at(gateways.index.raw(gateway), "spec.tls.backend.clientCertificateRef")
+    reference = mapping_at(gateways.index.defaulted(gateway), "spec.tls.backend.clientCertificateRef")
     target = refer(gateways.index, reference, gateway.namespace, SECRET)
     problem = certificate_problem(gateways, gateway, target) if target.name else None
     if problem is None:
@@ -214,7 +214,7 @@ def _attachment_refusal(gateways: Gateways, gateway: ObjectRef, listener_set: Ob
 
 def _parameters(gateways: Gateways, owner: ObjectRef, field: str) -> Condition | None:
     """Accepted=False for parameters that do not exist (GatewayReasonInvalidParameters); None if nothing is wrong."""
-    reference = mapping_at(gateways.index.raw(owner), field)
+    reference = mapping_at(gateways.index.defaulted(owner), field)
     target = refer(gateways.index, reference, owner.namespace, CONFIG_MAP)
     if not target.name or gateways.index.presence(target) != "missing":
         return None
@@ -281,7 +281,7 @@ def _authorities(gateways: Gateways, listener: Listener) -> Iterator[Problem | N
     """
     if listener.protocol != "HTTPS" or listener.gateway is None:
         return
-    frontend = mapping_at(gateways.index.raw(listener.gateway), "spec.tls.frontend")
+    frontend = mapping_at(gateways.index.defaulted(listener.gateway), "spec.tls.frontend")
     by_port = {port_at(entry, "port"): mapping_at(entry, "tls") for entry in reversed(mappings_at(frontend, "perPort"))}
     default = mapping_at(frontend, "default")
     tls = default if listener.port is None else by_port.get(listener.port, default)

@@ -72,12 +72,12 @@ class Gateways:
     def gateway_of(self, obj: ObjectRef) -> ObjectRef | None:
         """Return a Gateway itself, or the Gateway that a ListenerSet names, which may not exist; else None."""
         if obj.group_kind in LISTENER_SETS:
-            return parent_gateway(self.index, obj, self.index.raw(obj))
+            return parent_gateway(self.index, obj, self.index.defaulted(obj))
         return obj if obj.group_kind == GATEWAY else None
 
     def class_of(self, gateway: ObjectRef) -> ObjectRef | None:
         """Return the GatewayClass that a Gateway names, whether or not it exists."""
-        name = text_at(self.index.raw(gateway), "spec.gatewayClassName")
+        name = text_at(self.index.defaulted(gateway), "spec.gatewayClassName")
         return ObjectRef(GATEWAY_CLASS, "", name) if name else None
 
     def controller_of(self, obj: ObjectRef) -> str | None:
@@ -89,14 +89,14 @@ class Gateways:
         if presence != "present":
             return None if presence == "unknown" else ""
         if obj.group_kind == GATEWAY_CLASS:
-            controller = text_at(self.index.raw(obj), "spec.controllerName")
+            controller = text_at(self.index.defaulted(obj), "spec.controllerName")
             return None if is_unfilled(controller) else controller
         parent = self.class_of(obj) if obj.group_kind == GATEWAY else self.gateway_of(obj)
         return self.controller_of(parent) if parent else ""
 
     def profile_of(self, gateway: ObjectRef | None) -> GatewayProfile:
         """Return the profile of a Gateway by its controller; the defaults of Gateway API if there is none."""
-        return self._registry.gateways_of(text_at(self._class(gateway), "spec.controllerName"))
+        return self._registry.gateway_profile(text_at(self._class(gateway), "spec.controllerName"))
 
     def supports(self, gateway: ObjectRef | None, feature: str) -> bool:
         """Whether the implementation of a Gateway has a feature of TLSRoute, or Listener Isolation.
@@ -115,7 +115,7 @@ class Gateways:
 
     def _class(self, gateway: ObjectRef | None) -> Mapping[str, Json]:
         gateway_class = self.class_of(gateway) if gateway else None
-        return self.index.raw(gateway_class) if gateway_class else {}
+        return self.index.defaulted(gateway_class) if gateway_class else {}
 
     def of_class(self, gateway_class: ObjectRef) -> tuple[ObjectRef, ...]:
         """Return the Gateways of a GatewayClass; sorted."""
@@ -140,7 +140,7 @@ class Gateways:
 
     def admits(self, gateway: ObjectRef, listener_set: ObjectRef) -> bool | None:
         """Whether a Gateway lets a ListenerSet attach (`spec.allowedListeners`, default None); None where unknown."""
-        raw = self.index.raw(gateway)
+        raw = self.index.defaulted(gateway)
         if value_at(raw, "spec.allowedListeners.namespaces") is None:
             return False
         namespaces = mapping_at(raw, "spec.allowedListeners.namespaces")
@@ -187,7 +187,7 @@ class Gateways:
     @cached_method
     def _by_node(self, obj: ObjectRef) -> Mapping[NodeRef, Listener]:
         gateway = self.gateway_of(obj)
-        known = listeners_in(obj, self.index.raw(obj), gateway) if obj.group_kind in LISTENER_HOLDERS else ()
+        known = listeners_in(obj, self.index.defaulted(obj), gateway) if obj.group_kind in LISTENER_HOLDERS else ()
         return {listener.node: listener for listener in known}
 
     @cached_method

@@ -131,7 +131,7 @@ class _Handshake(Struct, frozen=True):
     def _at_service(self) -> Binding:
         """Bind a parent Service: "When Port is specified, ... SectionName: Port name" (ParentReference.SectionName)."""
         parent, picked = self.parent, _selection_phrase(self.parent)
-        ports = port_names(self.gateways.index.raw(parent.object))
+        ports = port_names(self.gateways.index.defaulted(parent.object))
         picks = {name: _selects(parent, name, port) for port, name in ports.items()}
         wanted = [name for name, verdict in picks.items() if verdict]
         if not picked:

@@ -142,8 +142,8 @@ def _lacks_need(world: LintWorld, policy: Resource, attachment: Attachment) -> b
     if policy.ref.group_kind == BACKEND_TLS_POLICY:
         return True
     index, profile = world.index, world.registry.profile(policy.ref.group_kind)
-    need = missing_need(index, index.filled(policy), profile)
-    named = named_needs(index, index.filled(policy), profile.every_need)
+    need = missing_need(index, index.with_defaults(policy), profile)
+    named = named_needs(index, index.with_defaults(policy), profile.every_need)
     wrong = {need.message for need in named if isinstance(need, NotAttached)}
     return need is not None and need.message not in wrong and attachment.message.startswith(need.message)
 
@@ -233,6 +233,6 @@ def right_groups(world: LintWorld, attachment: Attachment) -> list[str]:
 def _is_group_known(world: LintWorld, attachment: Attachment) -> bool:
     """Whether the group of a reference is written or known; the API may have a default for it."""
     kind = attachment.policy.group_kind
-    entry = value_at(world.index.raw(attachment.policy), attachment.declared.field)
+    entry = value_at(world.index.defaulted(attachment.policy), attachment.declared.field)
     is_written = isinstance(entry, Mapping) and "group" in entry
     return is_written or world.registry.profile(kind).known_by == "profile" or kind in world.index.definitions

@@ -50,7 +50,7 @@ def nothing_to_merge_with(world: LintWorld) -> Iterator[Finding]:
         chooses = profile.chooser == "challenger" and profile.strategy_field
         if not chooses or value_at(policy.raw, profile.strategy_field) is None:
             continue
-        merges = stanzas_of(world.index.raw(policy.ref), profile)[0].strategy.patches_above
+        merges = stanzas_of(world.index.defaulted(policy.ref), profile)[0].strategy.patches_above
         if merges and ENFORCEMENT[enforcement.state].in_force and not _meets_another(world, enforcement):
             *parents, last = dict.fromkeys(level.group_kind.kind for level in profile.merge_parents) or ["target"]
             where = f"{', '.join(parents)} or {last}" if parents else last

@@ -92,7 +92,7 @@ def target_section_not_found(world: LintWorld) -> Iterator[Finding]:
             yield replace(failure.doubt, message=f"{failure.message}; it may be a number, if the kind has such names")
         elif failure.certain:
             target, section = failure.target, failure.attachment.declared.section
-            several = strings_at(value_at(world.index.raw(failure.policy.ref), failure.field), "sectionNames")
+            several = strings_at(value_at(world.index.defaulted(failure.policy.ref), failure.field), "sectionNames")
             name = f"sectionNames[{several.index(section)}]" if section in several else "sectionName"
             names = [name for name in world.topology.sections(target.object) if not is_unnamed(name)]
             yield Finding(

@@ -90,7 +90,7 @@ def _why_unattached(world: LintWorld, route: ObjectRef) -> Problem | None:
 
 def _why_no_parent(world: LintWorld, route: ObjectRef) -> Problem | None:
     """Return the problem that a route names no parent, unless it uses the default Gateways (GEP-3793)."""
-    if value_at(world.index.raw(route), "spec.useDefaultGateways") is not None:
+    if value_at(world.index.defaulted(route), "spec.useDefaultGateways") is not None:
         return None
     relations = world.relations
     # Another implementation may have its own way to let routes delegate to routes.
@@ -103,7 +103,7 @@ def _unserved(world: LintWorld) -> Mapping[ObjectRef, Problem]:
     """Return the Gateways and ListenerSets that no controller serves, with the problem."""
     problems: dict[ObjectRef, Problem] = {}
     for kind in LISTENER_HOLDERS:
-        for ref in world.index.world.names_of(kind):
+        for ref in world.index.world.refs_of(kind):
             parent = world.gateways.class_of(ref) if kind == GATEWAY else world.gateways.gateway_of(ref)
             if parent is None:
                 problems[ref] = Problem(message=f"it names no {'GatewayClass' if kind == GATEWAY else 'Gateway'}")
@@ -221,7 +221,7 @@ def _has_other_references(world: LintWorld, backend: ObjectRef) -> bool:
 
 
 def _has_mesh_routes(world: LintWorld) -> bool:
-    routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
+    routes = (route for kind in ROUTES for route in world.index.world.refs_of(kind))
     return any(
         parent.object.group_kind in PORT_HOLDERS for route in routes for parent in parent_refs(world.index, route)
     )
@@ -229,7 +229,7 @@ def _has_mesh_routes(world: LintWorld) -> bool:
 
 def _filter_backends(world: LintWorld) -> AbstractSet[ObjectRef]:
     """Return the backends in filters of routes: mirrors and external authorization."""
-    routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
+    routes = (route for kind in ROUTES for route in world.index.world.refs_of(kind))
     return {ref.object for route in routes for ref in backend_refs(world.index, route) if not ref.forwards}
 
 

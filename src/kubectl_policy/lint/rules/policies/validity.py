@@ -46,7 +46,7 @@ def no_target(world: LintWorld) -> Iterator[Finding]:
     known = [field.removeprefix("spec.") for field in TARGET_FIELDS]
     for finding in _without_target(world, "policy"):
         policy = finding.subject if finding.certain else None
-        spec = mapping_at(world.index.raw(policy) if policy else None, "spec")
+        spec = mapping_at(world.index.defaulted(policy) if policy else None, "spec")
         near = {field: nearest(field, known) for field in map(str, spec) if field not in known}
         fixes = (Fix(words=f"did you mean {meant}, not {field}?") for field, meant in near.items() if meant)
         yield replace(finding, fix=next(fixes, None))
@@ -293,9 +293,9 @@ def target_status_missing(world: LintWorld) -> Iterator[Finding]:
         field = world.registry.profile(policy.ref.group_kind).target_status
         for attachment in world.analysis.attachments[policy.ref] if field else ():
             target = attachment.target.object if attachment.target and attachment.state == "attached" else None
-            if target is None or value_at(world.index.raw(target), field):
+            if target is None or value_at(world.index.defaulted(target), field):
                 continue
-            if "status" in world.index.raw(target):
+            if "status" in world.index.defaulted(target):
                 yield Finding(
                     subject=policy.ref,
                     field=attachment.declared.field,

@@ -142,7 +142,7 @@ def _ignored_hostnames(world: LintWorld, route: Resource) -> Iterator[Finding]:
         return
     listeners = [*filter(None, at), *_willing_listeners(world, bindings)]
     doubt = next((binding for binding in bindings if binding.state == "unknown"), None)
-    for position, hostname in enumerate(items_at(world.index.raw(route.ref), "spec.hostnames")):
+    for position, hostname in enumerate(items_at(world.index.defaulted(route.ref), "spec.hostnames")):
         if not isinstance(hostname, str) or not listeners:
             continue
         common = {have_common_hostname(hostname, listener.hostname) for listener in listeners}

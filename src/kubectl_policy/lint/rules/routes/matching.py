@@ -146,6 +146,6 @@ def no_rule_for_listener_host(world: LintWorld) -> Iterator[Finding]:
 def _takes_routes(world: LintWorld, listener: Listener) -> bool:
     """Whether a listener is known to be served and to accept routes that name it."""
     gateways, gateway = world.gateways, listener.gateway
-    if gateway is None or text_at(world.index.raw(gateway), "spec.defaultScope", "None") != "None":
+    if gateway is None or text_at(world.index.defaulted(gateway), "spec.defaultScope", "None") != "None":
         return False
     return bool(gateways.kinds_served(listener)) and world.is_served(listener)

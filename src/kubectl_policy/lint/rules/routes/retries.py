@@ -75,7 +75,7 @@ def _amplified(world: LintWorld, first: ObjectRef, service: ObjectRef, gateway: 
         if any(node.object == service for node in world.relations.rule_backends(rule.node))
     ]
     # What comes in at the next Gateway is not what these rules matched.
-    filters = {text for _, text in each_text(world.index.raw(first), "spec.rules.filters.type")}
+    filters = {text for _, text in each_text(world.index.defaulted(first), "spec.rules.filters.type")}
     if not before or filters & _REWRITING:
         return
     behind = dict.fromkeys(

@@ -108,7 +108,7 @@ def _is_isolated(world: LintWorld, isolated: IsolatedHostname) -> bool:
     """Whether the GatewayClass reports listener isolation."""
     gateway = world.gateways.gateway_of(isolated.listener.object)
     gateway_class = world.gateways.class_of(gateway) if gateway else None
-    features = items_at(world.index.raw(gateway_class), "status.supportedFeatures") if gateway_class else ()
+    features = items_at(world.index.defaulted(gateway_class), "status.supportedFeatures") if gateway_class else ()
     return any(ISOLATION in (feature, text_at(feature, "name")) for feature in features)
 
 
