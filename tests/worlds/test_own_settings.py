@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import ObjectDescription, describe
-from kubectl_policy.render.wording.settings import why_superseded, why_without_effect
+from kubectl_policy.render.wording.settings import why_superseded, without_effect_phrase
 from tests import build
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def superseded(answer: ObjectDescription) -> dict[str, str]:
         for fate in setting.instead_of
     }
     return instead | {
-        fate.field: why_without_effect(fate, group) for group in answer.in_force for fate in group.without_effect
+        fate.field: without_effect_phrase(fate, group) for group in answer.in_force for fate in group.without_effect
     }
 
 
