@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -14,10 +15,6 @@ from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_CLASS, LISTENER
 from kubectl_policy.model.kinds import BUILT_IN
 from kubectl_policy.topology import Topology, shape_problems_of
 from kubectl_policy.topology.problems import dangling_references
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)
 ORIGIN: Final = Origin("test.yaml", 1)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Generator, Iterator
 from functools import _lru_cache_wrapper, cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import settings
 
 import kubectl_policy
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
 
 # What a test that is not measured were the first to import would count as never run.
 for _module in walk_packages(kubectl_policy.__path__, "kubectl_policy."):

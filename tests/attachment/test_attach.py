@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -32,10 +33,6 @@ from tests.build import (
     target,
 )
 from tests.render.shown import document_of, headline, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ANY: Final = PolicyKindProfile(COLOR, "inherited", "profile")

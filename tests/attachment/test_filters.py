@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from kubectl_policy import Analysis, PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model import Gap, GroupKind, Json, ObjectRef, Resource, Snapshot
+from kubectl_policy.model.index import Index
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.profiles.needs import RequiredObject
@@ -33,11 +35,6 @@ from tests.build import (
     snapshot,
     target,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kubectl_policy.model.index import Index
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")

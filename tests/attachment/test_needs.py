@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -24,10 +25,6 @@ from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy
 from tests.build import crd, gateway, grant, index, listed, policy, ref, resource, snapshot, target
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 STORE: Final = RequiredObject(
     field="spec.store",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -28,10 +29,6 @@ from tests.build import (
     service,
     target,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 ALONE: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", overlap="refused")
 GATEWAY: Final = gateway(

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import Analysis, GroupKind, PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
+from kubectl_policy.model import Json, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.build import backend, gateway, index, listener, policy, ref, resource, route, rule, service, snapshot, target
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, ObjectRef, Resource
 
 PROFILE = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -14,10 +15,6 @@ from kubectl_policy.model.index import Index
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.world import Loaded
 from tests.build import gateway, grant, index, listed, namespace, policy, ref, resource, route, snapshot, target
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 FREE: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", grant_required=False)
 GRANTED: Final = replace(FREE, grant_required=True)

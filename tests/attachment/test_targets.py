@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -13,10 +14,6 @@ from kubectl_policy.model import Gap, GroupKind, Json, Resource
 from kubectl_policy.profiles.controllers import GatewayProfile
 from tests.build import backend, gateway, gateway_class, grant, index, parent, policy, route, rule, service, target
 from tests.fakes import Controllers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 REFERRED: Final = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -30,10 +31,6 @@ from tests.build import (
     target,
 )
 from tests.fakes import Controllers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 OURS: Final = "example.com/gateway"
 KIND: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
+from kubectl_policy import Analysis, Diagnostic, NodeRef, ObjectRef
 from kubectl_policy.topology import (
     Condition,
     gateway_conditions,
@@ -13,11 +15,6 @@ from kubectl_policy.topology import (
     route_conditions,
 )
 from tests.cases.names import parents
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kubectl_policy import Analysis, Diagnostic, NodeRef, ObjectRef
 
 # `Kind namespace/name`, also as `Kind(.group) "namespace/name"`.
 _OBJECT: Final = re.compile(r'\b([A-Z]\w+)(?:\(?\.[\w.]+\)?)? (?:")?([a-z0-9][a-z0-9.-]*(?:/[a-z0-9.-]*[a-z0-9])?)\b')

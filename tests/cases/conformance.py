@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
 
 from kubectl_policy import GroupKind, Implementation, NodeRef, ObjectRef, Topology, analyze
 from kubectl_policy.topology import (
@@ -24,15 +26,10 @@ from kubectl_policy.topology import (
     route_conditions,
     supported_kinds,
 )
+from kubectl_policy.topology.gateway.gateways import Gateways
 from tests.cases.names import parents
 from tests.cases.report import NOT_ANSWERED, NodeInForce, main
 from tests.cases.worlds import world
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from kubectl_policy.topology.gateway.gateways import Gateways
 
 Fact = dict[str, Any]
 """One status fact as decoded from JSON, whose shape the format of the cases lays down."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from kubectl_policy import Analysis, EffectivePolicy, GroupKind, NodeRef, ObjectRef, Path
 from kubectl_policy.model.kind_roles import GATEWAY_API
@@ -39,9 +40,6 @@ from tests.cases.names import (
     scoped_name,
     sections,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 
 def document(analysis: Analysis) -> dict[str, list[Entry]]:

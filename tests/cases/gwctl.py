@@ -8,11 +8,14 @@ correction; the record of what gwctl's own code does is left out.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from kubectl_policy import Analysis, Implementation, analyze
 from kubectl_policy.comparison import what_if
+from kubectl_policy.model import Json
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from tests.cases import gwctl_effects as effects
 from tests.cases import gwctl_objects as objects
@@ -20,12 +23,6 @@ from tests.cases.gwctl_objects import names
 from tests.cases.gwctl_question import Answer, Question
 from tests.cases.report import NOT_ANSWERED, NodeInForce, main
 from tests.cases.worlds import read, world
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
 
 MARKER: Final = "expected.yaml"
 # A question, a remark, and what only an older version of the tool said.

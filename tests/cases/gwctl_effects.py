@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable
 
 from kubectl_policy import Analysis, EffectivePolicy, GroupKind, Leaf, Path, leaves, plain
+from kubectl_policy.model import Diagnostic, Json, ObjectRef
 from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy.questions.diff import ProblemChanges, StateDiff
+from kubectl_policy.questions.differences.effects import EffectiveValue
 from kubectl_policy.questions.shared.reported import reported_conditions
 from tests.cases.claims import Problem, claims, problems_in
 from tests.cases.gwctl_question import Answer, Question, inherited
 from tests.cases.worlds import fields, items
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
-    from kubectl_policy.model import Diagnostic, Json, ObjectRef
-    from kubectl_policy.questions.diff import ProblemChanges, StateDiff
-    from kubectl_policy.questions.differences.effects import EffectiveValue
 
 
 def reached_by(question: Question) -> tuple[EffectivePolicy, ...]:

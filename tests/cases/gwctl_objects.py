@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kubectl_policy import NodeRef, ObjectRef, Path
+from kubectl_policy.model import Json
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.selectors import parse_label_query
 from kubectl_policy.questions.lists import AnyRow, list_type
@@ -18,11 +20,6 @@ from tests.cases.gwctl_effects import reached_by
 from tests.cases.gwctl_question import Answer, Question, inherited, is_route, written
 from tests.cases.names import slashed
 from tests.cases.worlds import fields, items
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from kubectl_policy.model import Json
 
 
 def names(objects: Callable[[Question], Iterable[ObjectRef]], *, kinds: bool = False) -> Answer:

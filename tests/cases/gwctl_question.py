@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from kubectl_policy import Analysis, GroupKind, NodeRef, ObjectRef, Path, PolicyError
+from kubectl_policy.comparison import StateComparison
+from kubectl_policy.model import Json
 from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.questions.shared.selection import find, kinds_named
 from tests.cases.claims import Problem, problems
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from kubectl_policy.comparison import StateComparison
-    from kubectl_policy.model import Json
 
 # From a question, the key of a fact and its value: what is wanted and what is said instead, equal where the fact holds.
 Answer: TypeAlias = "Callable[[Question, str, Json], tuple[object, object]]"

@@ -8,10 +8,13 @@ into the scorer's document and knows no rule of kgateway: those are in the profi
 from __future__ import annotations
 
 import json
+import pathlib
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, cast
 
 from kubectl_policy import Analysis, EffectivePolicy, GroupKind, Implementation, Leaf, NodeRef, ObjectRef, Path
+from kubectl_policy.model import Json
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyStatuses
 from kubectl_policy.resolution.traced import KeyedList, Traced
@@ -40,12 +43,6 @@ from tests.cases.names import (
     sections,
 )
 from tests.cases.worlds import fields, read, scalars
-
-if TYPE_CHECKING:
-    import pathlib
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from kubectl_policy.model import Json
 
 FACTS: Final = "facts.json"
 _PREFIX: Final = "kgateway"

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from pathlib import Path as File
+from typing import Final
 
 from kubectl_policy import (
     Analysis,
@@ -27,19 +29,13 @@ from kubectl_policy import (
     plain,
 )
 from kubectl_policy.comparison import what_if
+from kubectl_policy.model import Json
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.predicted_conditions import policy_status, target_conditions
+from kubectl_policy.resolution import Traced
 from tests.cases.names import slashed
 from tests.cases.report import NOT_ANSWERED, NodeInForce, main
 from tests.cases.worlds import fields, items, objects, read, world
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path as File
-
-    from kubectl_policy.model import Json
-    from kubectl_policy.resolution import Traced
-
 
 # `<stanza>.rules (list, key = id)`, `<stanza>.rules (map)`.
 _RULES: Final = re.compile(r"<stanza>\.(\w+) \((?:map|list, key = (\w+))\)")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from kubectl_policy import Analysis, GroupKind, NodeRef, ObjectRef, Path, Topology
 from kubectl_policy.model.fields import integer_at, items_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.questions.predicted_conditions import PolicyCondition
 from kubectl_policy.topology import Condition, controllers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kubectl_policy.questions.predicted_conditions import PolicyCondition
 
 Entry = dict[str, object]
 

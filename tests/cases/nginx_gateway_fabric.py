@@ -7,9 +7,12 @@ this project's values into the cases' words and knows no rule of NGINX Gateway F
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
 
 from kubectl_policy import Analysis, Attachment, EffectivePolicy, NodeRef, ObjectRef, analyze
+from kubectl_policy.model import Json
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses, target_conditions
 from kubectl_policy.topology import attached_hostnames, gateway_conditions, route_conditions, route_parent_conditions
@@ -31,12 +34,6 @@ from tests.cases.nginx_gateway_fabric_effective import (
 )
 from tests.cases.report import NOTHING, NodeInForce, main
 from tests.cases.worlds import read, world
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
 
 MARKER: Final = "expected.yaml"
 NOT_SERVED: Final = "not served"

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from kubectl_policy import Analysis, EffectivePolicy, GroupKind, Leaf, NodeRef, ObjectRef, Path, leaves
+from kubectl_policy.model import Json
 from kubectl_policy.model.fields import items_at, mapping_at, text_at
+from kubectl_policy.questions.predicted_conditions import PolicyCondition
 from kubectl_policy.resolution import field_name
 from kubectl_policy.topology import Condition, attached_hostnames
 from kubectl_policy.topology.controllers import is_managed
 from tests.cases.names import ROUTES, WITH_LISTENERS, WITH_RULES, listener_on, objects, sections, slashed
 from tests.cases.worlds import fields, items, scalars
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from kubectl_policy.model import Json
-    from kubectl_policy.questions.predicted_conditions import PolicyCondition
 
 # A setting as the cases write it: its value and the policy that it is from, or only the policies.
 Setting: TypeAlias = "Mapping[str, object]"

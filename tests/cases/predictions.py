@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from kubectl_policy import Analysis, Implementation, PolicyError, PolicyKindProfile, analyze, load_profiles
 from tests.cases.worlds import world
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 MARKER = "manifests.yaml"
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from kubectl_policy import PolicyError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 NOT_ANSWERED: Final = "not answered yet"
 # Expected where an answer says more than a case does: a miss, but nothing that could have been recalled.

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import yaml
 
+from kubectl_policy.model import Json, Resource
 from tests.build import backend, crd, gateway, gateway_class, listener, parent, resource, route, rule, service, target
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kubectl_policy.model import Json, Resource
 
 
 def hue_world(kind: str = "HuePolicy", group: str = "example.com", stanza: str = "hue") -> list[Resource]:

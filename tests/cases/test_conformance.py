@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
+from kubectl_policy.model import Json
 from tests.build import gateway, listener, parent, route
 from tests.cases.conformance import MARKER, judge
 from tests.cases.report import judged, main
 from tests.cases.sample import write_manifests
 from tests.cases.worlds import CASES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
 
 COUNTED: Final = frozenset(
     {

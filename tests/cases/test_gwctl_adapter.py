@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
+from kubectl_policy.model import Json
 from tests.build import backend, parent, route, rule, service
 from tests.cases import gwctl
 from tests.cases.gwctl_question import Question
 from tests.cases.report import NOT_ANSWERED, NodeInForce
 from tests.cases.sample import case, write_manifests
 from tests.cases.worlds import world
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
 
 
 def gwctl_outcomes(folder: Path, facts: Json, **fields: Json) -> dict[str, NodeInForce]:

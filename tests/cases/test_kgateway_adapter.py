@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from kubectl_policy import EffectivePolicy, GroupKind, Leaf, NodeRef, ObjectRef, Source, Topology, analyze
 from kubectl_policy.resolution import Resolution
 from kubectl_policy.resolution.traced import KeyedList, Traced
+from kubectl_policy.topology import Condition
 from tests.build import node, ref, resource
 from tests.cases import kgateway
 from tests.cases.kgateway import fields_in_force, settings_of
 from tests.cases.sample import DATA, write_manifests
 from tests.cases.worlds import world
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy.topology import Condition
 
 
 def test_a_delegating_route_is_a_parent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

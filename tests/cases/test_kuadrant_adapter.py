@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
 
 import pytest
 
+from kubectl_policy.model import Json, Resource
 from tests.cases import kuadrant
 from tests.cases.kuadrant import profiles_of
 from tests.cases.report import NOT_ANSWERED
 from tests.cases.sample import OF_KUADRANT, WORLD, case
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from kubectl_policy.model import Json, Resource
 
 TO_RULE: Final = [
     "GatewayClass/public-class",

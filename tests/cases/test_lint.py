@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from kubectl_policy import InputOptions, analyze, load_manifests
+from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.settings import LintSettings
 from tests.build import backend, route, rule
 from tests.cases.conformance import MARKER, Fact
 from tests.cases.sample import write_manifests
 from tests.cases.worlds import CASES
 from tests.lint.rule_worlds import lint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from kubectl_policy.lint.finding import Finding
-
 
 # Conditions that are False where nothing is wrong.
 _NEGATIVE: Final = frozenset({"Conflicted", "OverlappingTLSConfig"})

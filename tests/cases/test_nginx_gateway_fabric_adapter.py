@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kubectl_policy import GroupKind
+from kubectl_policy.model import Json
 from kubectl_policy.model.fields import mapping_at, mappings_at
 from kubectl_policy.resolution import EffectivePolicy, Leaf, Resolution, Traced
 from kubectl_policy.resolution.traced import KeyedList, Source
@@ -17,11 +19,6 @@ from tests.cases.nginx_gateway_fabric_effective import settings_of
 from tests.cases.report import NOTHING, NodeInForce
 from tests.cases.sample import DATA, case
 from tests.cases.worlds import fields, read
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model import Json
 
 PROJECT: Final = Path(__file__).parents[2]
 CASE: Final = DATA / "nginx-gateway-fabric" / "every-setting"

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, cast
 
 import pytest
 import yaml
 
 from kubectl_policy import analyze
+from kubectl_policy.model import Json
 from tests.cases import conformance, envoy_gateway, gwctl, kgateway, kuadrant, nginx_gateway_fabric
 from tests.cases.report import judged
 from tests.cases.sample import DATA
 from tests.cases.worlds import read, world
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
 
 # Each with how many facts its cases have, so that none is lost by a fact that nobody understands.
 JUDGES: Final[dict[str, tuple[Any, int]]] = {

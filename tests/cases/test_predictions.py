@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 from tests.cases import envoy_gateway, kgateway
 from tests.cases.sample import case
 from tests.cases.worlds import CASES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 each_adapter = pytest.mark.parametrize("adapter", [envoy_gateway, kgateway])
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
+from kubectl_policy.model import Json
 from kubectl_policy.model.fields import mapping_at
 from tests.cases import gwctl
 from tests.cases.claims import Claim, claims, problems
@@ -15,11 +16,6 @@ from tests.cases.names import slashed
 from tests.cases.report import NOTHING, NodeInForce, Score, judged, main, rarer, render, score
 from tests.cases.sample import case
 from tests.cases.worlds import objects, read, world
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy.model import Json
 
 
 def test_a_miss_is_reported_and_makes_the_exit_code_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

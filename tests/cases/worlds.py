@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, Snapshot, load_manifests
+from kubectl_policy.model import Json, Resource
 from tests import fast_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from kubectl_policy.model import Json, Resource
 
 # The recorded cases of other projects, where they are next to this one.
 CASES: Final = Path(__file__).parents[3] / "shared" / "cases"

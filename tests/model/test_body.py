@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 
+from kubectl_policy.model import Json
 from kubectl_policy.model.body import Body, encoded, text_of
 from kubectl_policy.model.fields import labels_of, same_json, text_at
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 _METADATA: dict[str, Json] = {"name": "baker", "labels": {"team": "a"}}
 _LONG: dict[str, Json] = {**_METADATA, "annotations": {"note": "é long"}}

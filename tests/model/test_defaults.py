@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
+from kubectl_policy.model import Json, Resource
 from kubectl_policy.model.defaults import BUILT_IN_DEFAULTS, Defaults, built_in_schema
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.refs import GroupKind
 from tests.build import crd, resource
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 THING = GroupKind("example.com", "Thing")
 

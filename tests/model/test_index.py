@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import pytest
 from msgspec.structs import replace
@@ -15,10 +15,6 @@ from kubectl_policy.model.kind_roles import GATEWAY_API, SERVICE
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
 from tests.build import crd, gateway, index, listed, namespace, ref, resource, service, snapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 
 GATEWAY = GroupKind(GATEWAY_API, "Gateway")
 

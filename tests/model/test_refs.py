@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from kubectl_policy.model import Json
 from kubectl_policy.model.refs import names_as_in, rule_names
 from tests.build import route, rule
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 
 def test_rules_without_a_name_of_their_own_are_numbered() -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
 from kubectl_policy.errors import UsageError
+from kubectl_policy.model import Json
 from kubectl_policy.model.selectors import keys_of, parse_label_query, selects
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model import Json
 
 LABELS = {"app": "baker", "tier": "web"}
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from kubectl_policy import GroupKind, ObjectRef
+from kubectl_policy.model import Json
 from kubectl_policy.model.body import text_of
 from kubectl_policy.model.unknown import (
     is_unfilled,
@@ -22,9 +21,6 @@ from kubectl_policy.model.unknown import (
     port_at,
     unknown_namespace,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 KIND = GroupKind("example.io", "Thing")
 

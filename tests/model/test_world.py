@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import pytest
 
 from kubectl_policy.model.body import text_of
 from kubectl_policy.model.refs import GroupKind, ObjectRef
+from kubectl_policy.model.snapshot import Resource
 from kubectl_policy.model.world import Loaded, Overlay, World, has_name, world_of
 from kubectl_policy.sources.cluster.discovery import Served
 from kubectl_policy.sources.cluster.world import ClusterWorld, Interests, Query
 from tests import build
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kubectl_policy.model.snapshot import Resource
 
 ROUTE: Final = build.ref("HTTPRoute", "r").group_kind
 GATEWAY: Final = build.ref("Gateway", "g").group_kind

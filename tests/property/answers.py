@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from kubectl_policy import Analysis
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -11,9 +10,6 @@ from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
 from tests.render.shown import shown
-
-if TYPE_CHECKING:
-    from kubectl_policy import Analysis
 
 
 def answers(analysis: Analysis) -> dict[str, object]:

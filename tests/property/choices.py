@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy import GroupKind, MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
+from kubectl_policy.resolution import Contribution
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from tests.build import node
 from tests.property.merges import KEYS, PATCHES, documents
 from tests.resolution.build import source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kubectl_policy.resolution import Contribution
-
 
 Class = TypeVar("Class")
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import yaml
 from hypothesis import strategies as st
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from kubectl_policy import PolicyKindProfile
-    from kubectl_policy.model import Json
+from kubectl_policy import PolicyKindProfile
+from kubectl_policy.model import Json
 
 Object: TypeAlias = dict[str, Any]
 Tool: TypeAlias = Literal["kustomize", "flux", "argo"]

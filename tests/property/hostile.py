@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, cast
 
 from hypothesis import strategies as st
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kubectl_policy.model import Json, Resource
+from kubectl_policy.model import Json, Resource
 
 
 class Manner(NamedTuple):

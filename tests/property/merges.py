@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from hypothesis import strategies as st
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kubectl_policy.model import Json
-    from kubectl_policy.resolution.traced import Field
-
+from kubectl_policy.model import Json
+from kubectl_policy.resolution.traced import Field
 
 _SCALARS = st.sampled_from((0, 1, "x", True))
 

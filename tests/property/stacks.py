@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -11,14 +12,10 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind, Json
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart, JointField, MergeScope, PortField, Within
+from kubectl_policy.resolution import Contribution
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from tests.build import node
 from tests.resolution.build import source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from kubectl_policy.resolution import Contribution
 
 WITHIN: Final[tuple[tuple[Within, ...], ...]] = (
     ("level",),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,19 +12,14 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze, leaves
 from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.model.defaults import Defaults
+from kubectl_policy.profiles.merging import JointField
+from kubectl_policy.resolution import Traced
 from kubectl_policy.resolution.contributions import split_shared
 from kubectl_policy.resolution.traced import only_field, trace, with_defaults
 from tests.build import crd, gateway, node, resource, route, service, snapshot, target
 from tests.property.choices import values_of
 from tests.property.stacks import TYPED, WILD, joints
 from tests.resolution.build import source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kubectl_policy.profiles.merging import JointField
-    from kubectl_policy.resolution import Traced
-
 
 WHOLE = st.frozensets(st.sampled_from((("m",), ("m", "l"), ("l",), ("w", "a"), ("p",), ("r",))))
 

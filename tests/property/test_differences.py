@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Final
+from random import Random
+from typing import Any, Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,18 +16,13 @@ from kubectl_policy import Analysis, ObjectRef, Resource, analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.diff import StateDiff, diff
+from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
 from tests.property.answers import answers
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents
 from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.test_irrelevance import UNRELATED
 from tests.property.world import World, profiles_of, shuffled, snapshot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from random import Random
-
-    from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
 
 
 @settings(max_examples=examples(10))

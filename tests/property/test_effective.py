@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,9 +19,6 @@ from tests.property.stacks import PLACES, TYPED, WILD, brought, kinds, policies,
 from tests.property.strategies import worlds
 from tests.property.world import World, profiles_of, shuffled, snapshot_of
 from tests.resolution.build import PATH, listener_at, refusing, resolve, source
-
-if TYPE_CHECKING:
-    from random import Random
 
 
 @given(world=worlds())

@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import InputOptions, load_state
 from tests.repository import CM, alone
-
-if TYPE_CHECKING:
-    import pytest
 
 FOLDERS = ("", "apps/", "apps/dev/", "Apps/", ".ci/", "clusters/prod/")
 NAMES = ("a.yaml", "b.yml", "A.yaml", "c.json", "é b.yaml", ".hidden.yaml", "kustomization.yaml", "notes.md", "dev")

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy import Analysis, InputOptions, ObjectRef, PolicyError, Snapshot, analyze, load_manifests
+from kubectl_policy.model import Json, Resource
 from kubectl_policy.profiles.load import profile_file
 from kubectl_policy.redaction import Redaction
 from kubectl_policy.sources.snapshot import SECRET, Header, pack, write
@@ -23,10 +24,6 @@ from tests.property.hostile import files
 from tests.property.strategies import worlds
 from tests.property.world import World, profiles_of, snapshot_of
 from tests.text.readings import printed, says_the_same
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
-
 
 _FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 _FOLDERS: Final = sorted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,10 +23,6 @@ from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import World, profiles_of, shuffled, snapshot_of
 from tests.questions.graph.drawings import outcomes
-
-if TYPE_CHECKING:
-    from random import Random
-
 
 kinds = st.sampled_from(
     (frozenset(), frozenset(), frozenset({GATEWAY, HTTP_ROUTE}), frozenset({GATEWAY_CLASS, *PORT_HOLDERS}))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from random import Random
+from typing import Any, Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,11 +16,6 @@ from tests.property.answers import answers, texts
 from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import World, profiles_of, shuffled, snapshot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from random import Random
-
 
 ELSEWHERE: Final = "elsewhere"
 UNRELATED: Final[tuple[Resource, ...]] = (

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, plain
+from kubectl_policy.model import Json
+from kubectl_policy.profiles.fields import Fold
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from kubectl_policy.resolution.merging import fold, fold_by_challenger, merge
 from kubectl_policy.resolution.traced import patched, trace, with_keyed_lists
 from tests.property.choices import TARGETS, merging_profiles
 from tests.property.merges import KEYS, PATCHES, SPECS, documents
 from tests.resolution.build import PATH, declares, layer, resolve, set_by, source
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
-    from kubectl_policy.profiles.fields import Fold
-
 
 PATCHING = st.sampled_from((MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES, MergeStrategy.STRATEGIC_MERGE))
 STRATEGIES = st.sampled_from(MergeStrategy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,21 +13,16 @@ from hypothesis import strategies as st
 from kubectl_policy import Analysis, EffectivePolicy, GroupKind, NodeRef, Source, analyze, leaves
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.questions.diff import StateDiff, diff
+from kubectl_policy.questions.differences.effects import EffectiveValue
 from kubectl_policy.resolution import field_name
 from tests import oracle, oracle_merging, oracle_verdicts
+from tests.oracle import Path
 from tests.oracle_differences import Leaf, Place, Verdict, differences, verdicts
+from tests.oracle_specs import Flat, Who
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents, without
 from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import OURS, POLICIES, Gateway, Kind, Policy, Route, Rule, World, profiles_of, snapshot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kubectl_policy.questions.differences.effects import EffectiveValue
-    from tests.oracle import Path
-    from tests.oracle_specs import Flat, Who
-
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 

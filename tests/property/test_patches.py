@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
 
 import pytest
 from hypothesis import given
@@ -10,19 +11,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, leaves, plain
+from kubectl_policy.model import Json
 from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.profiles.fields import Fold
+from kubectl_policy.resolution import Contribution, Traced
 from kubectl_policy.resolution.merging import fold
 from kubectl_policy.resolution.traced import Field, patched, trace, with_keyed_lists
 from tests.property.merges import KEYS, PATCHES, SPECS, documents, merge_patch, named_lists, strategic_merge
 from tests.resolution.build import declares, source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from kubectl_policy.model import Json
-    from kubectl_policy.profiles.fields import Fold
-    from kubectl_policy.resolution import Contribution, Traced
-
 
 Specs: TypeAlias = "st.SearchStrategy[dict[str, Json]]"
 Merge: TypeAlias = "Callable[[Json, Json], Json]"

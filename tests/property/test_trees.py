@@ -6,8 +6,9 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import pytest
 import yaml
@@ -19,13 +20,8 @@ from kubectl_policy.model.refs import GroupKind
 from tests import fast_yaml
 from tests.certainty import lies
 from tests.property.examples import examples
+from tests.property.hiding import Object, Tree
 from tests.property.trees import as_applied, is_asked_about, reference_to, trees, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.property.hiding import Object, Tree
-
 
 _CLUSTER_SCOPED: Final = {names.group_kind for names in BUILT_IN if not names.namespaced}
 _VARIABLE: Final = re.compile(r"\$\{VALUE(?::=([^}]*))?\}")

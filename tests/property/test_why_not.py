@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from random import Random
+from typing import Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,10 +19,6 @@ from kubectl_policy.render.why_not import why_not_text
 from tests.property.examples import examples
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of
-
-if TYPE_CHECKING:
-    from random import Random
-
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 WORLDS: Final = {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
 
 from hypothesis import strategies as st
 
@@ -13,11 +15,6 @@ from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests.property.hiding import Hiding, Object, Tool, Tree
 from tests.property.strategies import worlds
 from tests.property.world import POLICIES, profiles_of, snapshot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
 
 TOOLS: Final[tuple[Tool, ...]] = ("kustomize", "flux", "flux", "argo")
 # The kinds of what is hidden; all of a group if none is named.

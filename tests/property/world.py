@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
+from kubectl_policy.profiles.fields import Fold, MergesWith, Nulls, RefusedOn, SameLevel, Sections, Stanzas
+from kubectl_policy.profiles.merging import Chooser
 from tests import build
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from random import Random
-
-    from kubectl_policy.profiles.fields import Fold, MergesWith, Nulls, RefusedOn, SameLevel, Sections, Stanzas
-    from kubectl_policy.profiles.merging import Chooser
 
 POLICIES = "example.com"
 OURS = "example.com/gateway"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -17,10 +18,6 @@ from kubectl_policy.resolution.precedence import PolicyRefusal
 from kubectl_policy.resolution.traced import Field, trace
 from kubectl_policy.topology.gateway.listeners import Listener
 from tests.build import node, ref
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
 
 # What stands where a list is expected whose elements have a `name` each, and is none.
 HOSTILE_LISTS: Final[list[Json]] = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy import Analysis, EffectivePolicy, MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
+from kubectl_policy.profiles.fields import Sections
 from kubectl_policy.profiles.merging import Inheritance, JointField, RouteChoice, Variant
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from kubectl_policy.resolution.resolver import route_choices
@@ -32,9 +33,6 @@ from tests.build import (
 from tests.delegation import http_route, passing, to
 from tests.delegation import world as delegating
 from tests.resolution.build import owners, set_by
-
-if TYPE_CHECKING:
-    from kubectl_policy.profiles.fields import Sections
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ATOMIC: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="none")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, plain
 from kubectl_policy.model import GroupKind, Json
+from kubectl_policy.resolution import Contribution
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of, stanzas_of
 from tests.resolution.build import set_by, source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.resolution import Contribution
 
 PLAIN: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
 IGNORING: Final = replace(PLAIN, nulls="ignore")

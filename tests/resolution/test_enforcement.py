@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -31,10 +32,6 @@ from tests.build import (
     snapshot,
     target,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 GATEWAY_NODE, LISTENER_NODE = node("Gateway", "g"), node("Gateway", "g", "http")

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import EffectivePolicy, MergeStrategy, PolicyKindProfile, TargetLevel, plain
+from kubectl_policy.model import Json, NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart, JointField, PortField
 from kubectl_policy.resolution.contributions import counting_part, ignored_fields
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.traced import trace, without
+from kubectl_policy.topology.gateway.listeners import Listener
 from tests.build import node
 from tests.resolution.build import UNSAID, brings, fates, listener_at, owners, refusing, resolve, source, superseders
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model import Json, NodeRef
-    from kubectl_policy.topology.gateway.listeners import Listener
 
 G, L, R = node("Gateway", "g"), node("Gateway", "g", "l"), node("HTTPRoute", "r")
 PATH: Final = (G, L, R)

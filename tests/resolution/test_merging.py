@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Mapping
+from typing import Final, TypeAlias
 
 import pytest
 from msgspec.structs import replace
@@ -11,6 +12,7 @@ from kubectl_policy import EffectivePolicy, MergeStrategy, PolicyKindProfile, Ta
 from kubectl_policy.model import GroupKind, Json, NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE
 from kubectl_policy.profiles.merging import Inheritance, JointField, MergeScope, RouteChoice, Within
+from kubectl_policy.resolution import Contribution
 from kubectl_policy.resolution.merging import Layer, PathContext, fold_by_challenger, merge_by_level, merges_by_level
 from tests.build import node
 from tests.resolution.build import (
@@ -27,11 +29,6 @@ from tests.resolution.build import (
     source,
     superseders,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.resolution import Contribution
 
 EVERY: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", chooser="challenger")
 CLOSEST: Final = replace(EVERY, merges_with="closest")

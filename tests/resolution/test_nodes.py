@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from kubectl_policy import (
 )
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles import TargetLevel
+from kubectl_policy.profiles.fields import RefusedOn
 from kubectl_policy.profiles.merging import JointField, Variant
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.resolution.precedence import filters_first, in_order
@@ -39,9 +40,6 @@ from tests.build import (
     target,
 )
 from tests.resolution.build import declares, owners, set_by
-
-if TYPE_CHECKING:
-    from kubectl_policy.profiles.fields import RefusedOn
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 DISJOINT: Final = PolicyKindProfile(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import EffectivePolicy, Source, plain
+from kubectl_policy.model import Json
 from tests.build import node
 from tests.resolution.build import (
     PATH,
@@ -24,9 +25,6 @@ from tests.resolution.build import (
     source,
     superseders,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 OWN_FIELDS: Final = {"retryOn": "spec.retryOn", "limits.rate": "spec.rate"}
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind, Json, Resource
+from kubectl_policy.profiles.fields import RefusedOn
 from kubectl_policy.resolution.precedence import (
     PolicyRefusal,
     fold_order,
@@ -19,9 +18,6 @@ from kubectl_policy.resolution.precedence import (
 )
 from tests.build import node, policy
 from tests.resolution.build import declares
-
-if TYPE_CHECKING:
-    from kubectl_policy.profiles.fields import RefusedOn
 
 UNSAID = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")
 

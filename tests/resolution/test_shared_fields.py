@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
 from kubectl_policy import Leaf, plain
+from kubectl_policy.model import Json
 from kubectl_policy.profiles.merging import JointField
+from kubectl_policy.resolution import Traced
 from kubectl_policy.resolution.contributions import combined_fields, split_shared, unshared_fields, whole_fields
 from kubectl_policy.resolution.traced import CollectedValues, Field, KeyedList, only_field, trace, with_defaults
 from tests.resolution.build import set_by, source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model import Json
-    from kubectl_policy.resolution import Traced
 
 SHARED = JointField(field="f", within=("level",))
 FIELDS = JointField(field="f", within=("level",), by="*")

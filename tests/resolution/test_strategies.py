@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pytest
 
 from kubectl_policy import Analysis, EffectivePolicy, MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, Json, Resource
+from kubectl_policy.profiles.fields import PolicyClass
 from kubectl_policy.resolution import field_name, leaves
 from kubectl_policy.resolution.merging import fold, merge
 from tests import build
 from tests.resolution.build import declares, layer, owners, set_by
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kubectl_policy.profiles.fields import PolicyClass
 
 ESTABLISHED: dict[str, Json] = {"both": 1, "established": 1}
 CHALLENGER: dict[str, Json] = {"both": 2, "challenger": 2}

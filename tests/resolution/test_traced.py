@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Mapping
+from typing import Final
 
 import pytest
 
 from kubectl_policy import Leaf, leaves, plain
+from kubectl_policy.model import Json
 from kubectl_policy.resolution import Traced, field_name
 from kubectl_policy.resolution.traced import Field, KeyedList, patch, patched, trace, with_keyed_lists
 from tests.resolution.build import HOSTILE_LISTS, set_by, source
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from kubectl_policy.model import Json
 
 OLD, NEW = source("old"), source("new")
 

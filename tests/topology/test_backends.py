@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy.analysis import Analysis
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.fields import value_at
@@ -16,6 +17,7 @@ from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.retargeting import retargeted
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.topology import Implementation, Topology
+from kubectl_policy.topology.backends import Backend
 from tests.build import (
     backend,
     crd,
@@ -32,10 +34,6 @@ from tests.build import (
     snapshot,
     target,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.analysis import Analysis
-    from kubectl_policy.topology.backends import Backend
 
 
 def resolve(

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from kubectl_policy import topology
+from kubectl_policy.model import Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.topology import Condition, Topology, backend_tls_conditions, route_conditions
 from tests.build import backend, gateway, index, listener, parent, policy, ref, resource, route, rule, service, target
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 
 def conditions(found: Resource, *others: Resource, position: int = 0, complete: bool = True) -> tuple[Condition, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -37,10 +38,6 @@ from tests.build import (
     service,
     service_parent,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 OURS: Final = frozenset({"example.com/gateway"})
 THEIRS: Final = gateway_class("theirs", "example.org/gateway")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
 
+from kubectl_policy.model import Json, NodeRef, Resource
 from kubectl_policy.topology import LINKS, MAX_NODES, Edge, Path, Topology, is_truncated
 from tests.build import (
     backend,
@@ -28,9 +28,6 @@ from tests.build import (
     service,
     service_parent,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, NodeRef, Resource
 
 OPEN: Json = {"namespaces": {"from": "All"}}
 ANYONE: Json = {"namespaces": {"from": "All"}}

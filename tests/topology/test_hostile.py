@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubectl_policy.model import Json, ObjectRef, Resource
 from kubectl_policy.topology import (
     Topology,
     backend_tls_conditions,
@@ -17,12 +19,6 @@ from kubectl_policy.topology import (
     route_conditions,
 )
 from tests.build import dangling, index, resource, wrong_shapes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from random import Random
-
-    from kubectl_policy.model import Json, ObjectRef, Resource
 
 KINDS = (
     "GatewayClass",

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy.model import Json, NodeRef, Resource
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import Implementation, Topology, attached_hostnames
 from kubectl_policy.topology.gateway.hostnames import covers, have_common_hostname, intersection, may_cover
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, route
 from tests.fakes import Controllers
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, NodeRef, Resource
 
 
 @pytest.mark.parametrize(

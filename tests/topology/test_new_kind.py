@@ -7,8 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import pytest
 
@@ -18,10 +19,6 @@ from kubectl_policy.model.kind_roles import KINDS, TargetKind
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.references import section_words
 from tests import build
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _ROW = """\
 KIND_ROWS: Final = (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
+from kubectl_policy.model import Json, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.topology import Topology, listener_conditions
@@ -29,11 +30,6 @@ from tests.build import (
     service_parent,
 )
 from tests.fakes import Controllers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model import Json, ObjectRef, Resource
 
 
 def above(obj: ObjectRef, *world: Resource) -> list[str]:

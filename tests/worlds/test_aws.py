@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kubectl_policy import analyze
+from kubectl_policy.model import Json
 from tests import build
 from tests.implementations import added, affecting, edited, fixture_world, reported, spec_at, states
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 GROUP: Final = "application-networking.k8s.aws"
 HOME: Final = "ferries"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import Analysis, analyze, plain
 from kubectl_policy.attachment import SettingsReferences
+from kubectl_policy.model import Json, Resource
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.shared.failing_routes import failing_routes
@@ -17,11 +19,6 @@ from kubectl_policy.render.output.text import View
 from tests import build
 from tests.implementations import Condition, added, edited, fixture_world, policy, reported, settings, states
 from tests.render.shown import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model import Json, Resource
 
 GROUP: Final = "gateway.envoyproxy.io"
 TRAFFIC: Final = f"BackendTrafficPolicy.{GROUP}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
@@ -18,11 +18,9 @@ from kubectl_policy import (
     load_profiles,
     plain,
 )
+from kubectl_policy.model import Json
 from kubectl_policy.questions.blast_radius import blast_radius
 from tests.build import listed, ref
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 GATEWAY_API: Final = "gateway.networking.k8s.io"

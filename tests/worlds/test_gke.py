@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kubectl_policy import analyze
+from kubectl_policy.model import Json
 from kubectl_policy.questions.describe.objects import describe
 from tests import build
 from tests.implementations import added, affecting, edited, fixture_world, policy, reported, spec_at, states
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 GROUP: Final = "networking.gke.io"
 HOME: Final = "radio"

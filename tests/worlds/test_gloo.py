@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import analyze
+from kubectl_policy.model import Json
 from tests import build
 from tests.implementations import added, annotated, edited, fixture_world, policy, settings, sources, states
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 GROUP: Final = "gateway.solo.io"
 LISTENERS: Final = f"ListenerOption.{GROUP}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import Resource, Snapshot, analyze
+from kubectl_policy.model import Json
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.topology.gateway.gateways import Implementation
 from tests import build
@@ -22,9 +23,6 @@ from tests.implementations import (
     settings,
     states,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 GROUP: Final = "gateway.kgateway.dev"
 TRAFFIC: Final = f"TrafficPolicy.{GROUP}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import NodeRef, Snapshot, analyze
+from kubectl_policy.model import Json
 from tests import build
 from tests.implementations import (
     Condition,
@@ -21,9 +22,6 @@ from tests.implementations import (
     settings,
     states,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 LIMITS: Final = "RateLimitPolicy.kuadrant.io"
 DNS: Final = "DNSPolicy.kuadrant.io"

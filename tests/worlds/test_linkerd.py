@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kubectl_policy import Analysis, analyze
+from kubectl_policy.model import Json, NodeRef
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
 from tests.implementations import added, affecting, fixture_world, policy, policy_ref, reported, spec_at, states
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, NodeRef
 
 GROUP: Final = "policy.linkerd.io"
 AUTHORIZATION: Final = f"AuthorizationPolicy.{GROUP}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import NodeRef, analyze, plain
+from kubectl_policy.model import Json
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
@@ -22,9 +23,6 @@ from tests.implementations import (
     spec_at,
     states,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 GROUP: Final = "gateway.nginx.org"
 COMMENTS: Final = build.node("HTTPRoute", "comments", namespace="newsroom")

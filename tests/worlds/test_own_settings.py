@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import pytest
 
 from kubectl_policy import analyze
+from kubectl_policy.model import Json
 from kubectl_policy.questions.describe.objects import ObjectDescription, describe
 from kubectl_policy.render.wording.settings import why_superseded, without_effect_phrase
 from tests import build
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model import Json
 
 ENVOY: Final = "gateway.envoyproxy.io"
 KGATEWAY: Final = "gateway.kgateway.dev"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 import kubectl_policy
 from kubectl_policy import Analysis, NodeRef, ObjectRef, PolicyKindProfile, Resource, Snapshot, analyze, load_profiles
+from kubectl_policy.model import Json
 from kubectl_policy.model.fields import mappings_at
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.describe.objects import describe
@@ -33,9 +34,6 @@ from tests.implementations import (
     words,
 )
 from tests.render.shown import document_of
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 DATA: Final = Path(kubectl_policy.__file__).parent / "profiles" / "data"
 ENVOY: Final = "gateway.envoyproxy.io"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import pytest
 
 from kubectl_policy import Path, leaves
 from kubectl_policy.questions.blast_radius import BlastRadius, blast_radius
+from kubectl_policy.questions.differences.effects import EffectiveValue
 from tests.worlds.test_fixtures import affecting, enforcement, load
-
-if TYPE_CHECKING:
-    from kubectl_policy.questions.differences.effects import EffectiveValue
 
 # By path and field: the value before, and after, each with who sets it.
 Changes: TypeAlias = dict[str, tuple[str, str]]

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, Json, Problem, Resource
+from kubectl_policy.model.index import Index
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.gateway.certificates import INVALID, authority_problem, certificate_problem
+from kubectl_policy.topology.gateway.gateways import Gateways
 from tests.build import gateway, grant, index, ref, resource
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model.index import Index
-    from kubectl_policy.topology.gateway.gateways import Gateways
 
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 CODED = b64encode(PEM.encode()).decode()

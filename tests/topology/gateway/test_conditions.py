@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from kubectl_policy.model import Json, Resource
 from kubectl_policy.topology import (
     Condition,
     Implementation,
@@ -19,9 +18,6 @@ from kubectl_policy.topology import (
     supported_kinds,
 )
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, resource, route
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 OPEN: Json = {"namespaces": {"from": "All"}}
 CERTIFICATE = resource(

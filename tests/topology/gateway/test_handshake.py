@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from kubectl_policy.model import Json, Resource
 from kubectl_policy.topology import Binding, Implementation, Topology
 from tests.build import (
     allow,
@@ -22,9 +21,6 @@ from tests.build import (
     service,
     service_parent,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 OPEN: Json = {"namespaces": {"from": "All"}}
 TEAM_A: Json = {"matchLabels": {"team": "a"}}

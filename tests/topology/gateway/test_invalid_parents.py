@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pytest
 
@@ -27,10 +28,6 @@ from tests.build import (
     service_parent,
 )
 from tests.fakes import Controllers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 OURS: Final = "example.com/gateway"
 STRICT: Final = GatewayProfile(invalid_parents="passedOver", address_types=frozenset({"IPAddress"}))
