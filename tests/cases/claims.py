@@ -14,7 +14,7 @@ from kubectl_policy.topology import (
     listener_set_conditions,
     route_conditions,
 )
-from tests.cases.names import parents
+from kubectl_policy.topology.references import parent_refs
 
 # `Kind namespace/name`, also as `Kind(.group) "namespace/name"`.
 _OBJECT: Final = re.compile(r'\b([A-Z]\w+)(?:\(?\.[\w.]+\)?)? (?:")?([a-z0-9][a-z0-9.-]*(?:/[a-z0-9.-]*[a-z0-9])?)\b')
@@ -114,5 +114,5 @@ def _conditions(analysis: Analysis, node: NodeRef) -> Iterator[Condition]:
     elif kind in {"Gateway", "ListenerSet", "XListenerSet"}:
         yield from listener_conditions(topology.gateways, node)
     else:
-        for position, _ in () if node.section else parents(topology, node.object):
-            yield from route_conditions(topology, node.object, position)
+        for parent in () if node.section else parent_refs(topology.index, node.object):
+            yield from route_conditions(topology, node.object, parent.position)

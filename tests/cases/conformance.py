@@ -27,7 +27,7 @@ from kubectl_policy.topology import (
     supported_kinds,
 )
 from kubectl_policy.topology.gateway.gateways import Gateways
-from tests.cases.names import parents
+from kubectl_policy.topology.references import parent_refs
 from tests.cases.report import NOT_ANSWERED, NodeInForce, main
 from tests.cases.worlds import world
 
@@ -88,8 +88,8 @@ def _on_object(
 
 def _parents(topology: Topology, fact: Fact) -> Iterator[tuple[ObjectRef, tuple[Condition, ...]]]:
     route = _object(topology, fact["object"])
-    for position, parent in parents(topology, route):
-        yield parent, route_conditions(topology, route, position)
+    for parent in parent_refs(topology.index, route):
+        yield parent.object, route_conditions(topology, route, parent.position)
 
 
 def _route_parent(topology: Topology, fact: Fact) -> str:

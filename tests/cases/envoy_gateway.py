@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kubectl_policy import Analysis, EffectivePolicy, GroupKind, NodeRef, ObjectRef, Path
@@ -22,6 +22,7 @@ from kubectl_policy.topology import (
     listener_set_conditions,
     route_conditions,
 )
+from kubectl_policy.topology.references import parent_refs
 from tests.cases import predictions
 from tests.cases.names import (
     ROUTES,
@@ -35,7 +36,6 @@ from tests.cases.names import (
     listener_on,
     objects,
     outcome,
-    parent_refs,
     reference,
     scoped_name,
     sections,
@@ -53,11 +53,6 @@ def document(analysis: Analysis) -> dict[str, list[Entry]]:
         "effective": effective(analysis),
         "backendTLS": backend_tls(analysis),
     }
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Write the document of each case; return 2 if there is no case, 1 if one has no answer."""
-    return predictions.main("envoy_gateway", document, arguments)
 
 
 _BACKEND_TLS: Final = GroupKind(GATEWAY_API, "BackendTLSPolicy")
@@ -178,21 +173,17 @@ def _tls_policy(analysis: Analysis, backend: NodeRef) -> object:
 _ANY_KIND: Final = GroupKind("gateway.envoyproxy.io", "BackendTrafficPolicy")
 
 
-def _managed(analysis: Analysis, parent: ObjectRef) -> bool:
-    return is_managed(analysis, parent, _ANY_KIND)
-
-
 def routes(analysis: Analysis) -> list[Entry]:
     """Return every route with its parents."""
     return [{**identity(route), "parents": list(_parents(analysis, route))} for route in objects(analysis, *ROUTES)]
 
 
 def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Entry]:
-    for entry in parent_refs(analysis, route):
+    for entry in parent_refs(analysis.index, route):
         accepted, resolved = route_conditions(analysis.topology, route, entry.position)
         yield {
-            "parentRef": reference(entry.parent, entry.section, entry.port),
-            "managed": _managed(analysis, entry.parent),
+            "parentRef": reference(entry.object, entry.section, entry.port),
+            "managed": is_managed(analysis, entry.object, _ANY_KIND),
             "accepted": outcome(accepted),
             "resolvedRefs": outcome(resolved),
         }
@@ -200,7 +191,8 @@ def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Entry]:
 
 def gateways(analysis: Analysis) -> list[Entry]:
     """Return every Gateway."""
-    return [{**identity(gateway), "managed": _managed(analysis, gateway)} for gateway in objects(analysis, "Gateway")]
+    gateways = objects(analysis, "Gateway")
+    return [{**identity(gateway), "managed": is_managed(analysis, gateway, _ANY_KIND)} for gateway in gateways]
 
 
 def listener_sets(analysis: Analysis) -> list[Entry]:
@@ -234,4 +226,4 @@ def _listener(analysis: Analysis, node: NodeRef) -> Entry:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(predictions.main(sys.modules[__name__], sys.argv[1:]))

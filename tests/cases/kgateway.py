@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, cast
 
 from kubectl_policy import Analysis, EffectivePolicy, GroupKind, Implementation, Leaf, NodeRef, ObjectRef, Path
 from kubectl_policy.model import Json
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyStatuses
+from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition, PolicyStatuses
 from kubectl_policy.resolution.traced import KeyedList, Traced
 from kubectl_policy.topology import (
     Condition,
@@ -85,11 +85,6 @@ def _named(variable: str, value: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write the document of each case; return 2 if there is no case, 1 if one has no answer."""
-    return predictions.main("kgateway", document, arguments, settings_of)
-
-
 class Reached(NamedTuple):
     """A rule of a route on one path to it."""
 
@@ -146,8 +141,8 @@ def policies(analysis: Analysis) -> list[Entry]:
 def _ancestors(statuses: Iterable[AncestorStatus]) -> Iterator[Entry]:
     for status in statuses:
         if status.ancestor:
-            conditions = {condition.type: outcome(condition) for condition in status.conditions}
-            yield {"ref": reference(status.ancestor.object, status.ancestor.section), "conditions": conditions}
+            name = reference(status.ancestor.object, status.ancestor.section)
+            yield {"ref": name, "conditions": _by_type(status.conditions)}
 
 
 def effective(analysis: Analysis, rules: Iterable[Reached]) -> list[Entry]:
@@ -161,17 +156,13 @@ def effective(analysis: Analysis, rules: Iterable[Reached]) -> list[Entry]:
             "route": dashed(rule.path[-1].object),
             "rule": rule.rules[-1][1],
             "via": rule.via,
-            "replaced": _is_replaced(rule),
+            # A rule that answers with an error because of an invalid policy; of that this project has no notion.
+            "replaced": False,
             **in_force(analysis, rule.path),
         }
         for rule in rules
         if rule.path[-1].kind in WITH_RULES and not (rule.delegates and rule.via)
     ]
-
-
-def _is_replaced(_: Reached) -> bool:
-    """Whether a rule answers with an error because of an invalid policy, of which this project has no notion."""
-    return False
 
 
 def in_force(analysis: Analysis, path: Path) -> Entry:
@@ -269,9 +260,9 @@ def _hostnames(analysis: Analysis, rules: Iterable[Reached]) -> dict[NodeRef, di
     return hostnames
 
 
-def _by_type(conditions: Iterable[Condition]) -> Entry:
+def _by_type(conditions: Iterable[Condition | PolicyCondition]) -> Entry:
     return {condition.type: outcome(condition) for condition in conditions}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(predictions.main(sys.modules[__name__], sys.argv[1:]))

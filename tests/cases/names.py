@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
-from kubectl_policy import Analysis, GroupKind, NodeRef, ObjectRef, Path, Topology
-from kubectl_policy.model.fields import integer_at, items_at, text_at
+from kubectl_policy import Analysis, GroupKind, NodeRef, ObjectRef, Path
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.predicted_conditions import PolicyCondition
 from kubectl_policy.topology import Condition, controllers
@@ -33,7 +32,7 @@ def dashed(ref: ObjectRef) -> str:
     return f"{ref.kind}/{ref.namespace or '-'}/{ref.name}"
 
 
-def reference(ref: ObjectRef, section: str = "", port: int | None = None) -> str:
+def reference(ref: ObjectRef, section: str = "", port: int | str | None = None) -> str:
     """Return `Kind/namespace/name#section:port`, without the parts that are absent."""
     return dashed(ref) + (f"#{section}" if section else "") + ("" if port is None else f":{port}")
 
@@ -66,28 +65,6 @@ def sections(analysis: Analysis, *kinds: str) -> Iterator[tuple[int, NodeRef]]:
     for ref in objects(analysis, *kinds):
         for position, section in enumerate(analysis.topology.sections(ref)):
             yield position, NodeRef(ref, section)
-
-
-def parents(topology: Topology, route: ObjectRef) -> list[tuple[int, ObjectRef]]:
-    """Return the parents of a route, each with its position in `spec.parentRefs`."""
-    return sorted({(binding.parent_index, binding.parent) for binding in topology.bindings(route)})
-
-
-class ParentRef(NamedTuple):
-    """An entry of a route's `spec.parentRefs`."""
-
-    position: int
-    parent: ObjectRef
-    section: str
-    port: int | None
-
-
-def parent_refs(analysis: Analysis, route: ObjectRef) -> Iterator[ParentRef]:
-    """Yield the entries of a route's `spec.parentRefs`."""
-    declared = items_at(analysis.index.defaulted(route), "spec.parentRefs")
-    for position, parent in parents(analysis.topology, route):
-        entry = declared[position]
-        yield ParentRef(position, parent, text_at(entry, "sectionName"), integer_at(entry, "port"))
 
 
 def is_managed(analysis: Analysis, parent: ObjectRef, kind: GroupKind) -> bool:

@@ -16,7 +16,8 @@ from kubectl_policy.model import Json
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses, target_conditions
 from kubectl_policy.topology import attached_hostnames, gateway_conditions, route_conditions, route_parent_conditions
-from tests.cases.names import ROUTES, parent_refs
+from kubectl_policy.topology.references import parent_refs
+from tests.cases.names import ROUTES
 from tests.cases.nginx_gateway_fabric_effective import (
     Key,
     LeftOut,
@@ -182,9 +183,9 @@ class _NginxWorld:
     def _parents_of(self, route: ObjectRef) -> Iterator[dict[str, object]]:
         """Yield each parent of a route, with its conditions if it is the implementation's and has a say."""
         heard = {node for node, _ in route_parent_conditions(self.analysis.topology, route)}
-        for entry in parent_refs(self.analysis, route):
-            node = NodeRef(entry.parent, entry.section)
-            is_managed = self.named.is_managed(entry.parent) and node in heard
+        for entry in parent_refs(self.analysis.index, route):
+            node = NodeRef(entry.object, entry.section)
+            is_managed = self.named.is_managed(entry.object) and node in heard
             answer: dict[str, object] = {"parent": node_name(node), "managed": is_managed}
             if is_managed:
                 conditions = route_conditions(self.analysis.topology, route, entry.position)

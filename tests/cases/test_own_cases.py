@@ -14,6 +14,7 @@ import yaml
 from kubectl_policy import analyze
 from kubectl_policy.model import Json
 from tests.cases import conformance, envoy_gateway, gwctl, kgateway, kuadrant, nginx_gateway_fabric
+from tests.cases.predictions import main
 from tests.cases.report import judged
 from tests.cases.sample import DATA
 from tests.cases.worlds import read, world
@@ -80,7 +81,7 @@ def test_every_fact_can_fail(suite: str, case: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suite", WRITERS)
 def test_the_document_for_a_scorer_has_nothing_else(suite: str, tmp_path: Path) -> None:
     """One document as a whole, as the command writes it."""
-    assert WRITERS[suite].main([str(DATA / suite), str(tmp_path)]) == 0
+    assert main(WRITERS[suite], [str(DATA / suite), str(tmp_path)]) == 0
     (case,) = DATA.glob(f"{suite}/*/document.yaml")
     assert json.loads((tmp_path / f"{case.parent.name}.json").read_text("utf-8")) == read(case)
 
