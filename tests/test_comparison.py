@@ -62,8 +62,6 @@ def paths(comparison: StateComparison) -> list[tuple[str, bool, bool]]:
 
 
 class TestWhatIsShared:
-    """The hierarchy of the earlier state is that of the later one if nothing differs that it is made of."""
-
     @pytest.mark.parametrize(
         "changed",
         [
@@ -81,7 +79,6 @@ class TestWhatIsShared:
         ],
     )
     def test_not_if_the_hierarchy_may_be_made_of_it(self, changed: Resource) -> None:
-        """Whichever state has it."""
         rest = [resource for resource in WORLD if resource is not changed]
         assert not compared([*rest, changed], rest, INHERITED).shares_topology
         assert not compared(rest, [*rest, changed], INHERITED).shares_topology
@@ -109,19 +106,16 @@ class TestWhatIsShared:
         ],
     )
     def test_not_if_the_hierarchy_refers_to_the_policy(self, more: Resource) -> None:
-        """Or to its kind."""
         world = [*(resource for resource in WORLD if resource.ref != more.ref), more]
         assert not compared([*world, color(a=1)], world, INHERITED).shares_topology
         assert not compared(world, [*world, color(a=1)], INHERITED).shares_topology
 
     def test_a_filter_that_names_another_policy(self) -> None:
-        """It is not this one that the hierarchy is made of."""
         naming = build.route(rules=[build.rule(build.backend(), filters=[build.names("other")])])
         world = [build.gateway_class(), NAMESPACE, GATEWAY, naming, SERVICE]
         assert compared([*world, color(a=1)], world, INHERITED).shares_topology
 
     def test_if_nothing_differs(self) -> None:
-        """Then nothing can."""
         comparison = compared(WORLD, WORLD)
         assert comparison.shares_topology
         assert comparison.after.topology.relations is comparison.before.topology.relations
@@ -146,7 +140,6 @@ def test_which_objects_differ() -> None:
 
 
 def test_a_kind_that_is_guessed_stays_what_it_is_without_its_objects() -> None:
-    """It is a policy kind by the shape of its last object."""
     for before, after in (([*WORLD, color(a=1)], WORLD), (WORLD, [*WORLD, color(a=1)])):
         comparison = compared(before, after)
         assert comparison.kinds == (COLOR,)
@@ -161,7 +154,6 @@ class TestWhatIsKnown:
     """Objects that are in one state alone, as the other one knows them."""
 
     def test_the_only_gateway_of_a_namespace(self) -> None:
-        """References to it are to nothing, and not to what was not read."""
         difference = between([*WORLD, color(a=1)], [*world_without(GATEWAY), color(a=1)], INHERITED)
         assert attachments(difference) == [("p", "Gateway default/g", "attached", "target missing")]
         assert parents(difference) == [
@@ -169,7 +161,6 @@ class TestWhatIsKnown:
         ]
 
     def test_behind_a_gap_it_is_unknown(self) -> None:
-        """It may be there."""
         left = [*world_without(GATEWAY), color(a=1)]
         difference = between([*WORLD, color(a=1)], left, INHERITED, gaps=[Gap("Gateway", "", "forbidden")])
         assert attachments(difference) == [("p", "Gateway default/g", "attached", "target unknown")]
@@ -183,15 +174,12 @@ class TestWhatIsKnown:
         assert (difference.unseen[0].what, difference.unseen[0].reason) == ("Gateway", "forbidden")
 
     def test_what_somebody_deletes_is_gone_behind_a_gap_as_well(self) -> None:
-        """He has seen it."""
         snapshot = build.snapshot(*WORLD, color(a=1), gaps=[Gap("Gateway", "", "forbidden")])
         difference = diff(what_if(analyze(snapshot, profiles=[INHERITED]), deleted=[GATEWAY.ref]))
         assert attachments(difference) == [("p", "Gateway default/g", "attached", "target missing")]
 
 
 class TestOneAfterTheOther:
-    """A state that came of a change is changed in turn."""
-
     def test_nothing_is_changed(self) -> None:
         """What differed from the first state is not told again."""
         without = what_if(analyze(build.snapshot(*WORLD, color(a=1)), profiles=[INHERITED]), deleted=[ref()])
@@ -200,7 +188,6 @@ class TestOneAfterTheOther:
         assert not diff(again).changes
 
     def test_something_else_is(self) -> None:
-        """Only this is told."""
         analysis = analyze(build.snapshot(*WORLD, color(a=1), color("q", b=1)), profiles=[INHERITED])
         without = what_if(analysis, deleted=[ref()])
         assert without.before is analysis
@@ -210,10 +197,7 @@ class TestOneAfterTheOther:
 
 
 class TestPaths:
-    """A path with what it is in each state."""
-
     def test_a_policy_is_deleted(self) -> None:
-        """The paths below it, and no others."""
         second = (build.gateway("far"), build.route("q", parents=[build.parent("far")]))
         world = [*WORLD, *second, color("far", build.target("far"), a=1)]
         comparison = compared([*world, color(a=1)], world, INHERITED)
@@ -221,7 +205,6 @@ class TestPaths:
         assert comparison.differing(COLOR) == {build.node("Gateway", "g")}
 
     def test_a_rule_loses_its_backend(self) -> None:
-        """What leads to the rule is the same path; so is its setting."""
         without = build.route(rules=[build.rule()])
         world = [*world_without(ROUTE_R), color(a=1)]
         comparison = compared([*world, ROUTE_R], [*world, without], INHERITED)
@@ -244,27 +227,23 @@ class TestPaths:
         assert told(diff(comparison)) == []
 
     def test_a_backend_that_is_deleted_with_its_policy_on_it(self) -> None:
-        """What the policy set is gone with the Service."""
         world = [*WORLD, color(target=TO_S, a=1)]
         difference = between(world, [one for one in world if one is not SERVICE], DIRECT)
         assert told(difference) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
 
     def test_a_listener_gets_its_first_route(self) -> None:
-        """What is set of the Gateway is so before and after; what is new is the way to the Service."""
         world = [*world_without(ROUTE_R), color(a=1)]
         difference = between(world, [*world, ROUTE_R], INHERITED)
         assert told(difference) == ["new default/g/http/r/rule[0]/s/8080 a: nothing -> 1 p"]
         assert concerned(difference) == [["Service default/s"]]
 
     def test_a_listener_loses_its_only_route(self) -> None:
-        """The other way round."""
         world = [*world_without(ROUTE_R), color(a=1)]
         difference = between([*world, ROUTE_R], world, INHERITED)
         assert told(difference) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
         assert concerned(difference) == [["Service default/s"]]
 
     def test_a_route_without_traffic(self) -> None:
-        """Nothing takes effect there, before or after."""
         alone = build.route("alone", parents=[])
         world = [*WORLD, alone]
         difference = between([*world, color(target=build.target("alone", "HTTPRoute"), a=1)], world, INHERITED)
@@ -273,10 +252,7 @@ class TestPaths:
 
 
 class TestWhatIsNotThere:
-    """Paths of objects that do not exist; nothing takes effect there."""
-
     def test_a_gateway_that_is_deleted_gains_nothing(self) -> None:
-        """Although it is in a Namespace that has a policy."""
         on_namespace = build.policy("n", build.target("default", "Namespace", group=""), b=2)
         world = [*WORLD, color(a=1), on_namespace]
         difference = between(world, [one for one in world if one is not GATEWAY], INHERITED)
@@ -284,7 +260,6 @@ class TestWhatIsNotThere:
 
     @pytest.mark.parametrize("profile", [DIRECT, INHERITED])
     def test_a_service_to_which_no_route_leads(self, profile: PolicyKindProfile) -> None:
-        """What was set of it is gone with it."""
         lonely = build.service("lonely")
         world = [*WORLD, lonely, color(target=build.target("lonely", "Service", group=""), a=1)]
         left = [one for one in world if one is not lonely]
@@ -292,13 +267,11 @@ class TestWhatIsNotThere:
         assert told(between(left, world, profile)) == ["new default/lonely/8080 a: nothing -> 1 p"]
 
     def test_a_backend_with_a_policy_of_its_own(self) -> None:
-        """It loses the path that leads through the Gateway, although that has no policy."""
         world = [*WORLD, color(target=TO_S, a=1)]
         comparison = what_if(analyze(build.snapshot(*world), profiles=[DIRECT]), deleted=[GATEWAY.ref])
         assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, False)]
 
     def test_a_port_that_is_deleted(self) -> None:
-        """What was set of it is gone with it."""
         lonely, less = build.service("lonely", ("http", 80), ("admin", 81)), build.service("lonely", ("http", 80))
         world = [*WORLD, color(target=build.target("lonely", "Service", group=""), a=1)]
         assert told(between([*world, lonely], [*world, less], DIRECT)) == [
@@ -306,7 +279,6 @@ class TestWhatIsNotThere:
         ]
 
     def test_a_policy_that_counts_on_the_way_to_a_missing_backend(self) -> None:
-        """No way leads there by its Namespace alone, but one does by the Gateway, whose policy it stands beside."""
         far = build.route(rules=[build.rule(build.backend("ghost", namespace="far"))])
         grant = build.grant(namespace="far")
         on_far = build.policy("far", build.target("far", "Namespace", group=""), a=2)
@@ -333,7 +305,6 @@ def test_a_section_whose_policies_stand_beside_those_of_the_whole() -> None:
 
 @pytest.mark.parametrize("label", ["direct", "inherited"])
 def test_a_definition_is_deleted_with_all_its_policies(label: str) -> None:
-    """What the label says of the kind is said of the earlier state: what it set is lost where it was set."""
     definition = build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": label})
     analysis = analyze(build.snapshot(*WORLD, definition, color(a=1)))
     by_definition = diff(what_if(analysis, deleted=cascade(analysis.index, [definition.ref])))
@@ -343,7 +314,6 @@ def test_a_definition_is_deleted_with_all_its_policies(label: str) -> None:
 
 
 def test_no_path_is_looked_at_twice() -> None:
-    """A missing backend has its place on a way through two Namespaces whose policies differ."""
     far = build.route(rules=[build.rule(build.backend("ghost", namespace="far"))])
     rest = [build.gateway_class(), NAMESPACE, GATEWAY, build.namespace("far"), far, build.grant(namespace="far")]
     spaces = [build.target(name, "Namespace", group="") for name in ("default", "far")]
@@ -354,7 +324,6 @@ def test_no_path_is_looked_at_twice() -> None:
 
 
 def test_no_path_is_looked_for_below_a_route_that_nothing_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever a policy stands on it, no traffic runs there."""
     looked_for: list[tuple[Topology, NodeRef]] = []
     through = Topology.paths_through
 
@@ -370,7 +339,6 @@ def test_no_path_is_looked_for_below_a_route_that_nothing_leads_to(monkeypatch: 
 
 
 def test_a_definition_says_that_a_kind_is_no_policy_kind() -> None:
-    """Its objects had been taken for policies by their shape: what they set is lost then, or gained without it."""
     spec: Json = {"type": "object", "properties": {"a": {"type": "integer"}}}
     schema: Json = {"type": "object", "properties": {"spec": spec}}
     world = [*WORLD, color(a=1)]
@@ -384,7 +352,6 @@ def test_a_definition_says_that_a_kind_is_no_policy_kind() -> None:
 def test_a_policy_of_a_whole_object_differs_at_its_sections_also_where_the_hierarchy_differs(
     sections: Literal["refine", "replace"],
 ) -> None:
-    """What two states share on paths where everything stands alike does not hide what differs on others."""
     profile = replace(DIRECT, sections=sections)
     before = analyze(build.snapshot(*WORLD, color("p", TO_S, hue=1)), profiles=[profile])
     difference = diff(what_if(before, applied=[color("p", TO_S, hue=2), build.route("new")]))

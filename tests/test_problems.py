@@ -26,7 +26,6 @@ def problems(profile: PolicyKindProfile, *resources: Resource) -> list[Diagnosti
 
 
 def test_nothing_is_wrong_with_a_target_that_has_what_is_needed() -> None:
-    """Whatever it is, if it is not empty; and a kind that needs nothing asks for nothing."""
     ready = build.resource("Gateway", "g", {"listeners": []}, status={"addresses": [{"value": "192.0.2.1"}]})
     assert problems(NEEDS_ADDRESSES, ready, ON_GATEWAY) == []
     assert problems(PolicyKindProfile(KEYS, "direct", "profile"), build.gateway("g"), ON_GATEWAY) == []
@@ -37,7 +36,6 @@ EMPTY: Final[list[Json]] = [{}, {"addresses": []}, {"addresses": None}, "x", [],
 
 @pytest.mark.parametrize("status", EMPTY, ids=str)
 def test_a_target_whose_status_lacks_what_a_policy_needs(status: Json) -> None:
-    """The policy is attached and does nothing."""
     pending = build.resource("Gateway", "g", {"listeners": []}, status=status)
     assert problems(NEEDS_ADDRESSES, pending, ON_GATEWAY) == [
         Diagnostic(
@@ -63,7 +61,6 @@ def test_a_target_without_a_status_is_in_doubt() -> None:
 
 
 def test_listeners_that_share_what_each_needs_for_itself() -> None:
-    """Told of the later policy, with who came first, or of both listeners of one policy."""
     profile = PolicyKindProfile(
         KEYS, "direct", "profile", effective_targets=LISTENERS, exclusive_field="tls.certificateRefs"
     )
@@ -96,7 +93,6 @@ def test_listeners_that_share_what_each_needs_for_itself() -> None:
 
 
 def test_a_target_of_another_controller_is_a_warning() -> None:
-    """Somebody else may want the policy there; one that may be ours is no problem."""
     profile = PolicyKindProfile(KEYS, "inherited", "profile", controllers=frozenset({"example.com/ours"}))
     theirs = build.gateway_class("public", "example.com/theirs")
     (problem,) = problems(profile, theirs, build.gateway("g"), ON_GATEWAY)
@@ -106,7 +102,6 @@ def test_a_target_of_another_controller_is_a_warning() -> None:
 
 
 def test_what_a_policy_cannot_do_without() -> None:
-    """It is invalid if that is known not to exist, and in no doubt as long as nobody knows."""
     need = RequiredObject(field="spec.storeRef", group="example.com", kinds=("Store",))
     profile = PolicyKindProfile(KEYS, "direct", "profile", needs=(need,))
     naming = build.policy("p", build.target("g"), kind="KeyPolicy", age=1, storeRef={"name": "gone"})
@@ -119,7 +114,6 @@ def test_what_a_policy_cannot_do_without() -> None:
 
 
 def test_a_kind_that_does_not_attach_by_references_lacks_none() -> None:
-    """Without target fields nothing is said; with them a policy that names nothing has no effect."""
     nothing = build.policy("p", kind="KeyPolicy", age=1, a=1)
     assert problems(PolicyKindProfile(KEYS, "direct", "profile", attachment="none"), nothing) == []
     assert [problem.rule for problem in problems(PolicyKindProfile(KEYS, "direct", "profile"), nothing)] == [
@@ -150,12 +144,9 @@ def outcomes(*resources: Resource, complete: bool = True) -> list[tuple[str, str
 
 
 class TestAttachmentsThatFail:
-    """Failures that the kind, or the Gateway, asks for: each an error where the reference stands."""
-
     field: Final = "spec.targetRefs[0]"
 
     def test_a_gateway_that_is_not_valid(self) -> None:
-        """Says why it is not."""
         message = (
             "KeyPolicy default/p: Gateway default/g is not valid: spec.infrastructure.parametersRef: Settings "
             "default/s does not exist"
@@ -165,14 +156,12 @@ class TestAttachmentsThatFail:
         assert outcomes(broken, ON_GATEWAY, complete=False) == []
 
     def test_a_kind_that_is_not_enabled(self) -> None:
-        """Says by what, and where."""
         message = "KeyPolicy default/p: spec.keys.enable is false in Settings default/s of Gateway default/g"
         off = build.gateway("g", infrastructure=PARAMETERS)
         assert outcomes(off, OFF, ON_GATEWAY) == [("target-not-enabled", "error", self.field, message)]
         assert outcomes(off, OFF, ON_ROUTE) == [("target-not-enabled", "error", self.field, message)]
 
     def test_a_route_that_shares_its_requests(self) -> None:
-        """Says with which other one, and which."""
         message = (
             "KeyPolicy default/p: HTTPRoute default/a and HTTPRoute default/b, which the policy does not target, "
             "both take requests for / on port 80 of Gateway default/g"
@@ -183,7 +172,6 @@ class TestAttachmentsThatFail:
 
 
 def test_what_is_to_be_filled_in_breaks_no_schema() -> None:
-    """It may become what it has to be; other text may not."""
     schema: Json = {
         "type": "object",
         "properties": {

@@ -23,7 +23,6 @@ def redacted(*resources: Resource) -> list[Mapping[str, Json]]:
 
 
 def test_texts_go_and_numbers_keys_and_names_stay() -> None:
-    """Of a kind that nothing is known of, too; equal texts are equal in all objects."""
     spec: Json = {"a": "one", "b": ["two", "one", ""], "c": {"name": "n", "value": "two"}, "d": 1, "e": True, "f": None}
     thing = resource("Thing", "t", spec, group="example.com")
     first, second = redacted(thing, resource("Other", "o", group="example.com", settings={"k": "two"}))
@@ -39,7 +38,6 @@ def test_texts_go_and_numbers_keys_and_names_stay() -> None:
 
 
 def test_where_people_choose_the_keys_every_text_goes() -> None:
-    """Whatever they are called; and no key makes more than a text stay."""
     data: Json = {"name": "hunter2", "type": "hunter3"}
     spec: Json = {"type": {"password": "hunter2"}, "reason": ["hunter3"]}
     (shown,) = redacted(resource("ConfigMap", "c", spec, group="", data=data))
@@ -48,7 +46,6 @@ def test_where_people_choose_the_keys_every_text_goes() -> None:
 
 
 def test_what_a_profile_calls_a_reference_or_a_choice_stays() -> None:
-    """How policies merge, which sections they target, and which labels they select."""
     target: Json = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "r", "sectionName": "x"}
     selector: Json = {"kind": "HTTPRoute", "matchLabels": {"app": "shop"}}
     spec: dict[str, Json] = {
@@ -62,7 +59,6 @@ def test_what_a_profile_calls_a_reference_or_a_choice_stays() -> None:
 
 
 def test_what_one_policy_may_say_another_one_of_its_kind_may() -> None:
-    """However many there are; where a text stands decides, not how often the kind was seen."""
     reference: Json = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "r"}
     specs: list[dict[str, Json]] = [
         {"targetRefs": [reference], "mergeType": "StrategicMerge", "color": color} for color in ("red", "blue", "red")
@@ -74,7 +70,6 @@ def test_what_one_policy_may_say_another_one_of_its_kind_may() -> None:
 
 
 def test_of_routes_the_settings_of_filters_go() -> None:
-    """Hostnames, matches and backends are what the hierarchy is made of."""
     match: Json = {"path": {"type": "PathPrefix", "value": "/cart"}}
     header: Json = {"name": "authorization", "value": "hunter2"}
     filters: Json = [{"type": "RequestHeaderModifier", "requestHeaderModifier": {"set": [header]}}]
@@ -99,7 +94,6 @@ def test_what_controllers_report_stays_but_for_their_own_words() -> None:
 
 
 def test_of_annotations_the_keys_stay() -> None:
-    """And the weight by which policies of a kind are ordered; labels select, and are names."""
     metadata: dict[str, Json] = {
         "name": "p",
         "namespace": "default",

@@ -20,7 +20,6 @@ FORBIDDEN: Final = Gap("Gateway", "default", "forbidden")
 
 
 def policy(color: str = "red", age: int | None = None, *, status: Json = None, priority: Json = None) -> Resource:
-    """A policy."""
     spec: Json = {"targetRefs": [build.target("g")], "color": color}
     return build.resource("ColorPolicy", "p", spec, group="example.com", age=age, status=status, priority=priority)
 
@@ -47,12 +46,10 @@ def presence(snapshot: Snapshot, ref: ObjectRef) -> str:
     ],
 )
 def test_what_a_gap_covers(gap: Gap, *, covered: bool) -> None:
-    """An empty name stands for every kind, or every namespace."""
     assert gap.covers(ONE.ref) is covered
 
 
 def test_objects_are_not_the_same_for_a_field_or_an_age() -> None:
-    """Both of which decide what a policy amounts to."""
     assert not same_object(policy("red"), policy("blue"))
     assert not same_object(policy(age=1), replace(policy(age=1), created=policy(age=2).created))
     assert not same_object(policy(priority=1), policy(priority=True))
@@ -67,7 +64,6 @@ class TestPaired:
         assert pair_states(build.snapshot(ONE), build.snapshot(ONE)) == (build.snapshot(ONE), build.snapshot(ONE))
 
     def test_what_vanished_is_missing(self) -> None:
-        """Although nothing is known of others of its kind."""
         before, after = pair_states(build.snapshot(ONE), build.snapshot())
         assert (before.other_state, before.gone) == ((), frozenset())
         assert after.other_state == (ONE,)
@@ -77,7 +73,6 @@ class TestPaired:
         assert presence(after, TWO.ref) == "unknown"
 
     def test_what_may_have_another_name_did_not_vanish(self) -> None:
-        """Nobody knows what a placeholder stands for, nor where an object lives of which nothing says it."""
         for name, namespace in (("${NAME}", ONE.ref.namespace), (ONE.ref.name, unknown_namespace("apps"))):
             other = replace(ONE, ref=replace(ONE.ref, name=name, namespace=namespace))
             _, after = pair_states(build.snapshot(ONE), build.snapshot(other))
@@ -85,20 +80,17 @@ class TestPaired:
             assert presence(after, ONE.ref) == "unknown"
 
     def test_what_was_created_was_missing(self) -> None:
-        """The other way round."""
         before, after = pair_states(build.snapshot(), build.snapshot(ONE))
         assert before.other_state == (ONE,)
         assert before.gone == {ONE.ref}
         assert (after.other_state, after.gone) == ((), frozenset())
 
     def test_what_a_gap_covers_is_unknown(self) -> None:
-        """It may be there."""
         _, after = pair_states(build.snapshot(ONE), build.snapshot(gaps=[FORBIDDEN]))
         assert (after.other_state, after.gone) == ((ONE,), frozenset())
         assert presence(after, ONE.ref) == "unknown"
 
     def test_what_both_have_otherwise(self) -> None:
-        """Each has the other's beside it, and neither is gone."""
         before, after = pair_states(build.snapshot(policy("red")), build.snapshot(policy("blue")))
         assert said(*before.other_state) == said(policy("blue"))
         assert said(*after.other_state) == said(policy("red"))
@@ -111,7 +103,6 @@ class TestPaired:
         assert presence(after, build.ref("Namespace", "default", group="")) == "present"
 
     def test_a_namespace_that_vanished_with_all_that_lived_there(self) -> None:
-        """It is gone."""
         space = build.namespace("default")
         _, after = pair_states(build.snapshot(space, ONE), build.snapshot())
         assert after.gone == {space.ref, ONE.ref}
@@ -124,10 +115,7 @@ class TestPaired:
 
 
 class TestChanged:
-    """A state, and what becomes of it."""
-
     def test_what_is_deleted_is_gone_whatever_a_gap_covers(self) -> None:
-        """Somebody says that it is."""
         before, after = apply_changes(build.snapshot(ONE, gaps=[FORBIDDEN]), deleted={ONE.ref, TWO.ref})
         assert before.other_state == ()
         assert (tuple(after.resources), after.other_state) == ((), (ONE,))
@@ -136,20 +124,17 @@ class TestChanged:
         assert presence(before, TWO.ref) == "unknown"
 
     def test_an_inhabited_namespace_that_is_deleted_is_gone(self) -> None:
-        """Only this object is deleted."""
         space = build.namespace("default")
         _, after = apply_changes(build.snapshot(space, ONE), deleted={space.ref})
         assert after.gone == {space.ref}
         assert presence(after, space.ref) == "missing"
 
     def test_what_is_deleted_and_applied_is_there(self) -> None:
-        """It is what it was."""
         before, after = apply_changes(build.snapshot(policy(age=1)), [policy()], {policy().ref})
         assert (before.other_state, after.other_state, after.gone) == ((), (), frozenset())
         assert said(*after.resources) == said(policy(age=1))
 
     def test_what_is_applied_keeps_what_no_manifest_states(self) -> None:
-        """Its age, its identity and its status; all else is as it is applied."""
         known = policy("red", age=1, status={"ancestors": []}, priority=1)
         known = build.with_metadata(known, uid="1-2", resourceVersion="7", labels={"a": "b"})
         _, after = apply_changes(build.snapshot(known), [policy("blue")])
@@ -167,12 +152,10 @@ class TestChanged:
         }
 
     def test_what_is_applied_may_state_them(self) -> None:
-        """Then this counts."""
         _, after = apply_changes(build.snapshot(policy(age=1, status={"a": 1})), [policy(age=2, status={"b": 1})])
         assert said(*after.resources) == said(policy(age=2, status={"b": 1}))
 
     def test_what_kubectl_writes_for_a_dry_run_states_nothing(self) -> None:
-        """An empty time of creation and an empty status."""
         dry = build.with_metadata(policy(status={}), creationTimestamp=None)
         known = policy(age=1, status={"a": 1})
         _, after = apply_changes(build.snapshot(known), [dry])
@@ -180,14 +163,12 @@ class TestChanged:
         assert after.other_state == ()
 
     def test_what_is_new_is_as_it_is_applied(self) -> None:
-        """There is nothing to keep; before, it was missing."""
         before, after = apply_changes(build.snapshot(ONE), [policy()])
         assert said(*after.resources) == said(ONE, policy())
         assert said(*before.other_state) == said(policy())
         assert before.gone == {policy().ref}
 
     def test_what_could_not_be_read_of_it(self) -> None:
-        """Is unknown in the later state as well."""
         old, new = Diagnostic("yaml", "error", "old"), Diagnostic("yaml", "error", "new")
         snapshot = replace(build.snapshot(ONE), diagnostics=(old,))
         unread = replace(build.snapshot(gaps=[FORBIDDEN]), diagnostics=(new,))
@@ -197,10 +178,7 @@ class TestChanged:
 
 
 class TestLaidOver:
-    """A state with what is around it."""
-
     def test_where_both_have_an_object_its_own_counts(self) -> None:
-        """All else is of either; nothing is gone for that, and there is no other state."""
         around, own = build.snapshot(ONE, policy("red")), build.snapshot(policy("blue"), TWO)
         both = overlay(around, own)
         assert said(*both.resources) == said(ONE, policy("blue"), TWO)
@@ -215,7 +193,6 @@ class TestLaidOver:
 
     @pytest.mark.parametrize(("around", "own"), [*product((False, True), repeat=2)])
     def test_what_is_all_there_is(self, *, around: bool, own: bool) -> None:
-        """If one of them is complete, both are together; of what was listed in a namespace alone it is so there."""
         both = overlay(build.snapshot(ONE, complete=around), build.snapshot(TWO, complete=own))
         assert both.complete == (around or own)
         services = build.service().ref.group_kind
@@ -239,7 +216,6 @@ class TestLaidOver:
 
 @pytest.mark.parametrize("cluster_scoped", [False, True])
 def test_a_namespace_goes_where_a_kind_has_none(*, cluster_scoped: bool) -> None:
-    """Nothing else of the object changes; one that has none already stays as it is."""
     scopes = build.index(build.crd("ColorPolicy", cluster_scoped=cluster_scoped))
     red, public = policy(age=1), build.gateway_class()
     placed = in_scope(red, scopes)
@@ -270,18 +246,15 @@ G = build.ref("Gateway", "g")
 
 
 def test_what_only_refers_to_an_object_stays() -> None:
-    """A route outlives its Gateway and its Service."""
     assert with_it(build.gateway(), build.route(), build.service(), deleted=G) == set()
     assert with_it(build.route(), build.service(), deleted=build.ref("Service", "s", group="")) == set()
 
 
 def test_what_was_not_read_can_be_deleted() -> None:
-    """It is deleted alone."""
     assert with_it(deleted=G) == set()
 
 
 def test_with_a_namespace_goes_what_is_in_it() -> None:
-    """And nothing else: neither what is elsewhere nor what is in none."""
     deleted = with_it(
         build.namespace("a"),
         build.gateway(namespace="a"),
@@ -295,7 +268,6 @@ def test_with_a_namespace_goes_what_is_in_it() -> None:
 
 
 def test_with_a_definition_goes_every_object_of_its_kind() -> None:
-    """In all namespaces; a kind of that name in another group stays, and so does a kind of that group."""
     definition = build.crd("ColorPolicy")
     deleted = with_it(
         definition,
@@ -309,7 +281,6 @@ def test_with_a_definition_goes_every_object_of_its_kind() -> None:
 
 
 def test_with_a_definition_that_defines_nothing_goes_nothing() -> None:
-    """Nor with one that was not read."""
     broken = build.resource("CustomResourceDefinition", "broken", {}, group="apiextensions.k8s.io")
     assert with_it(broken, build.policy("p"), deleted=broken.ref) == set()
     assert with_it(build.policy("p"), deleted=broken.ref) == set()
@@ -330,7 +301,6 @@ def test_with_an_owner_goes_what_it_owns_and_what_that_owns() -> None:
 
 
 def test_what_has_another_owner_stays() -> None:
-    """Until the last one is deleted."""
     second = build.gateway("second")
     shared = owned("s", GATEWAY, ("gateway.networking.k8s.io/v1", "Gateway", "second"))
     assert with_it(build.gateway(), second, shared, deleted=G) == set()
@@ -339,7 +309,6 @@ def test_what_has_another_owner_stays() -> None:
 
 
 def test_an_owner_that_is_missing_keeps_nothing() -> None:
-    """The one that is deleted is then the last one; what is only unknown may be there."""
     shared = owned("s", GATEWAY, ("example.com/v1", "Widget", "gone"))
     assert with_it(build.gateway(), shared, deleted=G) == set()
     assert with_it(build.gateway(), shared, deleted=G, complete=True) == {"Service default/s"}
@@ -348,7 +317,6 @@ def test_an_owner_that_is_missing_keeps_nothing() -> None:
 
 
 def test_an_owner_without_a_namespace() -> None:
-    """A GatewayClass may own what is in a namespace."""
     deleted = with_it(
         build.gateway_class("public"),
         owned("s", ("gateway.networking.k8s.io/v1", "GatewayClass", "public")),
@@ -358,7 +326,6 @@ def test_an_owner_without_a_namespace() -> None:
 
 
 def test_one_leads_to_the_other() -> None:
-    """With a Namespace goes a definition's owner, if somebody is so bold."""
     owner: Json = {"apiVersion": "v1", "kind": "Namespace", "name": "a"}
     definition = build.with_metadata(build.crd("ColorPolicy"), ownerReferences=[owner])
     deleted = with_it(

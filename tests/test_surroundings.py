@@ -39,18 +39,15 @@ def test_around_a_route() -> None:
 
 @pytest.mark.parametrize("deleted", [GATEWAY, SERVICES[0]])
 def test_what_others_may_depend_on(deleted: Resource) -> None:
-    """What changes where a Gateway or a Service is gone is looked for everywhere."""
     assert without(build.snapshot(*WORLD), deleted.ref).surroundings is None
 
 
 def test_a_backend_that_is_missing() -> None:
-    """Paths lead to it as long as something refers to it."""
     world = build.snapshot(GATEWAY, ROUTE, complete=True)
     assert without(world, ROUTE.ref).surroundings is None
 
 
 def test_who_answers_for_a_hostname_that_is_lost() -> None:
-    """A route at the same Gateway that names none itself is found as well."""
     comparison = without(build.snapshot(*WORLD), ROUTE.ref)
     assert comparison.surroundings
     difference = diff(comparison)
@@ -77,7 +74,6 @@ NAMES = build.listener(hostname="a.example.com")
     ],
 )
 def test_who_answers_among_others(others: list[Resource]) -> None:
-    """All that may be are looked at, however they come to the hostname, and those that name another one are not."""
     world = build.snapshot(GATEWAY, ROUTE, *others, *SERVICES)
     found = diff(without(world, ROUTE.ref)).traffic
     assert found == diff(what_if(analyze(world), deleted=[ROUTE.ref])).traffic

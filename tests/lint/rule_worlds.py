@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.rule import Rule
+    from kubectl_policy.lint.finding import Finding, Rule
 
 _WORLDS: Final = Path(__file__).with_name("worlds")
 _MARK: Final = "# right\n"

@@ -25,7 +25,6 @@ def secret(namespace: str = "shop") -> str:
 
 
 def certificate(*names: str, common: str = "", kept_in: str = "shop-tls") -> str:
-    """A Certificate of cert-manager."""
     return f"""---
 apiVersion: cert-manager.io/v1
 kind: Certificate
@@ -35,7 +34,6 @@ spec: {{secretName: {kept_in}, commonName: "{common}", dnsNames: [{", ".join(f'"
 
 
 def tls(hostname: str = "*.example.com", refs: str = "{name: shop-tls}", name: str = "https", mode: str = "") -> str:
-    """A listener for HTTPS."""
     return (
         f'{{name: {name}, port: 443, protocol: HTTPS, hostname: "{hostname}", '
         f"tls: {{certificateRefs: [{refs}]{mode}}}}}"
@@ -43,14 +41,12 @@ def tls(hostname: str = "*.example.com", refs: str = "{name: shop-tls}", name: s
 
 
 def test_what_is_there_and_allowed_is_in_order() -> None:
-    """Also what no TLS needs."""
     assert check(cert_ref_missing, gateway(HTTPS), secret()) == []
     assert check(cert_ref_missing, gateway(tls(mode=", mode: Passthrough"))) == []
     assert check(cert_ref_missing, gateway(spec=", tls: {frontend: {default: {}, perPort: x}}")) == []
 
 
 def test_a_certificate_that_is_missing() -> None:
-    """In an open world it may be elsewhere."""
     other = secret().replace("shop-tls", "shop-tlz")
     (finding,) = check(cert_ref_missing, gateway(HTTPS), other)
     assert finding.message == "Secret shop/shop-tls does not exist"
@@ -63,14 +59,12 @@ def test_a_certificate_that_is_missing() -> None:
 
 @pytest.mark.parametrize("world", [gateway(HTTPS) + certificate("shop.example.com"), gateway(HTTPS, meta=ISSUER)])
 def test_what_cert_manager_makes_need_not_be_there(world: str) -> None:
-    """A Certificate says so, or an annotation of the Gateway."""
     (finding,) = check(cert_ref_missing, world)
     assert not finding.certain
     assert finding.message == "Secret shop/shop-tls is made by cert-manager, and was not read"
 
 
 def test_a_certificate_in_another_namespace_needs_a_grant() -> None:
-    """The one to add is given."""
     (finding,) = check(cert_ref_missing, gateway(tls(refs="{name: shop-tls, namespace: infra}")), secret("infra"))
     assert (finding.reason, finding.field) == ("RefNotPermitted", "spec.listeners[0].tls.certificateRefs[0]")
     assert finding.fix is not None
@@ -90,7 +84,6 @@ def test_something_else_is_no_certificate() -> None:
 
 
 def test_certificates_of_the_gateway_itself() -> None:
-    """Those by which it knows its clients, and its own for backends."""
     validation = "validation: {caCertificateRefs: [{kind: KIND, name: clients-ca}]}"
     authorities = f"frontend: {{default: {{{validation}}}, perPort: [{{port: 443, tls: {{{validation}}}}}]}}"
     both = f", tls: {{{authorities}, backend: {{clientCertificateRef: {{name: own-tls}}}}}}"
@@ -143,12 +136,10 @@ DEEP: Final = route("deep", hosts='"a.b.example.com"')
     ],
 )
 def test_hostnames_that_certificates_may_be_for(world: str) -> None:
-    """Of which nothing is said."""
     assert check(wildcard_depth, world) == []
 
 
 def test_a_wildcard_of_a_certificate_stands_for_one_label() -> None:
-    """It is said of the route that asks for more."""
     (finding,) = check(wildcard_depth, gateway(tls()), certificate("*.example.com"), DEEP)
     assert said([finding]) == [
         (
@@ -161,7 +152,6 @@ def test_a_wildcard_of_a_certificate_stands_for_one_label() -> None:
 
 
 def test_the_hostname_of_a_listener_may_be_too_deep() -> None:
-    """If no route names it itself; an annotation asks for the names of all listeners with the certificate."""
     world = gateway(tls("a.b.example.com"), meta=ISSUER)
     assert check(wildcard_depth, world) == []
     open_to_sets = ", allowedListeners: {namespaces: {from: Same}}"

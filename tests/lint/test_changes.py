@@ -25,26 +25,22 @@ def check(before: str, after: str) -> list[tuple[str, str, str, bool]]:
 
 
 def findings(before: str, after: str) -> list[Finding]:
-    """The same as findings."""
     comparison = compare(snapshot_of(before), snapshot_of(after))
     every = lint(comparison.after, LintSettings(selected=("GWP91",)), comparison=comparison)
     return [finding for finding in every if finding.rule.startswith("GWP91")]
 
 
 def test_what_is_the_same_is_no_worse() -> None:
-    """Nor is what is about something else, or what is better."""
     assert check(SECURED, SECURED) == []
     assert check(HEAD, SECURED) == []
     assert check(TIMED, HEAD) == []
 
 
 def test_without_a_state_before_nothing_is_worse() -> None:
-    """The rules say nothing."""
     assert lint(compare(snapshot_of(HEAD), snapshot_of(HEAD)).after, LintSettings(selected=("GWP91",))) == ()
 
 
 def test_a_nearer_policy_that_takes_a_token_away() -> None:
-    """The nearer one is what can be put right; the other one has no effect any more."""
     first, second = findings(SECURED, SECURED + CORS)
     assert (first.rule, first.certain) == ("GWP9101", True)
     assert str(first.subject) == "HTTPRoute shop/cart"
@@ -61,7 +57,6 @@ def test_a_nearer_policy_that_takes_a_token_away() -> None:
 
 
 def test_a_token_of_somebody_else() -> None:
-    """A security setting that has another value is as bad as one that is gone."""
     other = SECURED.replace("https://login.example.com/keys", "https://evil.example.net/keys")
     ((rule, subject, message, certain),) = check(SECURED, other)
     assert (rule, subject, certain) == ("GWP9101", "SecurityPolicy shop/gateway-public", True)
@@ -69,12 +64,10 @@ def test_a_token_of_somebody_else() -> None:
 
 
 def test_a_policy_that_is_deleted() -> None:
-    """What has it no more is what is left to look at."""
     assert [(rule, subject) for rule, subject, *_ in check(SECURED, HEAD)] == [("GWP9101", "HTTPRoute shop/cart")]
 
 
 def test_a_route_that_gets_no_requests_any_more() -> None:
-    """As its hostname is none of the listeners' any more: at one, or at both."""
     elsewhere = HEAD.replace("port: 80}", "port: 80, hostname: '*.example.org'}")
     assert check(HEAD, elsewhere) == [
         ("GWP9102", "HTTPRoute shop/cart", "takes fewer requests than before (hostnames shop.example.com)", True)
@@ -86,7 +79,6 @@ def test_a_route_that_gets_no_requests_any_more() -> None:
 
 
 def test_a_route_that_is_deleted() -> None:
-    """It may be meant; there is nothing left but the file in which it was."""
     before = HEAD
     after = "---".join(part for part in HEAD.split("---") if "HTTPRoute" not in part)
     (finding,) = findings(before, after)
@@ -96,7 +88,6 @@ def test_a_route_that_is_deleted() -> None:
 
 
 def test_a_policy_that_still_has_an_effect_is_no_worse_off() -> None:
-    """Less of it than before is found as what is lost."""
     both = SECURED + envoy_policy(
         "SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", section="http"
     )
@@ -104,7 +95,6 @@ def test_a_policy_that_still_has_an_effect_is_no_worse_off() -> None:
 
 
 def test_what_is_not_linted_is_not_gone() -> None:
-    """What is there for others alone, and loses requests or settings, is no finding; nor is it if it is deleted."""
     elsewhere = HEAD.replace("port: 80}", "port: 80, hostname: '*.example.org'}")
     deleted = "---".join(part for part in HEAD.split("---") if "HTTPRoute" not in part)
     for before, after in ((HEAD, elsewhere), (HEAD, deleted), (SECURED, HEAD)):

@@ -47,7 +47,6 @@ ROUTE: Final = "HTTPRoute/cart"
 
 
 def on_route(name: str, spec: str = JWT, created: str = "", section: str = "") -> str:
-    """A SecurityPolicy on the route."""
     return policy("SecurityPolicy", ROUTE, spec, name=name, created=created, section=section)
 
 
@@ -69,12 +68,10 @@ def on_route(name: str, spec: str = JWT, created: str = "", section: str = "") -
     ],
 )
 def test_other_policies_are_in_no_ones_way(manifests: str) -> None:
-    """Nothing is found."""
     assert check(same_target_conflict, manifests) == []
 
 
 def test_of_two_on_one_target_the_newer_one_is_refused() -> None:
-    """And told which one came first, and where both say it."""
     (finding,) = check(same_target_conflict, WORLD, on_route("old", created=OLD), on_route("new", CORS, NEW))
     assert said([finding]) == [
         (
@@ -90,7 +87,6 @@ def test_of_two_on_one_target_the_newer_one_is_refused() -> None:
 
 
 def test_it_is_so_where_no_requests_come() -> None:
-    """Whatever else is wrong with the target has to be put right as well."""
     (finding,) = check(
         same_target_conflict,
         gateway(),
@@ -102,7 +98,6 @@ def test_it_is_so_where_no_requests_come() -> None:
 
 
 def test_without_dates_it_is_not_told_which_one() -> None:
-    """Names decide only if both are as old."""
     (finding,) = check(same_target_conflict, WORLD, on_route("one"), on_route("two"))
     assert finding.certain
     assert finding.message.endswith(
@@ -111,7 +106,6 @@ def test_without_dates_it_is_not_told_which_one() -> None:
 
 
 def test_it_is_one_finding_for_several_targets() -> None:
-    """One policy that stands in the way of another is told once."""
     both = "targetSelectors: [{kind: HTTPRoute, matchLabels: {tier: web}}]"
     manifests = gateway() + service()
     manifests += "".join(route(name, labels="tier: web") for name in ("cart", "search", "admin"))
@@ -131,7 +125,6 @@ spec: {{{both}, {JWT}}}
 
 
 def test_where_several_may_share_a_target_a_common_field_is_the_conflict() -> None:
-    """It is named; and a policy that is refused on one target is refused on all, if its kind has it so."""
     first, second = (
         policy(
             "ProxySettingsPolicy",
@@ -152,7 +145,6 @@ def test_where_several_may_share_a_target_a_common_field_is_the_conflict() -> No
 
 
 def test_a_kind_that_never_combines_leaves_no_room_below() -> None:
-    """With strategy None, what is further up is established."""
     profile = PolicyKindProfile(
         GroupKind("example.io", "QuotaPolicy"), "inherited", "profile", strategy=MergeStrategy.NONE
     )
@@ -169,7 +161,6 @@ def test_a_kind_that_never_combines_leaves_no_room_below() -> None:
 
 
 def test_one_that_is_beaten_is_not_refused() -> None:
-    """Where another one is refused."""
     three = [
         policy("SecurityPolicy", "Gateway/public", JWT, created=OLD),
         on_route("old", created=OLD),
@@ -188,7 +179,6 @@ def test_of_a_kind_without_a_profile_it_is_not_known() -> None:
 
 
 def on_kuadrant(name: str, spec: str, created: str = "") -> str:
-    """A RateLimitPolicy on the route."""
     return kuadrant("RateLimitPolicy", ROUTE, spec, name=name, created=created)
 
 
@@ -208,12 +198,10 @@ def on_kuadrant(name: str, spec: str, created: str = "") -> str:
     ],
 )
 def test_nothing_is_decided_by_age(manifests: str) -> None:
-    """Nothing is found."""
     assert check(conflict_decided_by_age, manifests) == []
 
 
 def test_a_weight_decides_before_age_does() -> None:
-    """Then nothing is fragile."""
     profile = PolicyKindProfile(
         GroupKind("example.io", "QuotaPolicy"),
         "inherited",
@@ -250,7 +238,6 @@ def test_what_decides_is_told(created: tuple[str, str], result: str) -> None:
 
 
 def test_the_older_one_may_be_the_one_that_counts() -> None:
-    """Where the first created wins."""
     one, two = (
         policy(
             "TrafficPolicy",
@@ -272,10 +259,9 @@ def test_the_older_one_may_be_the_one_that_counts() -> None:
 
 
 def test_what_is_right_for_one_rule_is_so_for_the_others() -> None:
-    """The worlds of these rules, put right."""
     rules = (same_target_conflict, conflict_decided_by_age)
     for row in rules:
-        assert [said(check(other.check, right_world(row))) for other in rules] == [[], []]
+        assert [said(check(other, right_world(row))) for other in rules] == [[], []]
 
 
 KGATEWAY: Final = gateway(controller="kgateway.dev/kgateway") + route() + service()
@@ -286,17 +272,14 @@ FAST: Final = "timeout: {http: {requestTimeout: 5s}}"
 
 
 def traffic(target: str, spec: str, section: str = "", name: str = "") -> str:
-    """A BackendTrafficPolicy of Envoy Gateway."""
     return policy("BackendTrafficPolicy", target, spec, section=section, name=name)
 
 
 def security(target: str, spec: str, section: str = "", name: str = "") -> str:
-    """A SecurityPolicy of Envoy Gateway."""
     return policy("SecurityPolicy", target, spec, section=section, name=name)
 
 
 def rate(target: str, spec: str, section: str = "", name: str = "") -> str:
-    """A RateLimitPolicy of Kuadrant."""
     return kuadrant("RateLimitPolicy", target, spec, section=section, name=name)
 
 
@@ -326,12 +309,10 @@ def by_rule(*manifests: str, complete: bool = True) -> dict[str, list[str]]:
     ],
 )
 def test_what_is_in_force_or_told_by_others_is_not_found(manifests: list[str]) -> None:
-    """By none of the rules."""
     assert by_rule(*manifests) == {}
 
 
 def test_a_default_that_every_route_replaces_is_in_force_nowhere() -> None:
-    """One that replaces it is told with how, of several their names are."""
     more = route("search", backend="search"), traffic("HTTPRoute/search", FAST)
     manifests = [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, FAST)]
     assert by_rule(*manifests) == {
@@ -354,7 +335,6 @@ def test_a_default_that_every_route_replaces_is_in_force_nowhere() -> None:
 
 
 def test_elsewhere_there_may_be_routes_without_policies() -> None:
-    """Then a policy on a Gateway may be in force; one on a route that names no other parent is not."""
     manifests = [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, FAST)]
     assert by_rule(*manifests, complete=False) == {}
     on_rule = traffic(ON_ROUTE, FAST, section="all", name="all")
@@ -369,7 +349,6 @@ def test_elsewhere_there_may_be_routes_without_policies() -> None:
 
 
 def test_a_parent_that_was_not_read_may_have_another_way() -> None:
-    """It is not certain that an override further up beats all of a route's policy."""
     parents = "{name: public, namespace: infra}, {name: internal, namespace: infra}"
     world = ISTIO.replace("parentRefs: [{name: public, namespace: infra}]", f"parentRefs: [{parents}]")
     manifests = [world, rate(ON_GATEWAY, f"overrides: {{{limits('all', 1)}}}"), rate(ON_ROUTE, limits("own", 2))]
@@ -379,7 +358,6 @@ def test_a_parent_that_was_not_read_may_have_another_way() -> None:
 
 
 def test_how_an_unknown_kind_combines_is_not_known() -> None:
-    """It is unknown once whether a policy is beaten, and nothing is said of parts."""
     manifests = [
         WORLD,
         definition("QuotaPolicy", "inherited"),
@@ -392,7 +370,6 @@ def test_how_an_unknown_kind_combines_is_not_known() -> None:
 
 
 def test_a_default_is_told_for_whom_it_is_not_in_force() -> None:
-    """With what is in force there instead."""
     manifests = [
         WORLD,
         route("search", backend="search"),
@@ -412,7 +389,6 @@ def test_a_default_is_told_for_whom_it_is_not_in_force() -> None:
 
 
 def test_what_a_route_says_itself_takes_the_place_of_a_policy() -> None:
-    """Then there is no other policy to name."""
     own = route(rule="timeouts: {request: 1s}"), route("search")
     assert by_rule(gateway(), service(), *own, traffic(ON_GATEWAY, SLOW)) == {
         "partially-overridden": [
@@ -475,12 +451,10 @@ def test_several_fields_and_objects_are_named() -> None:
     ],
 )
 def test_no_protection_is_dropped(manifests: list[str]) -> None:
-    """Nothing is found."""
     assert check(silent_field_drop, *manifests) == []
 
 
 def test_a_nearer_policy_drops_what_protects() -> None:
-    """It is told of that, how to keep it, and where it is set."""
     manifests = [WORLD, security(ON_GATEWAY, f"{JWT}, {CORS}"), security(ON_ROUTE, CORS)]
     (finding,) = check(silent_field_drop, *manifests, complete=False)
     assert said([finding]) == [
@@ -496,7 +470,6 @@ def test_a_nearer_policy_drops_what_protects() -> None:
 
 
 def test_the_first_one_that_replaces_it_is_told() -> None:
-    """Not one further down that merges with that."""
     world = gateway(listeners=("http", "https")) + route(section="http") + service()
     manifests = [
         world,
@@ -524,7 +497,6 @@ def test_what_is_dropped_is_named_as_people_know_it() -> None:
 
 
 def test_what_protects_may_be_named_by_the_profile() -> None:
-    """Also with parts that merge whole, and with a kind that has no words for merging."""
     profile = PolicyKindProfile(
         GroupKind("example.io", "GuardPolicy"),
         "inherited",
@@ -545,7 +517,6 @@ def test_what_protects_may_be_named_by_the_profile() -> None:
 
 
 def test_whole_fields_tell_sorts_where_every_field_protects() -> None:
-    """As far as they say more than that each is one."""
     profile = PolicyKindProfile(
         GroupKind("example.io", "GuardPolicy"),
         "inherited",
@@ -568,7 +539,6 @@ def test_whole_fields_tell_sorts_where_every_field_protects() -> None:
 
 
 def test_an_empty_policy_takes_everything_away() -> None:
-    """That is said of it, and nothing else."""
     manifests = [WORLD, route("search"), security(ON_GATEWAY, JWT), security(ON_ROUTE, "")]
     assert by_rule(*manifests) == {
         "default-taken-away": [
@@ -602,7 +572,6 @@ def test_null_takes_a_field_away() -> None:
 
 
 def test_an_override_from_above_leaves_settings_dead() -> None:
-    """As a whole, or one by one."""
     above = "overrides: {%s, strategy: %s}"
     whole = rate(ON_GATEWAY, above % (limits("all", 1), "atomic"))
     assert by_rule(ISTIO, whole, rate(ON_ROUTE, limits("own", 2))) == {
@@ -626,13 +595,11 @@ def test_an_override_from_above_leaves_settings_dead() -> None:
 
 
 def test_an_override_that_is_nearer_only_replaces() -> None:
-    """It overrides what is below it, and beats a policy further up as any nearer one does."""
     nearer = rate(ON_ROUTE, f"overrides: {{{limits('all', 2)}}}")
     assert [*by_rule(ISTIO, rate(ON_GATEWAY, limits("all", 1)), nearer)] == ["fully-overridden"]
 
 
 def test_what_is_overridden_in_some_places_alone_is_told_as_such() -> None:
-    """A policy on a route with two Gateways, of which one overrides it."""
     parents = "{name: public, namespace: infra}, {name: internal, namespace: infra}"
     world = ISTIO.replace("parentRefs: [{name: public, namespace: infra}]", f"parentRefs: [{parents}]")
     internal = gateway("internal", "istio.io/gateway-controller")
@@ -648,7 +615,6 @@ def test_what_is_overridden_in_some_places_alone_is_told_as_such() -> None:
 
 
 def test_one_beaten_from_above_and_from_below_is_told_once() -> None:
-    """By the rule about what is in force nowhere."""
     parents = "{name: public, namespace: infra}, {name: internal, namespace: infra}"
     world = ISTIO.replace("parentRefs: [{name: public, namespace: infra}]", f"parentRefs: [{parents}]")
     manifests = [
@@ -668,7 +634,6 @@ def test_one_beaten_from_above_and_from_below_is_told_once() -> None:
 
 
 def test_elements_of_a_list_are_not_told_apart() -> None:
-    """What merges by keys is lost as a list, and what stands in the place of a single value may be a map."""
     codes = "retry: {retryOn: {httpStatusCodes: [500]}}, compression: [{type: Gzip, gzip: {a: %s, b: %s}}]"
     merged = f"mergeType: StrategicMerge, {codes % (3, 4)}, timeout: {{http: {{}}}}"
     world = WORLD + route("search")

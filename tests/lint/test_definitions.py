@@ -35,12 +35,10 @@ FINE: Final = schema()
 
 
 def definition(label: str | None = "Inherited", of: Json = FINE, kind: str = "ColorPolicy") -> Resource:
-    """A definition of a policy kind."""
     return build.crd(kind, schema=of, labels=None if label is None else {LABEL: label})
 
 
 def changed(resource: Resource, path: str, value: Json) -> Resource:
-    """The same with another value somewhere."""
     raw = FieldPath.parse(path).put(resource.raw, value)
     assert isinstance(raw, dict)
     return replace(resource, raw=raw)
@@ -52,7 +50,6 @@ def check(*resources: Resource, rules: str = "GWP8", profiles: tuple[PolicyKindP
 
 
 def said(*resources: Resource) -> list[tuple[str, str]]:
-    """The rules and what they found."""
     return [(finding.rule, finding.message) for finding in check(*resources)]
 
 
@@ -63,7 +60,6 @@ def test_in_order(label: str) -> None:
 
 
 def test_what_is_no_policy_kind() -> None:
-    """By its name, by its references, or as it is something that policies target."""
     assert check(definition(None, schema(status=None), "ColorBinding")) == []
     assert check(definition(None, schema(targetRefs={"type": "string"}, status=None))) == []
     workload = schema(reference={**REFERENCE, "apiVersion": {"type": "string"}}, status=None)
@@ -74,14 +70,12 @@ def test_what_is_no_policy_kind() -> None:
 
 
 def test_what_does_not_count() -> None:
-    """Of two definitions of one kind, the second one by name: that is found by another rule."""
     first, second = definition(), definition("x")
     second = replace(second, ref=replace(second.ref, name="other.example.com"))
     assert check(first, second) == []
 
 
 def test_what_has_no_schema_is_held_to_nothing() -> None:
-    """There is nothing to look at, but for the label."""
     assert check(build.crd("ColorPolicy", labels={LABEL: "Direct"})) == []
     assert [rule for rule, _ in said(build.crd("ColorPolicy", labels={LABEL: ""}))] == ["GWP8002"]
 
@@ -138,7 +132,6 @@ def test_conditions() -> None:
     ],
 )
 def test_other_namespaces_with_an_agreement(words: str) -> None:
-    """Wherever the definition speaks of it."""
     reference = {**REFERENCE, "namespace": {"type": "string", "description": words}}
     assert check(definition(of=schema(reference=reference))) == []
 
@@ -169,12 +162,10 @@ def test_strategies() -> None:
 
 
 def rule(text: str) -> dict[str, Json]:
-    """A schema with a rule."""
     return {"x-kubernetes-validations": [{"rule": text}]}
 
 
 def test_levels_of_direct_kinds() -> None:
-    """Routes of several kinds are on one level; what rules are about otherwise does not count."""
     routes = {**REFERENCE, "kind": {"enum": ["HTTPRoute", "GRPCRoute", "Colour"]}}
     assert check(definition("Direct", schema(reference=routes))) == []
     several = {**REFERENCE, "kind": {"enum": ["HTTPRoute", "Gateway"]}}
@@ -210,7 +201,6 @@ def test_levels_of_direct_kinds() -> None:
     ],
 )
 def test_direct_kinds_on_several_levels(of: Json) -> None:
-    """By the values that are allowed, or by the rules of a reference, of the list, or of the whole spec."""
     [finding] = check(definition("Direct", of))
     assert (finding.rule, finding.severity) == ("GWP8007", "info")
     assert (
@@ -221,14 +211,12 @@ def test_direct_kinds_on_several_levels(of: Json) -> None:
 
 
 def bundle(kind: str, version: str = "", channel: str = "", group: str = GATEWAY_API) -> Resource:
-    """A definition of Gateway API."""
     names = {"bundle-version": version, "channel": channel}
     said_of = {f"{GATEWAY_API}/{name}": text for name, text in names.items() if text}
     return changed(build.crd(kind, group), "metadata.annotations", dict(said_of))
 
 
 def test_one_version_of_gateway_api() -> None:
-    """Preliminary or not, in both groups; what does not say it, and what is of others, is not looked at."""
     same = bundle("Gateway", "v1.3.0"), bundle("HTTPRoute", "v1.3.0-rc.1"), bundle("TCPRoute")
     other = bundle("ColorPolicy", "v0.1.0", group="example.com")
     odd = changed(bundle("GRPCRoute"), "metadata.annotations", {f"{GATEWAY_API}/bundle-version": 3})
@@ -236,7 +224,6 @@ def test_one_version_of_gateway_api() -> None:
 
 
 def test_versions_of_gateway_api() -> None:
-    """Each older definition, beside one of the newest."""
     old = bundle("TCPRoute", "v1.0.0", "experimental")
     findings = check(bundle("Gateway", "v1.10.0"), old, bundle("HTTPRoute", "v1.9.0"))
     assert [(str(finding.subject), finding.message) for finding in findings] == [
@@ -253,7 +240,6 @@ def test_versions_of_gateway_api() -> None:
 
 
 def test_a_version_that_a_controller_does_not_support() -> None:
-    """As its GatewayClass says."""
     unsupported: Json = {"type": "SupportedVersion", "status": "False", "reason": "UnsupportedVersion"}
     status: Json = {"conditions": [{"type": "Accepted", "status": "True", "reason": "Accepted"}, unsupported]}
     [finding] = check(build.resource("GatewayClass", "public", {"controllerName": "x"}, status=status))
@@ -263,7 +249,6 @@ def test_a_version_that_a_controller_does_not_support() -> None:
 
 
 def served(*versions: Mapping[str, Json]) -> Resource:
-    """A definition with some versions."""
     return changed(definition(), "spec.versions", list(versions))
 
 

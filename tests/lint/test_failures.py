@@ -25,7 +25,6 @@ MODULES: Final = (targets, target_references, unreached_targets, validity)
 
 
 def test_each_concern_is_that_of_one_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None is asked for twice, and none is left out, but for those of other groups."""
     asked: Counter[Concern] = Counter()
 
     def listening(_: LintWorld, concern: Concern) -> list[Failure]:
@@ -47,7 +46,6 @@ def test_each_concern_is_that_of_one_rule(monkeypatch: pytest.MonkeyPatch) -> No
 )
 @pytest.mark.parametrize("complete", [False, True])
 def test_every_failure_is_told(path: Path, *, complete: bool) -> None:
-    """At its reference, or where the policy says what is wrong."""
     snapshot = load_manifests(str(path), options=InputOptions(complete=complete))
     world = LintWorld(analyze(snapshot), LintSettings(), lambda _: True)
     every = [finding for module in MODULES for rule in rules_of(module) for finding in rule.check(world)]
@@ -60,7 +58,6 @@ def test_every_failure_is_told(path: Path, *, complete: bool) -> None:
 
 
 def test_what_is_not_computed_does_not_fail() -> None:
-    """A policy that a filter of a backend names applies there, and nobody knows more."""
     profile = known(filter_routes=kinds("HTTPRoute"), backend_filters=True)
     route = build.route("r", rules=[build.rule(build.backend(filters=[build.names("p")]))])
     snapshot = build.snapshot(CLASS, GATEWAY, route, build.policy("p", color="red"), complete=True)

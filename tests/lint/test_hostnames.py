@@ -34,8 +34,6 @@ def at(*hostnames: str) -> Resource:
 
 
 class TestNone:
-    """Routes without a hostname that their listener has."""
-
     @pytest.mark.parametrize(
         ("listener", "route"),
         [
@@ -53,7 +51,6 @@ class TestNone:
         assert [finding for finding in findings if finding.certain] == []
 
     def test_one_that_is_to_be_filled_in(self) -> None:
-        """It may be the listener's."""
         findings = checked(hostname_no_intersection, at("${DOMAIN}"), build.route("r", hostnames=["shop.example"]))
         assert verdicts(findings) == [False]
 
@@ -83,13 +80,10 @@ class TestNone:
 
 
 class TestSome:
-    """Hostnames that are ignored beside others that are not."""
-
     @pytest.mark.parametrize(
         "hostnames", [["*.example"], ["a.example", "b.example"], [""], ["a.example", ""]], ids=" and ".join
     )
     def test_each_has_a_listener(self, hostnames: list[str]) -> None:
-        """One of several is enough, and one without a hostname has all."""
         world = (build.route("r", hostnames=["a.example", "b.example"]), build.route("one", hostnames=["a.example"]))
         assert checked(hostname_partially_ignored, at(*hostnames), *world) == []
 
@@ -102,12 +96,10 @@ class TestSome:
         ids=["served", "in conflict"],
     )
     def test_none_is_served_although_it_would_be(self, gateway: Resource) -> None:
-        """What is wrong with listeners is found there; so is what is wrong with the route as a whole."""
         route = build.route("r", hostnames=["a.example", "b.example"])
         assert checked(hostname_partially_ignored, gateway, route) == []
 
     def test_in_the_mesh(self) -> None:
-        """There are no listeners."""
         route = build.route("r", parents=[build.service_parent()], hostnames=["a.example", "b.example"])
         assert checked(hostname_partially_ignored, build.service(), route) == []
 
@@ -119,7 +111,6 @@ class TestSome:
         assert checked(hostname_partially_ignored, at("a.example"), other, route) == []
 
     def test_one_that_no_listener_has(self) -> None:
-        """It is told where it is; what is no hostname counts in its place."""
         hostnames: list[Json] = ["a.example", 7, "b.test"]
         route = build.resource("HTTPRoute", "r", {"parentRefs": [build.parent()], "hostnames": hostnames})
         message = "hostname b.test matches none of its listeners, so that it is ignored"
@@ -133,27 +124,22 @@ class TestSome:
         assert [finding.field for finding in findings] == ["spec.hostnames[1]"]
 
     def test_where_a_parent_was_not_read(self) -> None:
-        """It may have the hostname; that is said once."""
         route = build.route("r", parents=[build.parent(), build.parent("x")], hostnames=["a.example", "b", "c"])
         findings = checked(hostname_partially_ignored, at("a.example"), route, complete=False)
         assert said(findings) == [("spec.hostnames", "? Gateway default/x is not in the input")]
 
     def test_one_that_is_to_be_filled_in(self) -> None:
-        """It may be a listener's."""
         route = build.route("r", hostnames=["a.example", "${HOST}"])
         findings = checked(hostname_partially_ignored, at("a.example"), route)
         assert said(findings) == [("spec.hostnames[1]", "? whether a listener matches ${HOST} cannot be known yet")]
 
 
 class TestBothKinds:
-    """HTTPRoutes and GRPCRoutes at one listener."""
-
     @pytest.mark.parametrize(
         ("http", "grpc"),
         [(["a.example"], ["b.example"]), (["*.a.example"], ["*.b.example"]), (["*.example"], ["example"])],
     )
     def test_for_different_hostnames(self, http: Sequence[str], grpc: Sequence[str]) -> None:
-        """Nothing is in common."""
         world = (at(""), build.route("h", hostnames=http), build.route("g", kind="GRPCRoute", hostnames=grpc))
         assert checked(http_grpc_same_host, *world) == []
 
@@ -167,7 +153,6 @@ class TestBothKinds:
         assert checked(http_grpc_same_host, *world) == []
 
     def test_of_one_kind(self) -> None:
-        """They share hostnames as they like."""
         assert checked(http_grpc_same_host, at(""), build.route("a"), build.route("b")) == []
         several = [build.route(name, kind="GRPCRoute") for name in ("a", "b")]
         assert checked(http_grpc_same_host, at(""), *several) == []
@@ -183,7 +168,6 @@ class TestBothKinds:
         ],
     )
     def test_the_newer_one_is_refused(self, older: list[str], newer: list[str], hostname: str) -> None:
-        """Whichever kind it is of."""
         http = build.route("h", hostnames=older, age=1)
         grpc = build.route("g", kind="GRPCRoute", hostnames=newer, age=2)
         assert checked(http_grpc_same_host, at(""), http, grpc) == [
@@ -202,12 +186,10 @@ class TestBothKinds:
         ]
 
     def test_at_several_listeners(self) -> None:
-        """It is told once."""
         world = (at("", ""), build.route("h", age=1), build.route("g", kind="GRPCRoute", age=2))
         assert len(checked(http_grpc_same_host, *world)) == 1
 
     def test_one_that_is_refused_keeps_no_other_out(self) -> None:
-        """The oldest is accepted, the next is not, and so the newest is."""
         world = (
             at(""),
             build.route("one", hostnames=["a.example"], age=1),
@@ -223,8 +205,6 @@ class TestBothKinds:
 
 
 class TestEveryListener:
-    """Routes that name neither a listener nor a hostname."""
-
     @pytest.mark.parametrize(
         "route",
         [
@@ -237,11 +217,9 @@ class TestEveryListener:
         ids=["section", "port", "hostname", "mesh", "another kind"],
     )
     def test_what_is_narrower(self, route: Resource) -> None:
-        """By any of these."""
         assert checked(attaches_everywhere, at("", ""), build.service(), route) == []
 
     def test_one_listener(self) -> None:
-        """It could not be narrower."""
         assert checked(attaches_everywhere, at(""), build.route("r")) == []
         other = build.gateway("g", build.listener(), build.listener("tcp", "TCP", 5432))
         assert checked(attaches_everywhere, other, build.route("r")) == []

@@ -68,20 +68,15 @@ def check(read: Snapshot | str, rules: str = "GWP0", *, complete: bool = False) 
 
 
 def said(read: Snapshot | str, rules: str = "GWP0", *, complete: bool = False) -> list[tuple[str, str]]:
-    """The rules and what they found."""
     return [(finding.rule, finding.message) for finding in check(read, rules, complete=complete)]
 
 
 class TestNoted:
-    """What is wrong with the input as it was read."""
-
     def test_nothing_is_said_of_what_is_in_order(self) -> None:
-        """All of it was read, and is as it should be."""
         assert check(ROUTE, complete=True) == []
 
     @pytest.mark.unmeasured
     def test_each_thing_is_found_by_one_rule(self) -> None:
-        """Whatever code notes, also what a snapshot of another version has noted."""
         names = {*_noted_in_code(), "something-new"} - _OF_OTHERS - {"schema", "schema-unchecked", "wrong-type"}
         assert {"syntax-error", "no-name", "duplicate-object", "definition-refused", "alias-bomb"} <= names
         noted = tuple(
@@ -98,13 +93,11 @@ class TestNoted:
         }
 
     def test_what_has_no_place_is_where_all_is(self) -> None:
-        """It has to be shown somewhere."""
         noted = Diagnostic("too-many-worlds", "warning", "they are too many")
         [finding] = check(replace(build.snapshot(build.service("s")), diagnostics=(noted,)))
         assert finding.origin == Origin(build.service("s").origin.source)
 
     def test_messages_name_neither_the_object_nor_the_field(self) -> None:
-        """As it is said what they are about."""
         route = build.route("r")
         noted = Diagnostic("no-name", "error", f"{route.ref}: a.b must be text", route.ref, "a.b", reason="Why")
         [finding] = check(replace(build.snapshot(route), diagnostics=(noted,)), "GWP0013")
@@ -112,7 +105,6 @@ class TestNoted:
         assert (finding.severity, finding.reason, finding.origin) == ("error", "Why", route.origin)
 
     def test_templates_in_objects_that_can_be_read(self) -> None:
-        """In names, hostnames and references; settings may be templates, and other placeholders are no templates."""
         listener = build.listener(hostname="*.{{ .Values.domain }}")
         objects = (
             build.gateway("g", listener, class_name="{{ .Values.class }}"),
@@ -180,20 +172,17 @@ class TestUnread:
         assert check(ROUTE, complete=True) == []
 
     def test_a_kind_of_which_something_was_read(self) -> None:
-        """The references to others of it are unknown, which is counted elsewhere."""
         other = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: other, namespace: infra}\n"
         service = "apiVersion: v1\nkind: Service\nmetadata: {name: other, namespace: shop}\n"
         assert check(f"{ROUTE}---\n{other}---\n{service}") == []
 
     def test_a_name_that_is_to_be_filled_in(self) -> None:
-        """Nobody knows what it will be."""
         placed = ROUTE.replace("name: checkout, port", 'name: "${NAME}", port').replace(
             "name: public", 'name: "${NAME}"'
         )
         assert check(placed) == []
 
     def test_kinds_that_are_referred_to(self) -> None:
-        """Each once, where the first reference is, with those that refer to it."""
         policy = """
 apiVersion: gateway.networking.k8s.io/v1
 kind: BackendTLSPolicy
@@ -251,7 +240,6 @@ spec: {gatewayClassName: inner}
         ]
 
     def test_a_policy_kind_by_its_looks(self) -> None:
-        """Not one with a profile or a definition."""
         policies = [build.policy(name, build.target("g")) for name in ("a", "b")]
         assert check(build.snapshot(*policies, build.crd("ColorPolicy")), "GWP0003") == []
         profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
@@ -304,7 +292,6 @@ class TestWritten:
         assert finding.message == "Invalid value: 30: spec.retries in body should be less than or equal to 10"
 
     def test_what_could_not_be_checked_is_unknown(self) -> None:
-        """As no more is done for one object than can be."""
         deep: Json = {}
         for _ in range(150):
             deep = {"a": deep}
@@ -317,7 +304,6 @@ class TestWritten:
         assert finding.message == "it is too large, or too deep, to be checked"
 
     def test_a_wrong_type_is_said_once(self) -> None:
-        """Also where a schema says the same; without a definition as well."""
         wrong = build.policy("red", targetRefs="Gateway/public")
         for snapshot in (build.snapshot(self.DEFINITION, wrong), build.snapshot(wrong)):
             assert said(snapshot, "GWP0009") == [("GWP0009", "is a string, must be a list")]
@@ -349,14 +335,12 @@ class TestWritten:
 
     @pytest.mark.parametrize("deep", [False, True])
     def test_definitions_that_were_shortened(self, deep: bool) -> None:  # noqa: FBT001 (a parameter of a test)
-        """They say nothing of what is in some mapping, or in the references."""
         references: Json = {"type": "array", "items": {"type": "object"}}
         schema: Json = {"properties": {"spec": {"properties": {"targetRefs": references} if deep else {}}}}
         assert check(build.snapshot(build.crd("ColorPolicy", schema=schema), policy(retries=3)), "GWP0015") == []
         assert check(build.snapshot(self.DEFINITION, policy(extra={"a": 1})), "GWP0015") == []
 
     def test_a_field_of_another_channel(self) -> None:
-        """As the definitions of Gateway API say of which they are."""
         annotations: Json = {f"gateway.networking.k8s.io/{name}": text for name, text in _STANDARD.items()}
         raw = {**self.DEFINITION.raw, "metadata": {"name": "x", "annotations": annotations}}
         [finding] = check(build.snapshot(replace(self.DEFINITION, raw=raw), policy(retry=3)), "GWP0015")

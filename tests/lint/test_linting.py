@@ -64,10 +64,7 @@ def told(findings: Sequence[Finding]) -> list[tuple[str, str, tuple[str, ...]]]:
 
 
 class TestLinted:
-    """Which objects of a world are linted."""
-
     def test_of_what_is_around_nothing_is_found(self) -> None:
-        """Of what is linted it is."""
         routes = world(CART, MENU)
         (cart,) = (route.ref for route in routes.resources if route.ref.name == "cart")
         some = LintWorld(routes.analysis, SETTINGS, lambda resource: resource.ref != cart)
@@ -75,10 +72,7 @@ class TestLinted:
 
 
 class TestTogether:
-    """What is found in several worlds."""
-
     def test_in_all_of_them(self) -> None:
-        """It is one finding, which names none of them; what is in some of them names these."""
         result = check(world(CART, MENU, name="east"), world(CART, name="west"), world(CART, MENU, name="north"))
         assert told(result.findings) == [("cart", NO_GATEWAY, ()), ("menu", NO_GATEWAY, ("east", "north"))]
         assert (result.suppressed, result.every) == ((), result.findings)
@@ -90,19 +84,16 @@ class TestTogether:
         assert check(fine) == check() == LintFindings(findings=(), suppressed=())
 
     def test_otherwise_in_another_one(self) -> None:
-        """What is certain in one and not in the other is not the same."""
         result = check(world(CART, name="closed"), world(CART, name="open", complete=False))
         assert told(result.findings) == [("cart", NO_GATEWAY, ("closed",)), ("cart", NOT_READ, ("open",))]
 
     def test_they_are_in_the_order_of_their_lines(self) -> None:
-        """In whichever world, and in whichever order they were found."""
         result = check(world(CART, name="one"), world(service(), MENU, name="two"))
         assert told(result.findings) == [("cart", NO_GATEWAY, ("one",)), ("menu", NO_GATEWAY, ("two",))]
         other = check(world(service(), MENU, name="two"), world(CART, name="one"))
         assert other.findings == result.findings
 
     def test_what_a_change_makes_worse(self) -> None:
-        """It is found in a world that is the later state of a comparison, and in no other one."""
         before, after = (snapshot_of("".join(each)) for each in ((gateway(), CART, service()), (gateway(), service())))
         comparison = compare(before, after)
         settings = LintSettings(selected=("GWP9102",))
@@ -113,10 +104,7 @@ class TestTogether:
 
 
 class TestSuppressed:
-    """What somebody has accepted."""
-
     def test_it_is_told_apart(self) -> None:
-        """With its reason, once, and with the worlds in which it is."""
         result = check(world(CART, ACCEPTED, name="east"), world(CART, ACCEPTED, name="west"), world(CART, name="far"))
         assert told(result.findings) == [("cart", NO_GATEWAY, ())]
         ((finding, how, reason),) = (
@@ -127,7 +115,6 @@ class TestSuppressed:
         assert result.every == (*result.findings, finding)
 
     def test_the_others_are_known_by_the_same_as_before(self) -> None:
-        """Of two with all in common by which findings are known, the second one stays the second one."""
         twice = CART.replace("parentRefs: [{", "parentRefs: [{name: public, namespace: infra}, {")
         first, second = check(world(twice)).findings
         assert len({first.fingerprint, second.fingerprint, ""}) == 3
@@ -145,7 +132,6 @@ class TestSuppressed:
         assert lint_worlds([world(twice, settings=settings)], settings, line_of).suppressed == ()
 
     def test_what_suppresses_nothing_in_any_world(self) -> None:
-        """It is found; what one of them needs is not."""
         fine = world(ACCEPTED, gateway(), name="fine")
         (finding,) = check(fine).findings
         assert (finding.rule, finding.message) == (
@@ -157,10 +143,7 @@ class TestSuppressed:
 
 
 class TestLines:
-    """Where findings are."""
-
     def test_they_are_those_of_fields(self) -> None:
-        """Also in the other objects that a finding is about."""
         one, two = (
             policy("SecurityPolicy", "HTTPRoute/cart", CORS, name=name, created=f"2026-01-{day}T00:00:00Z")
             for day, name in ((10, "one"), (11, "two"))
@@ -174,7 +157,6 @@ class TestLines:
         assert [(related.object.name, related.origin) for related in finding.related] == [("one", Origin(target, 23))]
 
     def test_of_what_is_not_certain_they_are_those_of_objects(self) -> None:
-        """Of these there may be very many."""
         settings = LintSettings(selected=("GWP4001",))
         (finding,) = lint_worlds([world(CART, complete=False, settings=settings)], settings, by_field).findings
         assert not finding.certain
@@ -182,7 +164,6 @@ class TestLines:
 
 
 def test_findings_are_known_by_the_names_of_items() -> None:
-    """As the object of a finding has them, in whichever world it is; their positions do not count."""
     other = "{name: inner, namespace: infra}"
     one = world(CART.replace("parentRefs: [{", f"parentRefs: [{other}, {{"), name="one")
     two = world(MENU, CART.replace("infra}]", f"infra}}, {other}]"), name="two")
@@ -212,8 +193,6 @@ def _found(manifests: str, rule: str, gaps: Sequence[Gap] = (), *, complete: boo
 
 
 class TestDoubt:
-    """What may be different once it is rendered."""
-
     WRONG: Final = gateway() + route(section="htp") + service()
 
     @pytest.mark.parametrize(
@@ -225,7 +204,6 @@ class TestDoubt:
         ],
     )
     def test_what_does_not_matter(self, gap: Gap) -> None:
-        """Something else."""
         assert _found(self.WRONG, "GWP4002", [gap]).certain
 
     def test_versions(self) -> None:
@@ -247,7 +225,6 @@ class TestDoubt:
         assert findings.message.endswith(f"; {kind} {name} may be otherwise: {PATCHED}")
 
     def test_what_is_about_no_object(self) -> None:
-        """One of several that say it is enough."""
         first, second = (Gap("HTTPRoute", "shop", PATCHED, ELSEWHERE, name=name) for name in ("cart", "orders"))
         manifests = route() + service() + route("orders")
         assert _found(manifests, "GWP0001", complete=False).certain
@@ -256,8 +233,6 @@ class TestDoubt:
 
 
 class TestSuggestions:
-    """A name that may be meant."""
-
     @pytest.mark.parametrize(
         ("listener", "section", "words"),
         [
@@ -273,7 +248,6 @@ class TestSuggestions:
         assert (findings.fix.words, findings.fix.value) == (words, listener)
 
     def test_nothing_like_it(self) -> None:
-        """Then none is suggested."""
         assert _found(gateway(listeners=["web"]) + route(section="api"), "GWP4002").fix is None
 
     def test_another_namespace(self) -> None:

@@ -22,12 +22,10 @@ OPEN: Final = ", allowedListeners: {namespaces: {from: Same}}"
 
 
 def http(name: str, hostname: str = "", port: str = "80") -> str:
-    """A listener for HTTP."""
     return f'{{name: {name}, port: {port}, protocol: HTTP, hostname: "{hostname}"}}'
 
 
 def tls(name: str, hostname: str = "", kept_in: str = "shop-tls", more: str = "", port: str = "443") -> str:
-    """A listener that terminates TLS."""
     return (
         f'{{name: {name}, port: {port}, protocol: HTTPS, hostname: "{hostname}", '
         f"tls: {{certificateRefs: [{{name: {kept_in}}}]{more}}}}}"
@@ -48,12 +46,10 @@ DISTINCT: Final = (
 
 @pytest.mark.parametrize("manifests", DISTINCT)
 def test_distinct_listeners_are_in_order(manifests: str) -> None:
-    """Whether their ports, their hostnames or their protocols tell them apart."""
     assert check(listeners_not_distinct, manifests) == check(protocol_conflict, manifests) == []
 
 
 def test_of_one_gateway_neither_is_accepted() -> None:
-    """It is said once of every two, of the later one."""
     (finding,) = check(listeners_not_distinct, gateway(http("a"), http("b")), complete=False)
     assert finding.message == (
         "it has port 80 and no hostname like listener a of Gateway shop/public; neither is accepted"
@@ -63,7 +59,6 @@ def test_of_one_gateway_neither_is_accepted() -> None:
 
 
 def test_the_gateway_comes_before_its_listener_sets() -> None:
-    """And of two of these, the one that was created first."""
     world = gateway(http("a", "a.example.com"), spec=OPEN)
     ages = [", creationTimestamp: 2024-01-01T00:00:00Z", ", creationTimestamp: 2024-01-02T00:00:00Z"]
     own, b = http("x", "a.example.com"), http("x", "b.example.com")
@@ -90,7 +85,6 @@ def test_the_gateway_comes_before_its_listener_sets() -> None:
 
 
 def test_what_is_to_be_filled_in_may_be_in_conflict() -> None:
-    """A port that is a placeholder may be any."""
     (finding,) = check(listeners_not_distinct, gateway(http("a"), http("b", port='"${PORT}"')))[:1]
     assert not finding.certain
     assert finding.message == (
@@ -99,7 +93,6 @@ def test_what_is_to_be_filled_in_may_be_in_conflict() -> None:
 
 
 def test_tcp_shares_no_port() -> None:
-    """Not with HTTP, nor with another listener for TCP."""
     tcp = "{{name: {}, port: 80, protocol: TCP}}"
     assert check(listeners_not_distinct, gateway(tcp.format("a"), HTTP)) == []
     assert said(check(protocol_conflict, gateway(tcp.format("a"), HTTP))) == [
@@ -114,7 +107,6 @@ def test_tcp_shares_no_port() -> None:
 
 
 def test_an_implementation_may_have_one_tls_mode_on_a_port() -> None:
-    """Its GatewayClass tells."""
     modes = [
         f"{{name: {mode}, port: 443, protocol: TLS, hostname: {mode}.example.com, tls: {{mode: {mode}}}}}"
         for mode in ("Passthrough", "Terminate")
@@ -147,12 +139,10 @@ def test_an_implementation_may_have_one_tls_mode_on_a_port() -> None:
     ],
 )
 def test_hostnames_that_do_not_overlap(manifests: str) -> None:
-    """Or not on one port, or without any TLS to mix up."""
     assert check(overlapping_tls_hostnames, manifests) == []
 
 
 def test_a_wildcard_and_a_hostname_under_it_overlap() -> None:
-    """All that is wider is named, the nearest first, also of the Gateway of a ListenerSet."""
     world = gateway(tls("any"), tls("wide", "*.example.com"), spec=OPEN)
     findings = check(overlapping_tls_hostnames, world, listener_set(tls("eu", "shop.eu.example.com")))
     assert said(findings) == [
@@ -182,13 +172,11 @@ AT: Final = ", addresses: [{value: 192.0.2.1}]"
     ],
 )
 def test_gateways_that_share_nothing(others: str) -> None:
-    """Neither an address, nor a certificate or a port there."""
     world = gateway(tls("a", "a.example.com"), spec=AT) + others
     assert check(duplicate_cert_across_gateways, world) == check(gateway_host_port_overlap, world) == []
 
 
 def test_one_certificate_at_one_address() -> None:
-    """Also where only the status tells the address; said once, whatever else they share."""
     both = ", addresses: [{value: 192.0.2.1}, {type: Hostname, value: a.example.com}]"
     other = gateway(tls("a", "b.example.com"), name="other", spec=both, status="addresses: [{value: 192.0.2.1}]")
     findings = check(duplicate_cert_across_gateways, gateway(tls("a", "a.example.com"), spec=both), other)
@@ -203,7 +191,6 @@ def test_one_certificate_at_one_address() -> None:
 
 
 def test_one_port_and_hostname_at_one_address() -> None:
-    """Said of the Gateway that was created later."""
     old, new = (f", creationTimestamp: 202{year}-01-01T00:00:00Z" for year in (3, 4))
     both = ", addresses: [{value: 192.0.2.1}, {value: 192.0.2.2}]"
     worlds = (
@@ -223,13 +210,11 @@ def test_one_port_and_hostname_at_one_address() -> None:
 
 
 def test_what_is_in_conflict_at_its_own_gateway_claims_nothing() -> None:
-    """It is not served, for which there is another rule."""
     other = gateway(http("a"), http("b"), name="other", spec=AT)
     assert check(gateway_host_port_overlap, gateway(http("x"), spec=AT), other) == []
 
 
 def test_as_many_listeners_as_the_api_allows() -> None:
-    """64 are in order, also where a ListenerSet adds to them."""
     ports = [f"{{name: p{port}, port: {port}, protocol: UDP}}" for port in range(9000, 9065)]
     assert check(too_many_listeners, gateway(*ports[:-1], spec=OPEN), listener_set(ports[-1])) == []
     assert said(check(too_many_listeners, listener_set(*ports))) == [
@@ -238,7 +223,6 @@ def test_as_many_listeners_as_the_api_allows() -> None:
 
 
 def test_clients_without_a_certificate() -> None:
-    """By default, or on a port; `AllowValidOnly` is what an absent mode means."""
     valid, insecure = ("validation: {mode: AllowValidOnly}", "validation: {mode: AllowInsecureFallback}")
     frontend = ", tls: {{frontend: {{default: {{{}}}, perPort: [{{port: 1}}, {{port: 2, tls: {{{}}}}}]}}}}"
     assert check(insecure_frontend_validation, gateway(HTTP, spec=frontend.format(valid, valid))) == []

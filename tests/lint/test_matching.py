@@ -31,7 +31,6 @@ def test_names_that_differ(match: str) -> None:
 
 
 def test_a_name_that_is_there_already() -> None:
-    """Of headers without regard to case, also in routes of gRPC."""
     match = "{headers: [{name: X-User, value: a}, {name: x, value: a}, {name: x-user, value: b}], queryParams: [QUERY]}"
     query = "{name: q, value: a}, {name: q, value: b}"
     findings = check(header_name_duplicate, route("one", rule(path("/"), match.replace("QUERY", query))))
@@ -65,7 +64,6 @@ def test_paths_that_are_what_they_seem(rules: tuple[str, ...]) -> None:
 
 
 def test_an_exact_path_and_a_slash() -> None:
-    """It is not the one with the slash, which other rules show to be in use, nor the other way round."""
     (finding,) = check(trailing_slash_trap, route("one", rule(path("/cart", "Exact"), path("/cart/items"))))
     assert said([finding]) == ["HTTPRoute shop/one: it takes /cart alone, and no match of the route takes /cart/"]
     assert finding.field == "spec.rules[0].matches[0].path.value"
@@ -74,7 +72,6 @@ def test_an_exact_path_and_a_slash() -> None:
 
 
 def test_a_prefix_that_ends_in_the_middle_of_a_word() -> None:
-    """It is for whole elements of a path."""
     (finding,) = check(trailing_slash_trap, route("one", rule(path("/img-"))))
     assert finding.message == "it takes /img- and what is below /img-/, and not /img-a"
 
@@ -86,7 +83,6 @@ def test_more_matches_than_the_api_allows_are_not_compared() -> None:
 
 
 def test_an_asterisk_in_a_path() -> None:
-    """Expressions may have one; where a prefix is meant, it is given."""
     assert check(path_asterisk_literal, route("one", rule(path("/api/.*", "RegularExpression"), path("/api")))) == []
     rules = rule(path("/api/*")), rule(path("/*")), rule(path("/a*")), rule(path("/*/b")), rule(path("/a/*", "Exact"))
     findings = check(path_asterisk_literal, route("one", *rules))
@@ -120,12 +116,10 @@ def test_an_asterisk_in_a_path() -> None:
     ],
 )
 def test_listeners_that_have_routes(world: str) -> None:
-    """Or for which there is another reason."""
     assert check(no_rule_for_listener_host, world) == []
 
 
 def test_a_listener_without_routes() -> None:
-    """Unless there may be some elsewhere, or one may be attached to it."""
     both = gateway("{name: blog, port: 80, protocol: HTTP, hostname: blog.example.com}", HTTPS)
     shop = route("shop", parent="name: public, sectionName: https")
     (finding,) = check(no_rule_for_listener_host, both, shop)

@@ -43,12 +43,10 @@ SLOW: Final = "timeout: {http: {requestTimeout: 60s}}"
 
 
 def traffic(target: str, spec: str, section: str = "", name: str = "") -> str:
-    """A BackendTrafficPolicy of Envoy Gateway."""
     return policy("BackendTrafficPolicy", target, spec, section=section, name=name)
 
 
 def security(target: str, spec: str, section: str = "", name: str = "") -> str:
-    """A SecurityPolicy of Envoy Gateway."""
     return policy("SecurityPolicy", target, spec, section=section, name=name)
 
 
@@ -68,12 +66,10 @@ def security(target: str, spec: str, section: str = "", name: str = "") -> str:
     ],
 )
 def test_there_is_something_to_merge_with(manifests: list[str]) -> None:
-    """Or nothing that asks for it: nothing is found."""
     assert check(nothing_to_merge_with, *manifests) == []
 
 
 def test_nothing_is_there_to_merge_with() -> None:
-    """A policy on the same route is nothing for one on a rule to merge with; and one may be elsewhere."""
     manifests = [WORLD, security(ON_ROUTE, JWT), security(ON_ROUTE, MERGING, section="all", name="all")]
     (finding,) = check(nothing_to_merge_with, *manifests)
     assert said([finding]) == [
@@ -88,15 +84,13 @@ def test_nothing_is_there_to_merge_with() -> None:
 
 @pytest.mark.parametrize(("kind", "certain"), [("SecurityPolicy", False), ("", False), ("Secret", True)])
 def test_what_may_not_be_read_may_be_there(kind: str, certain: bool) -> None:  # noqa: FBT001 (a parameter of the test)
-    """A cluster that does not give out policies of the kind may have one."""
     snapshot = snapshot_of(WORLD + security(ON_ROUTE, MERGING), complete=True)
     analysis = analyze(replace(snapshot, gaps=(Gap(kind, "", "forbidden"),)))
-    (finding,) = nothing_to_merge_with(LintWorld(analysis, LintSettings(), lambda _: True))
+    (finding,) = nothing_to_merge_with.check(LintWorld(analysis, LintSettings(), lambda _: True))
     assert finding.certain is certain
 
 
 def test_it_may_be_any_target_further_up() -> None:
-    """Where the profile says no more."""
     profile = PolicyKindProfile(
         GroupKind("example.io", "QuotaPolicy"),
         "inherited",
@@ -117,12 +111,10 @@ LIMITS: Final = f"{{{limits('all', 1)}}}"
     "spec", [limits("all", 1), f"defaults: {LIMITS}", f"overrides: {LIMITS}", "defaults: text", "overrides: []"]
 )
 def test_one_strategy_is_right(spec: str) -> None:
-    """Whichever it is, and what is of no such shape says none."""
     assert check(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec)) == []
 
 
 def test_the_experimental_text_has_two_strategies() -> None:
-    """Of Azure's kinds, with `default` and `override`."""
     both = "default: {timeouts: {routeTimeout: 1s}}, override: {timeouts: {routeTimeout: 2s}}"
     manifests = policy("RoutePolicy", ON_ROUTE, both, group="alb.networking.azure.io/v1")
     assert check(multiple_strategies, manifests) == []
@@ -137,14 +129,12 @@ def test_the_experimental_text_has_two_strategies() -> None:
     ],
 )
 def test_several_strategies_are_told(spec: str, parts: str, field: str) -> None:
-    """With the parts that are in each other's way."""
     (finding,) = check(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec), complete=False)
     assert said([finding]) == [f"RateLimitPolicy shop/cart: has {parts}, where a policy has one strategy"]
     assert finding.field == field
 
 
 def test_of_a_kind_without_a_schema_it_is_a_guess() -> None:
-    """Fields of these names may be settings."""
     both = policy("QuotaPolicy", ON_ROUTE, "defaults: {a: 1}, overrides: {a: 2}", group="example.io/v1")
     (finding,) = check(multiple_strategies, definition("QuotaPolicy", "inherited"), both)
     assert not finding.certain
@@ -197,12 +187,10 @@ SHARED: Final = gateway(listeners=("http", "other")) + route("one") + route("two
     ],
 )
 def test_a_backend_is_protected_alike(manifests: list[str]) -> None:
-    """Nothing is found."""
     assert check(context_dependent_backend, *manifests) == []
 
 
 def test_a_backend_is_protected_on_one_way_alone() -> None:
-    """The routes by way of which it is not are told."""
     manifests = [SHARED, security("HTTPRoute/one", f"{JWT}, {CORS}"), security("HTTPRoute/two", CORS)]
     (finding,) = check(context_dependent_backend, *manifests, complete=False)
     assert said([finding]) == [
@@ -215,7 +203,6 @@ def test_a_backend_is_protected_on_one_way_alone() -> None:
 
 
 def test_policies_that_all_apply_protect_as_well() -> None:
-    """Their settings stand below their names."""
     guard = policy(
         "WAFPolicy",
         "HTTPRoute/one",
@@ -273,12 +260,10 @@ THREE: Final = gateway() + "".join(route(name, backend=name) for name in ("a", "
     ],
 )
 def test_nothing_is_said_too_often(manifests: list[str]) -> None:
-    """Nothing is found."""
     assert check(duplicate_spec, *manifests) == []
 
 
 def test_what_is_said_too_often_is_told_once() -> None:
-    """Of the first policy, with the others."""
     (finding,) = check(duplicate_spec, THREE, on_routes("a", "b", "c"), complete=False)
     assert said([finding]) == [
         (
@@ -326,7 +311,6 @@ def test_what_is_said_too_often_is_told_once() -> None:
     ],
 )
 def test_what_is_needed_is_not_found(manifests: list[str]) -> None:
-    """Nothing is found."""
     assert check(redundant_policy, *manifests) == []
 
 
@@ -344,7 +328,6 @@ def test_what_others_say_already_is_found() -> None:
 
 
 def test_of_two_on_one_target_that_say_the_same_one_is_found() -> None:
-    """The one that is not in force."""
     two = [kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 1), name=name) for name in ("one", "two")]
     assert said(check(redundant_policy, ISTIO, *two)) == [
         (

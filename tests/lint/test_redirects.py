@@ -21,22 +21,18 @@ BOTH: Final = gateway(HTTP, HTTPS)
 
 
 def redirect(*fields: str) -> str:
-    """A filter that redirects."""
     return f"{{type: RequestRedirect, requestRedirect: {{{', '.join(fields)}}}}}"
 
 
 def rewrite(*fields: str) -> str:
-    """A filter that rewrites."""
     return f"{{type: URLRewrite, urlRewrite: {{{', '.join(fields)}}}}}"
 
 
 def prefix(value: str) -> str:
-    """That a prefix is replaced."""
     return PREFIX.replace("VALUE", value)
 
 
 def full(value: str) -> str:
-    """That a path is replaced."""
     return FULL.replace("VALUE", value)
 
 
@@ -53,12 +49,10 @@ def full(value: str) -> str:
     ],
 )
 def test_prefixes_that_can_be_replaced(rules: str) -> None:
-    """There is one, and no other match."""
     assert check(replaceprefix_needs_prefix, route("one", rules)) == []
 
 
 def test_prefixes_that_cannot_be_replaced() -> None:
-    """By a redirect, by a rewrite, and by one of a single backend."""
     backend = f"backendRefs: [{{name: a, port: 80}}, {{name: b, port: 80, filters: [{rewrite(prefix('/b'))}]}}]"
     rules = (
         rule(path("/a", "Exact"), filters=rewrite(prefix("/b"))),
@@ -87,7 +81,6 @@ def test_redirects_and_rewrites() -> None:
 def to(
     name: str, *fields: str, match: str = "{}", hosts: str = "shop.example.com", parent: str = "name: public"
 ) -> str:
-    """A route that redirects."""
     return route(name, rule(match, filters=redirect(*fields)), hosts=hosts, parent=parent)
 
 
@@ -122,7 +115,6 @@ def to(
     ],
 )
 def test_redirects_that_lead_elsewhere(world: str) -> None:
-    """They end."""
     assert check(redirect_loop, world) == []
 
 
@@ -152,7 +144,6 @@ def test_a_redirect_to_https_from_https() -> None:
     ],
 )
 def test_a_redirect_to_the_same_url(fields: tuple[str, ...]) -> None:
-    """At once, or from the second hostname on; it is certain, whatever else there is."""
     world = gateway(), to("a", *fields, match=path("/a"), hosts="shop.example.com, www.example.com")
     (finding,) = check(redirect_loop, *world, complete=False)
     assert finding.certain
@@ -161,7 +152,6 @@ def test_a_redirect_to_the_same_url(fields: tuple[str, ...]) -> None:
 
 
 def test_a_redirect_of_an_exact_path_to_itself() -> None:
-    """Beside a match that does not lead there."""
     matches = f"{path('/b', 'Exact')}, {path('/a', 'Exact')}"
     (finding,) = check(redirect_loop, gateway(), to("a", full("/a"), match=matches))
     assert finding.message.endswith("are sent to the URL that they came from: clients go round in circles")
@@ -177,7 +167,6 @@ def test_a_redirect_of_an_exact_path_to_itself() -> None:
     ],
 )
 def test_a_redirect_to_a_path_of_its_own_rule(fields: str, match: str, target: str) -> None:
-    """It is certain where no other rule can take that path."""
     world = gateway(), to("a", fields, match=match), route("b", rule(path("/x", "Exact"), path("/y")))
     assert [finding.message for finding in check(redirect_loop, *world) if finding.certain] == [
         (
@@ -210,12 +199,10 @@ MENU: Final = route("menu")
     ],
 )
 def test_hostnames_that_are_not_on_both(world: str) -> None:
-    """Or that are redirected, or need not be."""
     assert check(http_without_redirect, world) == []
 
 
 def test_a_hostname_on_http_and_https() -> None:
-    """Also where another route has it on HTTPS, or a wider one."""
     (finding,) = check(http_without_redirect, BOTH, MENU)
     assert said([finding]) == [
         (

@@ -50,17 +50,13 @@ def filtered(kind: str, name: str) -> Resource:
 
 
 class TestCertificates:
-    """CA certificates of BackendTLSPolicies."""
-
     @staticmethod
     def policy(*names: str, kind: str = "ConfigMap", group: str = "", **more: Json) -> Resource:
-        """One that refers to such certificates."""
         references: Json = [{"group": group, "kind": kind, "name": name} for name in names]
         return build.resource("BackendTLSPolicy", "p", {"validation": {"caCertificateRefs": references, **more}})
 
     @staticmethod
     def config_map(data: Mapping[str, Json] | None, name: str = "ca", kind: str = "ConfigMap") -> Resource:
-        """A ConfigMap with some keys."""
         return build.resource(kind, name, group="", data=dict(data) if data is not None else None)
 
     @pytest.mark.parametrize(
@@ -77,7 +73,6 @@ class TestCertificates:
         ids=["there", "to be filled in", "withheld", "no reference"],
     )
     def test_in_order(self, policy: Resource, read: Resource) -> None:
-        """As far as can be seen."""
         assert checked(ca_ref_invalid, policy, read) == []
 
     @pytest.mark.parametrize(
@@ -90,17 +85,14 @@ class TestCertificates:
         ids=["a name to be filled in", "a Secret of an own kind", "a kind of its own"],
     )
     def test_what_is_up_to_the_implementation(self, policy: Resource, read: Resource) -> None:
-        """Or not known yet."""
         assert verdicts(checked(ca_ref_invalid, policy, read)) == [False]
 
     def test_where_not_all_is_known(self) -> None:
-        """It may exist all the same."""
         field = "spec.validation.caCertificateRefs[0]"
         message = "? ConfigMap default/ca is not in the input"
         assert said(checked(ca_ref_invalid, self.policy("ca"), complete=False)) == [(field, message)]
 
     def test_one_that_does_not_exist(self) -> None:
-        """A name like it is offered."""
         policy = self.policy("shop-cas")
         assert checked(ca_ref_invalid, policy, self.config_map({"ca.crt": PEM}, "shop-ca")) == [
             Finding(
@@ -144,7 +136,6 @@ class TestCertificates:
         ids=["own", "well known", "of an older version"],
     )
     def test_one_of_the_two(self, policy: Resource) -> None:
-        """Is what there must be."""
         assert checked(ca_and_wellknown, policy) == []
 
     @pytest.mark.parametrize(
@@ -163,8 +154,6 @@ class TestCertificates:
 
 
 class TestFilters:
-    """Objects that filters of routes name."""
-
     FIELD: Final = "spec.rules[0].filters[0].extensionRef"
 
     def test_in_order(self) -> None:
@@ -178,12 +167,10 @@ class TestFilters:
         assert checked(filter_attaches_nothing, build.route()) == []
 
     def test_one_that_may_exist(self) -> None:
-        """Where not all is known, or its name is to be filled in."""
         assert verdicts(checked(extensionref_not_found, filtered("ColorPolicy", "p"), complete=False)) == [False]
         assert verdicts(checked(extensionref_not_found, filtered("ColorPolicy", "${NAME}"))) == [False]
 
     def test_one_that_does_not_exist(self) -> None:
-        """A name like it is offered."""
         assert checked(extensionref_not_found, filtered("ColorPolicy", "bleu"), build.policy("blue")) == [
             Finding(
                 subject=R,
@@ -194,7 +181,6 @@ class TestFilters:
         ]
 
     def test_that_of_a_backend(self) -> None:
-        """Requests to that one fail."""
         route = build.route("r", rules=[build.rule(build.backend(filters=[build.names("p")]))])
         message = "ColorPolicy default/p does not exist; requests to Service default/s get an error response"
         assert said(checked(extensionref_not_found, route)) == [
@@ -202,7 +188,6 @@ class TestFilters:
         ]
 
     def test_a_kind_that_no_filter_attaches(self) -> None:
-        """Such policies name their targets themselves."""
         [finding] = checked(filter_attaches_nothing, filtered("ColorPolicy", "p"), build.policy(), profiles=[known()])
         assert (finding.field, finding.message) == (self.FIELD, "no filter is known to attach a ColorPolicy")
         assert finding.related == (Related(object=P, origin=build.ORIGIN),)
@@ -211,8 +196,6 @@ class TestFilters:
 
 
 class TestParameters:
-    """Parameters of Gateways and of their classes."""
-
     REFERENCE: Final[Mapping[str, Json]] = {"group": "example.com", "kind": "Settings", "name": "large"}
 
     def test_in_order(self) -> None:
@@ -230,7 +213,6 @@ class TestParameters:
         ids=["Gateway", "GatewayClass"],
     )
     def test_those_that_do_not_exist(self, holder: Resource, field: str) -> None:
-        """The API has a reason for it."""
         [finding] = checked(parameters_not_found, holder)
         harm = f"controllers should not accept the {holder.ref.kind} for that"
         assert (finding.field, finding.message) == (field, f"Settings default/large does not exist; {harm}")
@@ -239,13 +221,10 @@ class TestParameters:
 
 
 class TestSettings:
-    """What settings of policies refer to."""
-
     SECRET: Final = build.resource("Secret", "key", group="")
 
     @staticmethod
     def policy(**spec: Any) -> Resource:  # noqa: ANN401 (of any type)
-        """A policy that is attached."""
         return build.policy("p", TO_ROUTE, **spec)
 
     def missing(
@@ -255,7 +234,6 @@ class TestSettings:
         needs: Iterable[RequiredObject],
         **choices: Any,  # noqa: ANN401 (of any type)
     ) -> list[Finding]:
-        """What of its needs is missing."""
         profile = known(needs=tuple(needs), **choices)
         return checked(policy_side_ref_missing, *SERVED, policy, *more, profiles=[profile])
 
@@ -281,13 +259,11 @@ class TestSettings:
         assert checked(policy_side_ref_missing, *SERVED, policy) == []
 
     def test_what_may_exist(self) -> None:
-        """Where not all is known."""
         policy, profile = self.policy(keyRef={"name": "x"}), known(needs=(need(),))
         findings = checked(policy_side_ref_missing, *SERVED, policy, profiles=[profile], complete=False)
         assert said(findings) == [("spec.keyRef.name", "? Secret default/x is not in the input")]
 
     def test_what_does_not_exist(self) -> None:
-        """A name like it is offered."""
         secret = build.resource("Secret", "login-key", group="")
         assert self.missing(self.policy(keyRef={"name": "login-kye"}), secret, needs=[need()]) == [
             Finding(
@@ -309,7 +285,6 @@ class TestSettings:
         ids=["requests fail", "setting ignored", "unknown"],
     )
     def test_what_follows(self, choices: dict[str, Any], when_invalid: str, severity: str, harm: str) -> None:
-        """As the profile has it."""
         policy = self.policy(keyRef={"name": "x"})
         [finding] = self.missing(policy, needs=[need(**choices)], when_invalid=when_invalid)
         assert (finding.severity, finding.message) == (severity, f"Secret default/x does not exist{harm}")
@@ -320,7 +295,6 @@ class TestSettings:
         assert [finding.field for finding in findings] == ["spec.key"]
 
     def test_a_backend_that_the_policy_asks(self) -> None:
-        """It is said once, also where it is a need."""
         policy = self.policy(auth={"backendRef": {"name": "x", "port": 80}})
         calls = ("spec.auth.backendRef",)
         message = "Service default/x does not exist; {}"
@@ -331,7 +305,6 @@ class TestSettings:
 
     @pytest.mark.parametrize("linted", [True, False])
     def test_what_an_object_that_it_needs_needs_itself(self, *, linted: bool) -> None:
-        """It is said of that object, and once; of the policy where the other one is not linted."""
         through = need(
             "spec.extensionRef", "Extension", group="example.com", through=(need("spec.backendRef", "Service"),)
         )
@@ -340,7 +313,7 @@ class TestSettings:
         read = build.snapshot(*SERVED, *policies, extension, complete=True)
         analysis = analyze(read, profiles=[known(needs=(through,))])
         world = LintWorld(analysis, LintSettings(), lambda resource: linted or resource is policies[0])
-        [finding] = policy_side_ref_missing(world)
+        [finding] = policy_side_ref_missing.check(world)
         if linted:
             assert (finding.subject, finding.field) == (extension.ref, "spec.backendRef.name")
         else:
@@ -348,7 +321,6 @@ class TestSettings:
             assert "(spec.backendRef of Extension default/e)" in finding.message
 
     def test_what_may_be_referred_to(self) -> None:
-        """In its own namespace, or by a grant, or where none is needed."""
         policy = self.policy(keyRef={"name": "key", "namespace": "b"})
         secret = build.resource("Secret", "key", group="", namespace="b")
         let_in = build.grant(
@@ -377,7 +349,6 @@ class TestSettings:
         assert self.missing(policy, other, needs=[need()]) == []
 
     def test_where_a_grant_may_be_elsewhere(self) -> None:
-        """It is said once that it is not known."""
         policy, profile = self.policy(keyRef={"name": "key", "namespace": "b"}), known(needs=(need(),))
         findings = checked(policy_side_ref_needs_grant, *SERVED, policy, profiles=[profile], complete=False)
         message = "? whether Secret b/key may be referred to is unknown: no ReferenceGrant in the input says so"
@@ -386,8 +357,6 @@ class TestSettings:
 
 
 class TestGrants:
-    """ReferenceGrants that permit more than is used."""
-
     TO_STOCK: Final = build.route("r", rules=[build.rule(build.backend("stock", namespace="b"))])
     STOCK: Final = build.service("stock", namespace="b")
     LEDGER: Final = build.service("ledger", namespace="b")
@@ -398,13 +367,11 @@ class TestGrants:
         ids=["name", "kind", "unknown"],
     )
     def test_one_that_is_used(self, target: tuple[str, str]) -> None:
-        """By a route that names what it opens."""
         grant = build.grant(namespace="b", targets=[("", "Secret", "x"), target])
         findings = checked(refgrant_unused, self.TO_STOCK, self.STOCK, grant)
         assert [finding for finding in findings if finding.certain] == []
 
     def test_for_what_is_selected(self) -> None:
-        """Policies need not name their targets, nor routes those to which they delegate; others do not count."""
         selecting = build.policy(
             targetSelectors=[
                 {"group": GATEWAY_API, "kind": "HTTPRoute", "namespaces": {"from": "All"}, "matchLabels": {"a": "b"}}
@@ -427,19 +394,16 @@ class TestGrants:
 
     @pytest.mark.parametrize("place", ["a namespace", "a reference"])
     def test_what_is_to_be_filled_in(self, place: str) -> None:
-        """It may be what a grant is for."""
         home = "${NAMESPACE}" if place == "a namespace" else "b"
         route = build.route("r", rules=[build.rule(build.backend("stock", namespace="${OTHER}"))])
         assert verdicts(checked(refgrant_unused, route, build.grant(namespace=home))) == [False]
 
     def test_where_not_all_is_known(self) -> None:
-        """Something else may use it."""
         findings = checked(refgrant_unused, self.STOCK, build.grant(namespace="b"), complete=False)
         why = "there may be HTTPRoutes in namespace default that were not read"
         assert said(findings) == [("", f"? whether anything uses it is not known: {why}")]
 
     def test_one_that_is_not_used(self) -> None:
-        """Nothing that it lets in refers to what it opens."""
         sources = [(GATEWAY_API, kind, "default") for kind in ("HTTPRoute", "GRPCRoute")]
         grant = build.grant(namespace="b", sources=sources, targets=[("", "Secret", "x")])
         message = "nothing uses it: no reference of HTTPRoutes of default, GRPCRoutes of default is to what it opens"
@@ -457,18 +421,15 @@ class TestGrants:
         ids=["by name", "there is no other", "routes", "none is used"],
     )
     def test_one_that_is_not_too_broad(self, target: tuple[str, str], read: list[Resource]) -> None:
-        """Or of which that cannot be told."""
         assert checked(refgrant_too_broad, self.TO_STOCK, build.grant(namespace="b", targets=[target]), *read) == []
 
     def test_one_that_is_used_for_several(self) -> None:
-        """It may be meant for all."""
         both = build.route("q", rules=[build.rule(build.backend("ledger", namespace="b"))])
         grant = build.grant(namespace="b")
         assert checked(refgrant_too_broad, self.TO_STOCK, both, self.STOCK, self.LEDGER, grant) == []
 
     @pytest.mark.parametrize(("kind", "severity"), [("Service", "info"), ("Secret", "warning")])
     def test_one_that_is_too_broad(self, kind: str, severity: str) -> None:
-        """Of Secrets that is worse."""
         read = [build.resource(kind, name, group="", namespace="b") for name in ("stock", "ledger")]
         grant = build.grant(namespace="b", targets=[("", kind), ("", "ConfigMap"), ("", "ConfigMap")])
         assert checked(refgrant_too_broad, self.TO_STOCK, grant, *read) == [

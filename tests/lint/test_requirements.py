@@ -50,7 +50,6 @@ JWT: Final = '{providers: [{name: acme, remoteJWKS: {uri: "https://login.example
 
 
 def envoy_policy(kind: str, spec: str, target: str = "Gateway", name: str = "public", section: str = "") -> str:
-    """A policy of Envoy Gateway."""
     of = f", sectionName: {section}" if section else ""
     return f"""---
 apiVersion: gateway.envoyproxy.io/v1alpha1
@@ -74,7 +73,6 @@ def bounded(check: str) -> LintSettings:
 
 
 def broken_requirements(manifests: str, settings: LintSettings, *, complete: bool = True) -> list[Finding]:
-    """What the two rules find."""
     every = lint(analyze(snapshot_of(manifests, complete=complete)), settings)
     return [finding for finding in every if finding.rule in {"GWP9001", "GWP9002"}]
 
@@ -92,7 +90,6 @@ def broken_requirements(manifests: str, settings: LintSettings, *, complete: boo
     ],
 )
 def test_a_route_that_is_not_meant_needs_nothing(routes: dict[str, str]) -> None:
-    """All that a selection says must hold."""
     assert broken_requirements(HEAD, requiring(policies=["SecurityPolicy"], routes=routes)) == []
 
 
@@ -105,7 +102,6 @@ def test_a_route_that_is_not_meant_needs_nothing(routes: dict[str, str]) -> None
     ],
 )
 def test_a_route_that_is_meant_needs_it(routes: dict[str, str]) -> None:
-    """By its labels, or by the way of requests."""
     (finding,) = broken_requirements(HEAD, requiring(policies=["SecurityPolicy"], routes=routes))
     assert (str(finding.subject), finding.certain, finding.severity) == ("HTTPRoute shop/cart", True, "error")
 
@@ -118,7 +114,6 @@ def test_a_policy_that_is_in_force_everywhere_suffices() -> None:
 
 
 def test_a_policy_without_the_field_does_not_suffice() -> None:
-    """What is attached and does not say it is as good as none."""
     (finding,) = broken_requirements(HEAD + envoy_policy("SecurityPolicy", "cors: {allowOrigins: ['*']}"), AUTH)
     assert finding.message == (
         "ours: no SecurityPolicy with jwt is in force, for requests through listener http of Gateway shop/public, "
@@ -128,13 +123,11 @@ def test_a_policy_without_the_field_does_not_suffice() -> None:
 
 
 def test_a_policy_for_one_listener_leaves_the_other_one() -> None:
-    """Each way of requests counts."""
     (finding,) = broken_requirements(HEAD + envoy_policy("SecurityPolicy", f"jwt: {JWT}", section="http"), AUTH)
     assert finding.message.endswith("for requests through listener other of Gateway shop/public")
 
 
 def test_a_policy_for_one_rule_leaves_the_other_one() -> None:
-    """Then the rule is what the finding is about."""
     (finding,) = broken_requirements(
         HEAD + envoy_policy("SecurityPolicy", f"jwt: {JWT}", "HTTPRoute", "cart", "read"), AUTH
     )
@@ -143,26 +136,22 @@ def test_a_policy_for_one_rule_leaves_the_other_one() -> None:
 
 
 def test_a_requirement_speaks_in_its_own_words() -> None:
-    """And has its own severity."""
     told = requiring(policies=["SecurityPolicy"], message="every route needs a token", severity="warning")
     (finding,) = broken_requirements(HEAD, told)
     assert (finding.message, finding.severity) == ("ours: every route needs a token", "warning")
 
 
 def test_what_may_be_in_force_is_unknown() -> None:
-    """The route may be attached to a Gateway that was not read, where a policy may be."""
     elsewhere = HEAD.replace("[{name: public}]", "[{name: public}, {name: hidden}]")
     findings = broken_requirements(elsewhere, AUTH, complete=False)
     assert [finding.certain for finding in findings] == [False]
 
 
 def test_a_kind_that_nobody_knows_is_in_force_nowhere() -> None:
-    """It fails closed."""
     assert len(broken_requirements(HEAD, requiring(policies=["NoSuchPolicy"]))) == 1
 
 
 def test_what_holds_is_within_bounds() -> None:
-    """Nothing is out of bounds where nothing is in force, unless it is required as well."""
     of_timeouts = {"policies": ["BackendTrafficPolicy"], "check": LIMIT}
     assert broken_requirements(HEAD, requiring(**of_timeouts)) == []
     assert (
@@ -175,14 +164,12 @@ def test_what_holds_is_within_bounds() -> None:
 
 
 def test_what_does_not_hold_is_said_once_of_the_policy_that_sets_it() -> None:
-    """However many routes have it."""
     (finding,) = broken_requirements(TIMED, bounded(LIMIT))
     assert str(finding.subject) == "BackendTrafficPolicy shop/gateway-public"
     assert finding.message == f"ours: not so: {LIMIT}, in force on HTTPRoute shop/cart"
 
 
 def test_what_cannot_be_evaluated_does_not_hold() -> None:
-    """Whoever means what may be absent has to say so."""
     manifests = HEAD + envoy_policy("BackendTrafficPolicy", "retry: {numRetries: 2}")
     (finding,) = broken_requirements(manifests, bounded(LIMIT))
     assert "it cannot be evaluated: " in finding.message
@@ -200,19 +187,16 @@ def test_what_cannot_be_evaluated_does_not_hold() -> None:
     ],
 )
 def test_a_check_sees_what_requests_pass(check: str) -> None:
-    """The route, the Gateway and the listener."""
     assert broken_requirements(TIMED, bounded(check)) == []
 
 
 def test_a_check_is_made_for_each_way_of_requests() -> None:
-    """One listener is not like the other one."""
     check = 'listener.name == "http"'
     findings = broken_requirements(TIMED, bounded(check))
     assert len(findings) == 1
 
 
 def test_a_policy_further_up_that_is_in_force_as_well_is_named() -> None:
-    """The nearest one is the subject."""
     near = envoy_policy("BackendTrafficPolicy", f"mergeType: StrategicMerge\n  {TIMEOUT}", "HTTPRoute", "cart")
     far = envoy_policy("BackendTrafficPolicy", "retry: {numRetries: 2}")
     (finding,) = broken_requirements(HEAD + near + far, bounded(LIMIT))
@@ -224,7 +208,6 @@ def test_a_policy_further_up_that_is_in_force_as_well_is_named() -> None:
 
 
 def test_a_file_that_says_it_wrongly_is_refused() -> None:
-    """With the field, and what is allowed."""
     problems = list(problems_of({"name": "x", "polices": ["A"], "severity": "bad"}, Requirement))
     assert [(str(each.field), each.message) for each in problems] == [
         ("polices", "there is no such field; did you mean policies?"),
@@ -234,7 +217,6 @@ def test_a_file_that_says_it_wrongly_is_refused() -> None:
 
 
 def test_a_check_sees_nothing_of_a_gateway_that_was_not_read() -> None:
-    """It does not hold where it needs that."""
     elsewhere = HEAD.replace("[{name: public}]", "[{name: hidden}]")
     own = envoy_policy("BackendTrafficPolicy", TIMEOUT, "HTTPRoute", "cart")
     assert (
@@ -245,7 +227,6 @@ def test_a_check_sees_nothing_of_a_gateway_that_was_not_read() -> None:
 
 
 def test_what_is_around_is_not_linted() -> None:
-    """Whatever a rule says of it."""
     analysis = analyze(snapshot_of(TIMED, complete=True))
     assert [
         finding.rule
@@ -260,7 +241,6 @@ TWO_TEAMS: Final = gateway() + service() + route() + route("search", namespace="
 
 
 def test_nothing_is_asked_for_without_settings() -> None:
-    """These rules do nothing by themselves."""
     manifests = [TWO_TEAMS, retrying("Gateway/public", 1)]
     assert check(wide_blast_radius, *manifests) == []
     assert check(cross_team_influence, *manifests) == []
@@ -268,7 +248,6 @@ def test_nothing_is_asked_for_without_settings() -> None:
 
 
 def test_a_policy_may_affect_many_routes() -> None:
-    """Those that nothing else keeps from it count."""
     assert check(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/cart", 1), settings=WIDE) == []
     assert check(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/missing", 1), settings=WIDE) == []
     assert said(check(wide_blast_radius, TWO_TEAMS, retrying("Gateway/public", 1), settings=WIDE)) == [
@@ -280,7 +259,6 @@ def test_a_policy_may_affect_many_routes() -> None:
 
 
 def test_routes_behind_listeners_count() -> None:
-    """What holds at a listener holds for all requests that come by it."""
     world = gateway() + route("a") + route("b")
     listeners = policy("ClientTrafficPolicy", "Gateway/public", "tls: {minVersion: '1.3'}")
     assert said(check(wide_blast_radius, world, listeners, settings=WIDE)) == [
@@ -289,12 +267,10 @@ def test_routes_behind_listeners_count() -> None:
 
 
 def owned(kind: str, target: str, team: str, name: str = "") -> str:
-    """A policy of a team."""
     return policy(kind, target, "retry: {numRetries: 1}", labels=f"team: {team}" if team else "", name=name)
 
 
 def test_a_team_may_affect_its_own_routes() -> None:
-    """And those that say nothing of who owns them."""
     manifests = [gateway(), route(labels="team: shop"), route("search")]
     for team in ("shop", ""):
         assert (
@@ -306,7 +282,6 @@ def test_a_team_may_affect_its_own_routes() -> None:
 
 
 def test_what_others_own_is_told() -> None:
-    """With whose it is; Namespaces may say it."""
     home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: find, annotations: {team: search}}\n"
     manifests = [gateway(), home, route(labels="team: shop"), route("search", namespace="find")]
     (finding,) = check(
@@ -322,14 +297,12 @@ def test_what_others_own_is_told() -> None:
 
 
 def test_an_owner_is_looked_up_once() -> None:
-    """Of a route that several policies affect."""
     both = [owned("BackendTrafficPolicy", target, "edge") for target in ("Gateway/public", "HTTPRoute/cart")]
     jwt = policy("SecurityPolicy", "Gateway/public", "cors: {maxAge: 1s}", labels="team: edge")
     assert len(check(cross_team_influence, gateway(), route(labels="team: shop"), *both, jwt, settings=OWNED)) == 2
 
 
 def test_somebody_should_own_a_policy() -> None:
-    """Itself or its Namespace says who; where that was not read, it is unknown."""
     mine = owned("BackendTrafficPolicy", "HTTPRoute/cart", "shop")
     home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {%s}}\n"
     nobodys = kuadrant("RateLimitPolicy", "HTTPRoute/cart", limits("all", 1))

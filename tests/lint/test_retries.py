@@ -21,7 +21,6 @@ def outer(rule: str = "retry: {attempts: 3}", hostname: str = "*.example.com") -
 
 
 def inner(rule: str = "retry: {attempts: 4}", name: str = "cart") -> str:
-    """A route of the inner Gateway."""
     return route(name, gateway="inner", rule=rule)
 
 
@@ -67,12 +66,10 @@ def inner(rule: str = "retry: {attempts: 4}", name: str = "cart") -> str:
     ],
 )
 def test_requests_are_retried_once(manifests: list[str]) -> None:
-    """Nothing is found."""
     assert check(retry_amplification, *manifests) == []
 
 
 def test_retries_multiply_behind_a_second_gateway() -> None:
-    """The worst of what is behind is told, whoever says it."""
     manifests = [
         GATEWAYS,
         outer(),
@@ -92,7 +89,6 @@ def test_retries_multiply_behind_a_second_gateway() -> None:
 
 
 def test_the_policies_of_gateways_multiply_as_well() -> None:
-    """And any host may be one of those behind; a selector may name the Gateway, too."""
     selecting = service("inner", "infra").replace("spec: {", f"spec: {{selector: {{{LABEL}}}, ")
     anywhere = outer("").replace('hostnames: ["*.example.com"]', "hostnames: []")
     manifests = [
@@ -111,7 +107,6 @@ WORLD: Final = gateway() + service()
 
 
 def timed(request: str = "", backend: str = "", attempts: int = 0) -> str:
-    """A route with timeouts."""
     parts = [f"request: {request}"] * bool(request) + [f"backendRequest: {backend}"] * bool(backend)
     retry = f", retry: {{attempts: {attempts}}}" if attempts else ""
     return route(rule=f"timeouts: {{{', '.join(parts)}}}{retry}")
@@ -138,26 +133,22 @@ def timed(request: str = "", backend: str = "", attempts: int = 0) -> str:
     ],
 )
 def test_there_is_time_enough(manifests: list[str]) -> None:
-    """Nothing is found."""
     assert check(timeout_inversion, *manifests) == []
 
 
 def test_a_try_may_not_take_longer_than_the_request() -> None:
-    """What is the rule's own is no other object's."""
     (finding,) = check(timeout_inversion, WORLD, timed("500ms", "1m1.5s"), complete=False)
     assert said([finding]) == ["HTTPRoute shop/cart: a try may take 1m1.5s, and requests end after 500ms"]
     assert (finding.field, finding.severity, finding.related) == ("spec.rules[0].timeouts.backendRequest", None, ())
 
 
 def test_tries_that_do_not_all_fit_are_an_info() -> None:
-    """They do where they fail early."""
     (finding,) = check(timeout_inversion, WORLD, timed("1h", "30m", 3))
     assert said([finding]) == ["HTTPRoute shop/cart: 4 tries of 30m each may take 7200s, and requests end after 1h"]
     assert finding.severity == "info"
 
 
 def test_a_policy_may_give_requests_less_time() -> None:
-    """It is told, with who says it."""
     above = policy("BackendTrafficPolicy", "Gateway/public", SLOW)
     (finding,) = check(timeout_inversion, WORLD, timed("", "30s", 1), above)
     assert finding.message == "a try may take 30s, and requests end after 10s by BackendTrafficPolicy infra/public"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import Finding
+from kubectl_policy.lint.finding import Finding, Rule
 from kubectl_policy.lint.report import Report, Scope, Suppressed
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import LintSettings, Threshold
@@ -20,7 +20,6 @@ from tests import build
 from tests.lint.rule_worlds import found_by, right_world, wrong_world
 
 if TYPE_CHECKING:
-    from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Severity
 
 every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
@@ -28,13 +27,11 @@ every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 
 @every_rule
 def test_finds_nothing_where_all_is_right(rule: Rule) -> None:
-    """First: what is in order is not found."""
     assert [finding.message for finding in found_by(rule, right_world(rule))] == []
 
 
 @every_rule
 def test_finds_what_is_wrong(rule: Rule) -> None:
-    """With a message, and with a place to look at."""
     findings = [finding for finding in found_by(rule, wrong_world(rule)) if finding.certain]
     assert findings
     for finding in findings:
@@ -44,7 +41,6 @@ def test_finds_what_is_wrong(rule: Rule) -> None:
 
 @every_rule
 def test_is_not_certain_where_something_may_be_elsewhere(rule: Rule) -> None:
-    """Open worlds give unknowns; what needs no more than the objects at hand is found in any."""
     findings = found_by(rule, wrong_world(rule), complete=False)
     if "closed world" in rule.needs:
         assert findings
@@ -55,7 +51,6 @@ def test_is_not_certain_where_something_may_be_elsewhere(rule: Rule) -> None:
 
 @every_rule
 def test_says_what_it_is_about(rule: Rule) -> None:
-    """The documentation is made of it."""
     assert re.fullmatch(r"GWP\d{4}", rule.id)
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
     assert rule.summary.endswith(".")
@@ -64,7 +59,6 @@ def test_says_what_it_is_about(rule: Rule) -> None:
 
 
 def test_ids_and_names_are_each_given_once() -> None:
-    """And rules stand in the order of their ids."""
     assert len({rule.id for rule in RULES}) == len({rule.name for rule in RULES}) == len(RULES)
     assert [rule.id for rule in RULES] == sorted(rule.id for rule in RULES)
 
@@ -82,21 +76,16 @@ def checked(**settings: Any) -> set[str]:  # noqa: ANN401 (of any type)
 
 @pytest.mark.parametrize("name", ["GWP1001", "target-not-found", "GWP1", "GWP", "GWP100"])
 def test_names_of_a_rule(name: str) -> None:
-    """Its id, its name, and the beginnings of its id."""
     assert FIRST.is_called(name)
 
 
 @pytest.mark.parametrize("name", ["", "GWP2", "GWP10011", "target", "gwp1001", "G", "target_not_found"])
 def test_what_is_no_name_of_it(name: str) -> None:
-    """Is less or more, or written otherwise."""
     assert not FIRST.is_called(name)
 
 
 class TestSelection:
-    """Which rules are checked."""
-
     def test_all_of_them(self) -> None:
-        """If nothing is said."""
         assert checked() == set(BY_ID)
 
     def test_what_is_ignored(self) -> None:
@@ -114,22 +103,18 @@ class TestSelection:
         assert checked(selected=("GWP1001",), ignored=("GWP0",)) == {"GWP1001"}
 
     def test_the_more_exact_name_counts(self) -> None:
-        """Of names as exact, what is ignored is."""
         assert checked(selected=("GWP1001", "GWP4"), ignored=("GWP1",)) >= {"GWP1001", "GWP4001"}
         assert "GWP1001" not in checked(selected=("GWP1",), ignored=("GWP1001",))
         assert "GWP1001" not in checked(selected=("GWP1001",), ignored=("target-not-found",))
 
     @given(st.lists(st.sampled_from(["GWP1", "GWP4", "GWP1001", "target-not-found", "no-rule", "GWP"]), min_size=1))
     def test_what_is_ignored_is_not_checked_unless_it_is_selected(self, names: list[str]) -> None:
-        """Whatever the names are: the two are each other's opposite."""
         selected, left = checked(selected=tuple(names)), checked(ignored=tuple(names))
         assert selected | left == set(BY_ID)
         assert selected & left <= ALWAYS
 
 
 class TestSeverities:
-    """How bad it is what rules find."""
-
     @pytest.mark.parametrize(
         ("severities", "expected"),
         [
@@ -143,7 +128,6 @@ class TestSeverities:
         ],
     )
     def test_the_most_exact_name_counts(self, severities: dict[str, Any], expected: str | None) -> None:
-        """Of names as exact, the last one."""
         assert FIRST.severity_in(LintSettings(severities=severities)) == expected
 
     @pytest.mark.parametrize(
@@ -173,32 +157,27 @@ WARNING = Finding(subject=ROUTE, message="m", rule="GWP1001", severity="warning"
 
 
 def report(*findings: Finding, fail_on: Threshold = "error") -> Report:
-    """A report of one object."""
     return Report(findings=findings, rules=(), scope=Scope(objects=1), settings=LintSettings(fail_on=fail_on))
 
 
 def test_findings_are_counted_by_severity() -> None:
-    """The worst first, also those of which there is none."""
     findings = report(WARNING, replace(WARNING, field="x"), replace(WARNING, severity="info"))
     assert list(findings.counts.items()) == [("error", 0), ("warning", 2), ("info", 1)]
 
 
 @pytest.mark.parametrize(("fail_on", "fails"), [("error", False), ("warning", True), ("info", True), ("never", False)])
 def test_a_run_fails_of_what_is_bad_enough(fail_on: Threshold, *, fails: bool) -> None:
-    """And of nothing else, whatever the format."""
     assert report(WARNING, fail_on=fail_on).fails is fails
     assert not report(fail_on=fail_on).fails
 
 
 def test_what_could_not_be_checked_leaves_it_incomplete() -> None:
-    """Whether that is a finding that could not be decided, or something that was not seen."""
     assert report(WARNING).complete
     assert not replace(report(), unknown=(WARNING,)).complete
     assert not replace(report(), unseen=(BlindSpot(what="a", reason="b"),)).complete
 
 
 def test_a_finding_that_blinds_leaves_nobody_sure_of_the_others() -> None:
-    """By a rule that says so and was checked; what could not be decided is something else."""
     blinding, other = (next(rule for rule in RULES if rule.blinds is blinds) for blinds in (True, False))
     unread = replace(WARNING, rule=blinding.id)
     checked = replace(report(WARNING, unread), rules=(other, blinding))

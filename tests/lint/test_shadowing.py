@@ -66,13 +66,11 @@ ONE: Final = gateway() + route("one", CART)
     ],
 )
 def test_routes_that_do_not_match_the_same(other: str) -> None:
-    """Or not at the same place."""
     assert check(match_duplicate, ONE, other) == []
     assert check(rule_unreachable, ONE, other) == []
 
 
 def test_routes_of_the_mesh_and_hostnames_that_are_ignored() -> None:
-    """Routes are compared where a Gateway has them, for the hostnames that they have there; each once."""
     service = (
         "---\napiVersion: v1\nkind: Service\nmetadata: {name: cart, namespace: shop}\nspec: {ports: [{port: 80}]}\n"
     )
@@ -85,7 +83,6 @@ def test_routes_of_the_mesh_and_hostnames_that_are_ignored() -> None:
 
 
 def test_which_route_was_created_first_need_not_be_known() -> None:
-    """Then only that one of both is right can be told; the names alone decide nothing."""
     (finding,) = check(match_duplicate, ONE, route("a", CART), complete=False)
     assert finding.message == (
         "rule[0] of HTTPRoute shop/a matches the same, PathPrefix /cart, for shop.example.com at listener http of "
@@ -98,16 +95,14 @@ def test_which_route_was_created_first_need_not_be_known() -> None:
 
 
 def test_it_is_said_of_what_is_linted() -> None:
-    """Where either may be the one to change."""
     analysis = analyze(snapshot_of(ONE + route("a", CART)))
     world = LintWorld(analysis, LintSettings(), lambda resource: resource.ref.name != "one")
-    (finding,) = match_duplicate(world)
+    (finding,) = match_duplicate.check(world)
     assert str(finding.subject) == "HTTPRoute shop/a"
     assert finding.message.startswith("rule[0] of HTTPRoute shop/one matches the same")
 
 
 def test_the_older_route_has_the_requests() -> None:
-    """Of two that are as old, the first by name has them."""
     others = route("a", CART, creationTimestamp=NEW), route("z", CART, creationTimestamp=OLD)
     assert said(check(match_duplicate, gateway(), *others)) == [
         (
@@ -123,7 +118,6 @@ def test_the_older_route_has_the_requests() -> None:
 
 
 def test_a_rule_may_lose_a_part_of_its_requests() -> None:
-    """At one of several hostnames, or with one of several matches; more of one pair are said together."""
     first = route("a", rule(path("/a"), path("/b", more=", method: GET"), path("/x")), creationTimestamp=OLD)
     both = "shop.example.com, blog.example.com"
     same = path("/a"), path("/b/", more=", method: GET"), path("/x"), path("/c")
@@ -142,7 +136,6 @@ def test_a_rule_may_lose_a_part_of_its_requests() -> None:
 
 
 def test_a_hostname_that_a_route_does_not_name_may_count_for_less() -> None:
-    """So that the age alone does not decide."""
     only = gateway(listener("http", "shop.example.com"))
     others = route("a", CART, creationTimestamp=OLD), route("b", CART, hosts="", creationTimestamp=NEW)
     (finding,) = check(match_duplicate, only, *others)
@@ -150,7 +143,6 @@ def test_a_hostname_that_a_route_does_not_name_may_count_for_less() -> None:
 
 
 def test_routes_of_grpc_are_compared_as_well() -> None:
-    """By service and method."""
     match = "{matches: [{method: {service: shop.Cart, method: Get}, headers: [{name: X, value: v}]}]}"
     same = "{matches: [{headers: [{name: x, value: v}], method: {type: Exact, method: Get, service: shop.Cart}}]}"
     other = "{matches: [{method: {service: shop.Cart}}, {method: {service: 1}}, {method: x}, {headers: x}]}"
@@ -168,7 +160,6 @@ def test_routes_of_grpc_are_compared_as_well() -> None:
 
 
 def test_routes_at_a_gateway_that_was_not_read() -> None:
-    """They may be attached to one listener, if they name the same."""
     routes = [route(name, CART) for name in ("a", "b")]
     (finding,) = check(match_duplicate, *routes, complete=False)
     assert not finding.certain
@@ -181,7 +172,6 @@ def test_routes_at_a_gateway_that_was_not_read() -> None:
 
 
 def test_a_listener_that_may_take_a_route() -> None:
-    """What is known to be there is not said again."""
     by_label = ", allowedRoutes: {namespaces: {from: Selector, selector: {matchLabels: {tier: web}}}}"
     both = gateway(HTTP, "{name: web, port: 81, protocol: HTTP, hostname: '*.example.com'" + by_label + "}")
     routes = [route(name, CART, hosts="shop.example.com, example.net") for name in ("a", "b")]
@@ -209,12 +199,10 @@ def test_a_listener_that_may_take_a_route() -> None:
     ],
 )
 def test_a_route_that_repeats_nothing(rules: tuple[str, ...]) -> None:
-    """Its matches differ in something."""
     assert check(match_duplicate_in_route, route("one", *rules)) == []
 
 
 def test_a_match_that_an_earlier_rule_has() -> None:
-    """Whatever the route is attached to; a rule with one match gets no request, another one some."""
     same = "{headers: [{name: X-User, value: a}]}", "{path: {type: PathPrefix}, headers: [{name: x-user, value: a}]}"
     (finding,) = check(match_duplicate_in_route, route("one", rule(same[0], name="users"), rule(same[1])))
     assert said([finding]) == [
@@ -236,14 +224,12 @@ def test_a_match_that_an_earlier_rule_has() -> None:
 
 
 def test_a_match_that_its_own_rule_has() -> None:
-    """It does nothing, and takes nothing away."""
     (finding,) = check(match_duplicate_in_route, route("one", rule(path("/a"), path("/b"), path("/a/"))))
     assert finding.message == "matches[0] of the rule is the same, PathPrefix /a"
     assert check(rule_unreachable, route("one", rule(path("/a"), path("/a/")))) == []
 
 
 def test_a_slash_may_count_when_paths_are_compared() -> None:
-    """They match the same, but one has more characters than the other."""
     (finding,) = check(match_duplicate_in_route, route("one", CART, rule(path("/cart/"))))
     assert finding.message == (
         "rule[0] has the same match, PathPrefix /cart, but for a slash at the end, which does not count; "
@@ -252,7 +238,6 @@ def test_a_slash_may_count_when_paths_are_compared() -> None:
 
 
 def test_a_rule_that_loses_all_its_matches() -> None:
-    """To rules of its route, and to older routes: that is said once."""
     world = gateway() + route("old", rule(path("/b")), creationTimestamp=OLD)
     rules = CART, rule(path("/cart"), path("/b"), path("/cart"), name="late")
     world += route("new", *rules, creationTimestamp=NEW)
@@ -289,7 +274,6 @@ def test_a_rule_that_loses_all_its_matches() -> None:
     ],
 )
 def test_a_rule_that_may_have_requests(new: str) -> None:
-    """It may be reached."""
     world = gateway() + route("old", rule(path("/a"), path("/b")), creationTimestamp=OLD) + new
     names = [str(finding.subject) for finding in check(rule_unreachable, world, complete=False)]
     assert "HTTPRoute shop/new" not in names
@@ -337,7 +321,6 @@ DELEGATING: Final = (
 
 
 def test_rules_to_which_no_other_route_delegates() -> None:
-    """Their matches are others; in an open world another route may lead there."""
     (finding,) = check(rule_unreachable, DELEGATING)
     assert (str(finding.subject), finding.field) == ("HTTPRoute shop/child", "spec.rules[1]")
     assert finding.message == (
@@ -364,7 +347,6 @@ def test_rules_to_which_no_other_route_delegates() -> None:
     ],
 )
 def test_how_what_an_expression_matches_begins(expression: str, start: str) -> None:
-    """As far as that is easily told."""
     assert literal_start(expression) == start
 
 
@@ -428,12 +410,10 @@ FALLBACK: Final = route("fallback", rule(ALL), hosts="")
     ],
 )
 def test_hostnames_that_no_catch_all_is_for(others: str) -> None:
-    """Or that have one of their own."""
     assert check(catch_all_shadowed_by_host, gateway(), others) == []
 
 
 def test_a_catch_all_for_more_hosts() -> None:
-    """It is said of one route for each hostname, whatever the listeners are."""
     two = gateway(HTTP, "{name: other, port: 81, protocol: HTTP}")
     shops = route("shop", CART) + route("tea", rule(path("/tea")), hosts="tea.example.com, shop.example.com")
     findings = check(catch_all_shadowed_by_host, two, FALLBACK, shops)
@@ -448,7 +428,6 @@ def test_a_catch_all_for_more_hosts() -> None:
 
 
 def test_a_hostname_that_only_the_listener_names() -> None:
-    """A route has it in common with its listener."""
     wide = gateway(listener("wide", "*.example.com"), spec=", allowedListeners: {namespaces: {from: Same}}")
     more = listener_set(listener("shop", "shop.example.com").replace("80", "81"))
     fallback = route("fallback", rule(ALL), hosts='"*.example.com"')
@@ -461,5 +440,4 @@ def test_a_hostname_that_only_the_listener_names() -> None:
 
 
 def test_the_rules_have_their_ids() -> None:
-    """As in the catalogue."""
     assert [rule.id for rule in rules_of(shadowing)] == ["GWP7001", "GWP7002", "GWP7003", "GWP7005", "GWP7007"]

@@ -24,7 +24,6 @@ NOON: Final = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 
 
 def condition(type_: str, status: str = "True", reason: str = "", seen: int | None = None, **more: str) -> str:
-    """A condition in a line."""
     fields = {"type": type_, "status": f'"{status}"', "reason": reason or type_, **more}
     fields |= {} if seen is None else {"observedGeneration": str(seen)}
     return "{" + ", ".join(f"{key}: {value}" for key, value in fields.items()) + "}"
@@ -65,7 +64,6 @@ def ancestors(*conditions: str, ref: str = PUBLIC, controller: str = OURS) -> st
 
 
 def gateway_class(reported: str = "", metadata: str = "") -> str:
-    """The GatewayClass."""
     return f"""---
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
@@ -75,7 +73,6 @@ spec: {{controllerName: {OURS}}}
 
 
 def gateway(reported: str = "", metadata: str = "", routes: str = "All", name: str = "public") -> str:
-    """The Gateway, with one listener."""
     return f"""---
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
@@ -87,7 +84,6 @@ spec:
 
 
 def route(reported: str = "", metadata: str = "", refs: str = f"{{{PUBLIC}}}") -> str:
-    """The route."""
     return f"""---
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
@@ -107,7 +103,6 @@ spec: {ports: [{port: 8080}]}
 
 
 def tls_policy(reported: str = "", metadata: str = "", name: str = "checkout", target: str = "checkout") -> str:
-    """A BackendTLSPolicy."""
     return f"""---
 apiVersion: gateway.networking.k8s.io/v1
 kind: BackendTLSPolicy
@@ -178,7 +173,6 @@ def rules(findings: Sequence[Finding]) -> list[str]:
 
 @pytest.mark.parametrize("complete", [False, True])
 def test_manifests_have_no_status_and_nobody_misses_it(complete: bool) -> None:  # noqa: FBT001 (a parameter of a test)
-    """Nor is anything unknown about it."""
     manifests = gateway_class() + gateway() + route() + SERVICE + tls_policy() + limit()
     assert check(manifests, complete=complete) == []
 
@@ -216,7 +210,6 @@ class TestStale:
         assert check(WORLD + route() + tls_policy(self.OLD, created), "GWP3001", now=NOON) == []
 
     def test_that_a_status_was_written_is_no_change_of_the_object(self) -> None:
-        """Controllers write it all the time."""
         managed = ', generation: 4, managedFields: [{time: "2026-01-01T11:58:00Z", subresource: status}]'
         assert rules(check(WORLD + route() + tls_policy(self.OLD, managed), "GWP3001", now=NOON)) == ["GWP3001"]
         assert rules(check(WORLD + route() + tls_policy(self.OLD, ", generation: 4"), "GWP3001", now=NOON)) == [
@@ -224,7 +217,6 @@ class TestStale:
         ]
 
     def test_once_for_a_controller_and_with_nothing_else(self) -> None:
-        """What it says of an earlier version is not judged."""
         old = places(
             "ancestor",
             (PUBLIC, [condition("Accepted", "False", "Invalid", seen=3), condition("ResolvedRefs", "False", seen=3)]),
@@ -240,7 +232,6 @@ class TestStale:
         assert [str(related.object) for related in finding.related] == ["Gateway infra/public"]
 
     def test_of_gateways_and_classes_too(self) -> None:
-        """Numbers that stand beside conditions are not counted once more."""
         listener = f"{{name: http, attachedRoutes: 7, conditions: [{condition('Accepted', seen=1)}]}}"
         manifests = gateway_class(status(condition("Accepted", seen=1)), ", generation: 2") + gateway(
             status(condition("Accepted", seen=2), listeners=listener), ", generation: 2"
@@ -258,7 +249,6 @@ class TestNoStatus:
     STORED: Final = ", uid: 0a1b"
 
     def test_not_where_nobody_would_report(self) -> None:
-        """A policy without a target, a route of which the Gateway is not there, or is of no class."""
         manifests = (
             WORLD + tls_policy(metadata=self.STORED, target="cart") + route(metadata=self.STORED, refs="{name: x}")
         )
@@ -266,7 +256,6 @@ class TestNoStatus:
         assert said(check(gateway(metadata=self.STORED), complete=True)) == []
 
     def test_not_what_hangs_on_something_that_nobody_takes(self) -> None:
-        """The Gateway alone is found, or its class."""
         of_class = gateway_class(status(PENDING)) + gateway(metadata=self.STORED) + route(metadata=self.STORED)
         assert rules(check(of_class)) == ["GWP3009"]
         of_gateway = gateway_class(status(ACCEPTED)) + gateway(metadata=self.STORED) + route(metadata=self.STORED)
@@ -279,12 +268,10 @@ class TestNoStatus:
         assert "GWP3002" not in rules(check(pending + route() + SERVICE + working))
 
     def test_not_of_a_new_object(self) -> None:
-        """Controllers get their time, if it is known."""
         new = ', uid: 0a1b, creationTimestamp: "2026-01-01T11:58:00Z"'
         assert check(WORLD + route(metadata=new), now=NOON) == []
 
     def test_of_a_route_that_is_stored(self) -> None:
-        """With what should be said, and of what."""
         [finding] = check(WORLD + route(metadata=self.STORED))
         assert (finding.rule, finding.field) == ("GWP3002", "status")
         assert finding.message == (
@@ -293,7 +280,6 @@ class TestNoStatus:
         )
 
     def test_of_one_among_others_that_were_reported_on(self) -> None:
-        """Whether or not it has an uid: objects of a cluster are shown without, too."""
         other = route(parents(ACCEPTED, RESOLVED)).replace("name: checkout, namespace", "name: cart, namespace")
         [finding] = check(WORLD + route() + other)
         assert finding.message.endswith("should be for Gateway infra/public")
@@ -319,7 +305,6 @@ class TestNoStatus:
         assert finding.message.startswith("whether anything should be reported on it is unknown: GatewayClass public: ")
 
     def test_not_where_the_class_is_known_to_be_of_another_controller(self) -> None:
-        """Nobody reports on a policy of Envoy Gateway there."""
         stored = traffic().replace("shop}", "shop, uid: 0a1b}")
         assert check(ATTACHED + stored, complete=True) == []
 
@@ -328,7 +313,6 @@ class TestRefused:
     """GWP3003 and GWP3004."""
 
     def test_not_what_is_found_by_its_cause(self) -> None:
-        """The target does not exist, or another policy has it: rules about these say so, and how to mend it."""
         kuadrant = limit(condition("Accepted", "False", "TargetNotFound"), target="cart")
         assert check(WORLD + kuadrant, complete=True) == []
         envoy = OF_ENVOY
@@ -337,7 +321,6 @@ class TestRefused:
         assert check(envoy + first + second, complete=True) == []
 
     def test_not_what_another_controller_says_beside_the_one_of_the_gateway(self) -> None:
-        """It is that one's business."""
         both = (
             places("ancestor", (PUBLIC, [ACCEPTED]))
             + places("ancestor", (PUBLIC, [REFUSED]), controller="other.example/controller").partition("ancestors:\n")[
@@ -347,7 +330,6 @@ class TestRefused:
         assert check(ATTACHED + tls_policy(both)) == []
 
     def test_by_the_words_of_the_controller(self) -> None:
-        """With what is computed instead, and what to do."""
         manifests = ATTACHED + tls_policy(ancestors(REFUSED))
         [finding] = check(manifests)
         assert (finding.rule, finding.severity, finding.reason) == ("GWP3003", "error", "Invalid")
@@ -368,13 +350,11 @@ class TestRefused:
         assert finding.message.endswith(f"for Gateway infra/public: one two {'x' * 192}…")
 
     def test_what_is_not_accepted_is_not_enforced_either(self) -> None:
-        """One cause, one finding."""
         refused = [condition("Accepted", "False", "Invalid"), condition("Enforced", "False", "Unknown")]
         manifests = ATTACHED + limit(*refused)
         assert rules(check(manifests)) == ["GWP3003"]
 
     def test_what_is_accepted_and_not_enforced(self) -> None:
-        """An error, but for what others do and what will pass: these are warnings."""
         ready = ATTACHED
         for reason, severity in (("MissingDependency", "error"), ("Overridden", "warning"), ("Reconciling", "warning")):
             enforced = condition("Enforced", "False", reason, lastTransitionTime='"2026-01-01T11:58:00Z"')
@@ -390,7 +370,6 @@ class TestContradictions:
     """GWP3005."""
 
     def test_not_of_what_rests_on_something_that_was_not_read(self) -> None:
-        """It is unknown then, once for a place."""
         manifests = gateway_class(status(ACCEPTED)) + route(parents(ACCEPTED, RESOLVED))
         assert rules(check(manifests)) == ["GWP3005?"]
         gap = Gap("ReferenceGrant", "", "the API server did not answer", group="gateway.networking.k8s.io")
@@ -406,7 +385,6 @@ class TestContradictions:
         )
 
     def test_not_where_the_class_may_not_have_been_read(self) -> None:
-        """A controller that is of no class which is known may have one."""
         manifests = ATTACHED + traffic(ancestors(ACCEPTED, controller=ENVOY))
         [finding] = check(manifests)
         assert not finding.certain
@@ -416,14 +394,12 @@ class TestContradictions:
         assert rules(check(manifests, complete=True)) == ["GWP3005"]
 
     def test_not_for_a_gateway_that_is_not_accepted(self) -> None:
-        """Nobody has to report for it; why it is not accepted is found."""
         twice = f"{{{PUBLIC}}}, {{name: inner, namespace: infra}}"
         refused = status(condition("Accepted", "False", "InvalidParameters"), listeners=HTTP)
         manifests = WORLD + gateway(refused, name="inner") + route(parents(ACCEPTED, RESOLVED), refs=twice)
         assert rules(check(manifests)) == ["GWP3008"]
 
     def test_one_parent_of_which_nothing_is_said(self) -> None:
-        """Once for all conditions."""
         twice = f"{{{PUBLIC}}}, {{name: inner, namespace: infra}}"
         manifests = WORLD + gateway(FINE, name="inner") + route(parents(ACCEPTED, RESOLVED), refs=twice)
         [finding] = check(manifests)
@@ -434,7 +410,6 @@ class TestContradictions:
         )
 
     def test_a_listener_of_which_nothing_is_said(self) -> None:
-        """For information."""
         [finding] = check(gateway_class() + gateway(status(ACCEPTED)))
         assert finding.severity == "info"
         assert (
@@ -457,7 +432,6 @@ class TestContradictions:
         )
 
     def test_another_reason_for_the_same(self) -> None:
-        """For information."""
         [finding] = check(WORLD + route(parents(condition("Accepted", "True", "Fine"), RESOLVED)))
         assert (finding.rule, finding.severity) == ("GWP3005", "info")
         assert finding.message.endswith(
@@ -465,7 +439,6 @@ class TestContradictions:
         )
 
     def test_something_that_should_not_be_there(self) -> None:
-        """A Gateway of another controller, or one that the policy has no effect on."""
         other = gateway(FINE, name="inner").replace("gatewayClassName: public", "gatewayClassName: inner")
         inner = (
             gateway_class(status(ACCEPTED)).replace("name: public", "name: inner").replace(OURS, "example.com/inner")
@@ -492,11 +465,9 @@ class TestMarks:
     POLICY: Final = limit(ACCEPTED, condition("Enforced"))
 
     def test_not_where_the_controller_reports_nothing(self) -> None:
-        """Manifests of policies are no reason to expect any mark."""
         assert rules(check(ATTACHED + limit())) == ["GWP3002"]
 
     def test_a_mark_that_is_missing(self) -> None:
-        """On what the policy affects."""
         [finding] = check(ATTACHED + self.POLICY)
         assert (finding.rule, finding.severity, str(finding.subject)) == ("GWP3006", "info", "HTTPRoute shop/checkout")
         assert finding.message == (
@@ -505,7 +476,6 @@ class TestMarks:
         )
 
     def test_a_mark_that_is_left(self) -> None:
-        """Where no policy is any more, or none that works here."""
         marked = WORLD + route(parents(ACCEPTED, RESOLVED, self.MARK))
         other = limit(condition("Accepted", "False", "TargetNotFound"), target="cart")
         [finding] = check(marked + other, complete=True)
@@ -522,12 +492,10 @@ class TestMarks:
         assert finding.message.endswith("is unknown: no RateLimitPolicy was read")
 
     def test_other_conditions_that_are_called_so(self) -> None:
-        """Nobody knows what they mean."""
         for mark in (condition("example.com/ColorPolicyAffected"), self.MARK.replace('"True"', '"False"')):
             assert check(WORLD + route(parents(ACCEPTED, RESOLVED, mark)), complete=True) == []
 
     def test_marks_of_several_kinds(self) -> None:
-        """Each is about its own policies."""
         auth = self.POLICY.replace("RateLimit", "Auth").replace(
             "limits: {all: {rates: [{limit: 10, window: 1s}]}}", "rules: {}"
         )
@@ -571,7 +539,6 @@ spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: 
                 assert findings[0].field == 'metadata.annotations["example.com/colors"]'
 
     def test_a_mark_with_another_status(self) -> None:
-        """It says the opposite then."""
         mark = self.MARK.replace('"True"', '"False"')
         [finding] = check(WORLD + route(parents(ACCEPTED, RESOLVED, mark)) + self.POLICY)
         assert finding.message == "kuadrant.io/RateLimitPolicyAffected is False, and should be True"
@@ -581,14 +548,12 @@ class TestObjects:
     """GWP3008, GWP3009 and GWP3013: what is said against Gateways, listeners and routes."""
 
     def test_not_what_follows_from_the_manifests(self) -> None:
-        """Rules about these say why."""
         refused = parents(condition("Accepted", "False", "NotAllowedByListeners"), RESOLVED)
         world = gateway_class(status(ACCEPTED)) + gateway(FINE, routes="Same") + SERVICE
         assert check(world + route(refused)) == []
         assert check(world + route(refused), complete=True) == []
 
     def test_not_what_repeats_what_is_said_of_a_listener(self) -> None:
-        """Nor that a listener is not programmed, of a Gateway that is not accepted."""
         listener = f"{{name: http, conditions: [{condition('Accepted', 'False', 'PortUnavailable')}, {RESOLVED}]}}"
         whole = status(
             condition("Accepted", "True", "ListenersNotValid"),
@@ -611,7 +576,6 @@ class TestObjects:
         ]
 
     def test_not_what_other_rules_are_about(self) -> None:
-        """Each such condition has its own."""
         for type_ in ("OverlappingTLSConfig", "InsecureFrontendValidationMode"):
             reported = status(ACCEPTED, condition(type_), listeners=HTTP)
             assert check(gateway_class(status(ACCEPTED)) + gateway(reported), "GWP3008") == []
@@ -621,7 +585,6 @@ class TestObjects:
         assert rules(check(gateway_class(status(ACCEPTED)) + gateway(certificates), "GWP3008")) == ["GWP3008"]
 
     def test_what_only_the_controller_knows(self) -> None:
-        """Once for a place, by what causes the rest."""
         reported = status(ACCEPTED, condition("Programmed", "False", "AddressNotAssigned"), listeners=HTTP)
         [finding] = check(gateway_class(status(ACCEPTED)) + gateway(reported))
         assert (finding.rule, finding.field) == ("GWP3008", "status.conditions[1]")
@@ -632,25 +595,21 @@ class TestObjects:
         assert finding.field == "status.listeners[0].conditions[2]"
 
     def test_a_warning_about_a_policy(self) -> None:
-        """As Envoy Gateway has it for settings that are deprecated."""
         world = OF_ENVOY
         warning = condition("Warning", "True", "DeprecatedField", message="rateLimit.type is deprecated")
         [finding] = check(world + traffic(ancestors(ACCEPTED, warning, controller=ENVOY)), complete=True)
         assert (finding.rule, finding.reason) == ("GWP3008", "DeprecatedField")
 
     def test_pending_but_not_for_long(self) -> None:
-        """The time of the transition in the defaults of definitions is none."""
         created = ', creationTimestamp: "2026-01-01T11:58:00Z"'
         assert check(gateway_class(status(PENDING), created), now=NOON) == []
         moved = condition("Accepted", "Unknown", "Pending", lastTransitionTime='"2026-01-01T11:58:00Z"')
         assert check(gateway_class(status(moved)), now=NOON) == []
 
     def test_pending_below_a_class_that_is_not_there(self) -> None:
-        """That is the cause, which is another rule's."""
         assert check(gateway(status(PENDING)), "GWP3009", complete=True) == []
 
     def test_pending_below_a_gateway_that_is_pending(self) -> None:
-        """The same controller has not come to it."""
         listeners = f"""---
 apiVersion: gateway.networking.k8s.io/v1
 kind: ListenerSet
@@ -664,7 +623,6 @@ spec:
         assert [str(finding.subject) for finding in check(manifests + status(PENDING))] == ["Gateway infra/public"]
 
     def test_pending_without_a_class(self) -> None:
-        """A Gateway must name one."""
         nameless = gateway(status(PENDING)).replace("gatewayClassName: public", "addresses: []")
         assert rules(check(nameless, "GWP3009")) == ["GWP3009"]
 
@@ -682,7 +640,6 @@ spec:
         assert finding.message == "Accepted and Programmed have been Unknown (Pending): no controller has taken it up"
 
     def test_a_part_of_a_route(self) -> None:
-        """What serves, by how the message begins."""
         words = {
             '"Dropped Rule 2"': "Dropped Rule 2; its other rules serve",
             '"Fall Back to generation 3."': (
@@ -701,12 +658,10 @@ class TestWhatIsLeft:
     """GWP3010 to GWP3012: entries for what is not there, and numbers."""
 
     def test_a_route_that_delegates_is_a_parent_without_being_named(self) -> None:
-        """So that its entry is no orphan."""
         above = parents(ACCEPTED, RESOLVED, ref="kind: HTTPRoute, name: above")
         assert check(WORLD + route(above), "GWP3010") == []
 
     def test_entries_for_what_is_not_there(self) -> None:
-        """Once for each, whatever it says; nothing else is found about it."""
         old = places("parent", (PUBLIC, [ACCEPTED, RESOLVED]), ("name: old, namespace: infra", [REFUSED, RESOLVED]))
         [finding] = check(WORLD + route(old))
         assert (finding.rule, finding.field) == ("GWP3010", "status.parents[1].conditions[0]")
@@ -721,7 +676,6 @@ class TestWhatIsLeft:
         assert finding.message == "example.com/gateway reports for Gateway infra/old, which does not exist"
 
     def test_more_routes_than_were_read(self) -> None:
-        """They may exist, unless all was read."""
         counted = HTTP.replace("name: http", "name: http, attachedRoutes: 3")
         world = gateway_class(status(ACCEPTED)) + gateway(status(ACCEPTED, listeners=counted)) + SERVICE
         manifests = world + route(parents(ACCEPTED, RESOLVED))
@@ -735,7 +689,6 @@ class TestWhatIsLeft:
         assert (finding.severity, finding.field) == ("warning", "status.listeners[0].attachedRoutes")
 
     def test_as_many_as_there_are(self) -> None:
-        """That is fine."""
         counted = HTTP.replace("name: http", "name: http, attachedRoutes: 1")
         world = gateway_class(status(ACCEPTED)) + gateway(status(ACCEPTED, listeners=counted)) + SERVICE
         assert check(world + route(parents(ACCEPTED, RESOLVED))) == []

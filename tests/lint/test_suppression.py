@@ -49,13 +49,11 @@ class World:
         self.linted = LintWorld(analyze(snapshot), self.settings, linted, None, self.lines.comments)
 
     def locate(self, origin: Origin | None, field: str) -> Origin | None:
-        """Where a field is written."""
         line = self.lines.locate(origin, FieldPath.parse(field)) if origin else None
         return replace(origin, line=line) if origin and line else origin
 
     @property
     def suppressions(self) -> tuple[Suppression, ...]:
-        """What is not to be reported."""
         return tuple(self.linted.once(suppressions_of))
 
     def judged(self) -> JudgedFindings:
@@ -86,15 +84,12 @@ UNSUPPRESSED: Final = [("GWP4001", "Gateway shop/public does not exist")]
 
 
 def test_nothing_is_suppressed() -> None:
-    """Where nobody says so."""
     assert annotated().check() == UNSUPPRESSED
     assert annotated("policy.kubectl.dev/ignore-reason: why, example.com/ignore: GWP4001").check() == UNSUPPRESSED
     assert annotated(comment="disregard GWP4001", line=10).check() == UNSUPPRESSED
 
 
 class TestAnnotations:
-    """Of the object that a finding is about."""
-
     @pytest.mark.parametrize(
         ("annotations", "reason"),
         [
@@ -113,7 +108,6 @@ class TestAnnotations:
         assert world.check() == []
 
     def test_of_another_rule_or_object(self) -> None:
-        """It suppresses nothing here."""
         other = (ROUTE % "ignore.policy.kubectl.dev/GWP4001: why").replace("name: menu", "name: other")
         findings = World(f"{ROUTE % ''}---\n{other}").judged().findings
         assert [str(finding.subject) for finding in findings] == ["HTTPRoute shop/menu"]
@@ -121,7 +115,6 @@ class TestAnnotations:
 
     @pytest.mark.parametrize("annotations", ["policy.kubectl.dev/ignore: [GWP4001]", "policy.kubectl.dev/ignore: {}"])
     def test_of_another_type(self, annotations: str) -> None:
-        """It names nothing."""
         said = ("GWP0008", "the suppression names no rule")
         assert sorted(annotated(annotations, selected=("GWP4001",), require_reason=True).check()) == [
             said,
@@ -129,20 +122,16 @@ class TestAnnotations:
         ]
 
     def test_where_annotations_are_none(self) -> None:
-        """They say nothing."""
         for other in ("[]", "x", "1", "{metadata: {}}"):
             assert World((ROUTE % "").replace("{}", other)).suppressions == ()
 
     def test_with_a_key_that_no_path_says(self) -> None:
-        """The place is the annotations."""
         (suppression,) = annotated("'ignore.policy.kubectl.dev/\"x\"': why").suppressions
         assert suppression.field == "metadata.annotations"
         (suppression,) = annotated("ignore.policy.kubectl.dev/GWP4001: why").suppressions
         assert suppression.field == 'metadata.annotations["ignore.policy.kubectl.dev/GWP4001"]'
 
     def test_of_what_is_not_linted(self) -> None:
-        """It is nobody's business here."""
-
         def linted(resource: Resource) -> bool:
             return resource.ref.name != "menu"
 
@@ -150,11 +139,8 @@ class TestAnnotations:
 
 
 class TestComments:
-    """In the file that a finding is in."""
-
     @pytest.mark.parametrize("line", [1, 7, 8, 9, 10, 11, 12])
     def test_where_they_are_about_it(self, line: int) -> None:
-        """On its line, on those of what it stands in, down from its object, and on lines of their own above these."""
         reference = "  parentRefs:\n\n  - group: gateway.networking.k8s.io\n\n    name: public\n"
         lines = f"{(ROUTE % '').partition('  # the entrance')[0]}{reference}".splitlines()
         lines[line - 1] += " # kubectl-policy: ignore GWP4001 not yet there"
@@ -202,11 +188,9 @@ class TestComments:
 
     @pytest.mark.parametrize("comment", ["ignored GWP4001", "ignores", "", "IGNORE GWP4001"])
     def test_what_says_something_else(self, comment: str) -> None:
-        """It is left alone."""
         assert annotated(comment=comment or " ", line=10).suppressions == ()
 
     def test_where_no_path_says_the_field(self) -> None:
-        """The object has a line at least."""
         world = annotated(comment="ignore GWP4001", line=1)
         findings = [replace(finding, field='spec["a"b"]') for finding in findings_in(world.linted)]
         assert [suppression.how for suppression in suppress(world.linted, findings, world.locate).suppressed] == [
@@ -226,8 +210,6 @@ class TestComments:
 
 
 class TestExpiry:
-    """A day up to which a suppression holds."""
-
     NOW: Final = datetime(2026, 12, 31, 12, tzinfo=UTC)
 
     @pytest.mark.parametrize(
@@ -263,15 +245,12 @@ class TestExpiry:
         ],
     )
     def test_it_is_no_part_of_the_reason(self, comment: str, reason: str) -> None:
-        """Wherever it stands."""
         (suppression,) = annotated(comment=comment, line=10, now=self.NOW).suppressions
         assert (suppression.names, suppression.reason) == (("GWP4001",), reason)
         assert suppression.until == date(2027, 1, 1)
 
 
 class TestUnused:
-    """Suppressions that have nothing to suppress."""
-
     def test_of_some_rules(self) -> None:
         """Each is said, and not those that are used."""
         world = annotated(
@@ -281,13 +260,11 @@ class TestUnused:
 
     @pytest.mark.parametrize("name", ["GWP1001", "GWP9001", "GWP3003", "GWP9101", "GWP0007", "GWP0", "GWP", "no-rule"])
     def test_of_what_is_not_checked(self, name: str) -> None:
-        """Or not in every run, or of suppressions themselves, or of no rule at all: nothing is known of that."""
         everything = tuple({rule.id for rule in RULES} - {"GWP1001", "GWP0008"})
         world = annotated(f"ignore.policy.kubectl.dev/{name}: why", selected=everything, ignored=("GWP0008",))
         assert [rule for rule, _ in world.check() if rule == "GWP0007"] == []
 
     def test_what_nobody_wants_to_hear_of(self) -> None:
-        """If it is not checked, or suppressed itself."""
         assert annotated("ignore.policy.kubectl.dev/GWP4004: why", selected=("GWP4",)).judged().unused
         assert not unused_in(
             [annotated("ignore.policy.kubectl.dev/GWP4004: x").judged()], LintSettings(ignored=("GWP0007",))
@@ -320,8 +297,6 @@ class TestUnused:
 
 
 class TestReasons:
-    """Which are asked for."""
-
     @pytest.mark.parametrize(
         ("annotations", "remedy"),
         [
@@ -339,17 +314,13 @@ class TestReasons:
         assert finding.fix.words == remedy
 
     def test_there_is_one(self) -> None:
-        """All is well."""
         assert annotated("ignore.policy.kubectl.dev/GWP4001: why", require_reason=True).check() == []
         assert annotated(comment="ignore GWP4001 why", line=10, require_reason=True).check() == []
 
 
 class TestUnknownRules:
-    """Names that no rule has."""
-
     @staticmethod
     def check(world: World) -> list[Finding]:
-        """What is said of them."""
         return [finding for finding in world.judged().findings if finding.rule == "GWP0008"]
 
     @pytest.mark.parametrize(
@@ -383,6 +354,5 @@ class TestUnknownRules:
         ]
 
     def test_a_long_one(self) -> None:
-        """It is cut."""
         (finding,) = self.check(annotated(f"policy.kubectl.dev/ignore: {'x' * 1000}"))
         assert finding.message == f'there is no rule "{"x" * 40}…"'

@@ -30,7 +30,6 @@ KGATEWAY: Final = "gateway.kgateway.dev"
 def selecting(
     *, namespaces: Json = None, namespace: str = "default", kind: str = "HTTPRoute", **selector: Json
 ) -> Resource:
-    """The policy, with a selector."""
     reference: dict[str, Json] = {"group": GATEWAY_API, "kind": kind, **selector}
     if namespaces is not None:
         reference["namespaces"] = namespaces
@@ -50,13 +49,11 @@ GOLD: Final = build.route("r", labels={"tier": "gold", "team": "shop"})
     ],
 )
 def test_a_selector_that_selects_something(policy: Resource) -> None:
-    """Wherever that is, and also where it may not."""
     assert checked(selector_matches_nothing, GOLD, policy) == []
 
 
 @pytest.mark.parametrize("label", ["${TIER}", "go{{ .ld }}"])
 def test_a_label_to_be_filled_in_may_be_the_one(label: str) -> None:
-    """In the object, or in the selector."""
     findings = checked(
         selector_matches_nothing, build.route(labels={"tier": label}), selecting(matchLabels={"tier": "gold"})
     )
@@ -65,13 +62,11 @@ def test_a_label_to_be_filled_in_may_be_the_one(label: str) -> None:
 
 
 def test_what_may_be_selected_beside_what_is() -> None:
-    """It is no matter whether that is selected."""
     unknown = build.route("s", labels={"tier": "${TIER}"})
     assert checked(selector_matches_nothing, GOLD, unknown, selecting(matchLabels={"tier": "gold"})) == []
 
 
 def test_a_selector_that_selects_nothing() -> None:
-    """In an open world, what it selects may be elsewhere."""
     policy = selecting(matchLabels={"tier": "platinum"})
     assert checked(selector_matches_nothing, GOLD, policy) == [
         Finding(subject=P, field="spec.targetSelectors[0]", message="selects no HTTPRoute in namespace default")
@@ -91,20 +86,17 @@ def test_a_selector_that_selects_nothing() -> None:
     ],
 )
 def test_a_label_that_is_misspelt(policy: Resource, words: str) -> None:
-    """The one that is meant is offered: its value, or its key."""
     (finding,) = checked(selector_matches_nothing, GOLD, policy)
     assert finding.fix == Fix(words=words)
 
 
 @pytest.mark.parametrize("labels", [{"tier": 1}, {"tier": None}, "x", ["tier"]], ids=str)
 def test_labels_of_any_shape(labels: Json) -> None:
-    """They select nothing, or everything."""
     for finding in checked(selector_matches_nothing, GOLD, selecting(matchLabels=labels)):
         assert finding.fix is None
 
 
 def test_a_namespace_for_policies_of_all_namespaces() -> None:
-    """Which one that is, if any, depends on a setting; unless it is told, the policy may select elsewhere."""
     policy = build.policy(
         "p",
         targetSelectors=[{"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"tier": "gold"}}],
@@ -121,7 +113,6 @@ def test_a_namespace_for_policies_of_all_namespaces() -> None:
     [selecting(matchLabels={"tier": "gold"}), selecting(matchExpressions=[{"key": "tier"}]), selecting(kind="")],
 )
 def test_a_selector_that_asks_for_something(policy: Resource) -> None:
-    """Nor does a reference without a kind select anything."""
     assert checked(selector_matches_all, GOLD, policy) == []
 
 
@@ -140,13 +131,11 @@ def test_a_selector_that_asks_for_nothing() -> None:
 
 
 def test_a_selector_that_asks_for_nothing_anywhere() -> None:
-    """Then there is no namespace to be named."""
     (finding,) = checked(selector_matches_all, GOLD, selecting(matchLabels={}, namespaces={"from": "All"}))
     assert finding.message == "selects every HTTPRoute, also those to come: it asks for no label"
 
 
 def test_an_empty_selector_that_selects_nothing() -> None:
-    """As the kind has it, or as there is nothing: that is for the other rule to say."""
     nothing = [known(empty_selector="nothing")]
     assert checked(selector_matches_all, GOLD, selecting(matchLabels={}), profiles=nothing) == []
     assert verdicts(checked(selector_matches_nothing, GOLD, selecting(matchLabels={}), profiles=nothing)) == [True]
@@ -157,7 +146,6 @@ CA: Final = {"validation": {"hostname": "s.example", "wellKnownCACertificates": 
 
 
 def tls(*targets: Json) -> Resource:
-    """A BackendTLSPolicy."""
     return build.resource("BackendTLSPolicy", "p", {"targetRefs": list(targets), **CA})
 
 
@@ -181,12 +169,10 @@ SERVICE: Final = build.service("s", ("web", 80), ("admin", 81))
     ],
 )
 def test_targets_that_are_distinct(policy: Resource) -> None:
-    """Of most kinds, a section and the whole are two targets, and what is selected may be named as well."""
     assert checked(duplicate_target, *SERVED, SERVICE, policy) == []
 
 
 def test_a_target_that_is_named_twice() -> None:
-    """The second reference is what can go, wherever the first one is."""
     policy = build.policy("p", TO_ROUTE, build.target("g"), TO_ROUTE)
     assert checked(duplicate_target, *SERVED, policy) == [
         Finding(
@@ -212,13 +198,11 @@ def test_a_service_and_one_of_its_ports(policy: Resource, message: str) -> None:
 
 
 def test_targets_that_do_not_exist_may_be_the_same() -> None:
-    """It is written there twice."""
     policy = build.policy("p", build.target("x", "HTTPRoute"), build.target("x", "HTTPRoute"))
     assert len(checked(duplicate_target, policy)) == 1
 
 
 def test_one_target_of_a_backend_tls_policy() -> None:
-    """Nor is anything said of other kinds."""
     assert checked(multiple_targetrefs_unsupported, tls(port()), build.policy("p", TO_ROUTE, TO_ROUTE)) == []
 
 
@@ -241,7 +225,6 @@ OLD: Final = build.policy("p", targetRef=TO_ROUTE)
 
 
 def test_the_spelling_that_a_kind_has() -> None:
-    """A kind may have the one alone; and of what a profile does not say, nothing is known."""
     assert checked(deprecated_targetref_singular, OLD) == []
     assert checked(deprecated_targetref_singular, OLD, profiles=[known()]) == []
     assert checked(deprecated_targetref_singular, OLD, defined("targetRef")) == []
@@ -249,7 +232,6 @@ def test_the_spelling_that_a_kind_has() -> None:
 
 
 def test_the_older_spelling_of_two() -> None:
-    """By the definition of the kind, or by its profile."""
     expected = [
         Finding(
             subject=P,
@@ -265,7 +247,6 @@ def test_the_older_spelling_of_two() -> None:
 
 @pytest.mark.parametrize("reference", [TO_ROUTE, {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {}}])
 def test_a_reference_that_names_something(reference: dict[str, Json]) -> None:
-    """By a name, or by labels."""
     assert checked(target_unnamed, GOLD, build.policy("p", reference)) == []
 
 
@@ -294,7 +275,6 @@ def test_a_field_that_a_kind_may_have() -> None:
 
 
 def test_a_field_that_is_misspelt() -> None:
-    """Also where the reference fails."""
     policy = build.policy("p", build.target("g", sectioName="http"), build.target("x", nmespace="infra"))
     findings = checked(target_field_misspelt, *SERVED, policy, profiles=[known()])
     assert [(finding.field, finding.fix) for finding in findings] == [

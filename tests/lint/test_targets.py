@@ -36,32 +36,27 @@ OPEN: Final = build.gateway(allowedListeners={"namespaces": {"from": "All"}})
     ids=lambda reference: str(reference["kind"]),
 )
 def test_what_exists_is_found(reference: dict[str, Json]) -> None:
-    """Whatever it is."""
     assert checked(target_not_found, *SERVED, build.policy("p", reference)) == []
 
 
 @pytest.mark.parametrize("name", ["${ROUTE}", "{{ .name }}", "ROUTE_NAME"])
 def test_a_name_to_be_filled_in_may_be_that_of_anything(name: str) -> None:
-    """It is unknown, even where nothing else exists."""
     findings = checked(target_not_found, *SERVED, build.policy("p", build.target(name, "HTTPRoute")))
     assert verdicts(findings) == [False]
 
 
 def test_a_kind_to_be_filled_in_may_be_any() -> None:
-    """Then nothing is known of the target."""
     findings = checked(target_not_found, *SERVED, build.policy("p", build.target("r", "${KIND}")))
     assert verdicts(findings) == [False]
 
 
 def test_what_could_not_be_read_may_exist() -> None:
-    """A gap in the input leaves room for it."""
     gap = Gap("HTTPRoute", "default", "forbidden")
     findings = checked(target_not_found, *SERVED, build.policy("p", build.target("x", "HTTPRoute")), gaps=[gap])
     assert verdicts(findings) == [False]
 
 
 def test_what_does_not_exist() -> None:
-    """The name is what is wrong, and one that is like it is offered."""
     findings = checked(
         target_not_found, *SERVED, build.route("cart"), build.policy("p", build.target("crat", "HTTPRoute"))
     )
@@ -77,7 +72,6 @@ def test_what_does_not_exist() -> None:
 
 
 def test_a_reference_may_be_the_only_one() -> None:
-    """In the older spelling it is no list."""
     policy = build.policy("p", targetRef=build.target("x", "HTTPRoute"))
     assert said(checked(target_not_found, *SERVED, policy)) == [
         ("spec.targetRef.name", "HTTPRoute default/x does not exist")
@@ -85,7 +79,6 @@ def test_a_reference_may_be_the_only_one() -> None:
 
 
 def test_a_service_that_nothing_refers_to_is_another_matter() -> None:
-    """Where targets exist if routes refer to them, that they do not exist is said only if there is no such object."""
     profile = known(targets_exist="whenReferred")
     policy = build.policy("p", build.target("s", "Service", group=""))
     assert checked(target_not_found, CLASS, GATEWAY, build.service(), policy, profiles=[profile]) == []
@@ -98,13 +91,11 @@ TWO: Final = build.policy("p", TO_ROUTE, build.target("x", "HTTPRoute"))
 
 
 def test_all_targets_exist() -> None:
-    """Then none of them is missing."""
     policy = build.policy("p", TO_ROUTE, build.target("g"))
     assert checked(partial_target_resolution, *SERVED, policy) == []
 
 
 def test_one_of_two_targets_is_missing() -> None:
-    """One rule says so, with what the policy holds for; the other one is for policies that hold for nothing."""
     assert checked(target_not_found, *SERVED, TWO) == []
     assert checked(partial_target_resolution, *SERVED, TWO) == [
         Finding(
@@ -118,7 +109,6 @@ def test_one_of_two_targets_is_missing() -> None:
 
 
 def test_one_of_two_targets_may_be_elsewhere() -> None:
-    """Open worlds give unknowns."""
     assert verdicts(checked(partial_target_resolution, *SERVED, TWO, complete=False)) == [False]
 
 
@@ -132,12 +122,10 @@ def on(section: str, kind: str = "Gateway", name: str = "g", group: str = GATEWA
 
 @pytest.mark.parametrize("policy", [on("http"), on("all", "HTTPRoute", "r"), on("8080", "Service", "s", ""), on("")])
 def test_a_section_that_is_there(policy: Resource) -> None:
-    """Listeners and rules by their names, ports by names or, without one, numbers."""
     assert checked(target_section_not_found, CLASS, GATEWAY, NAMED, build.service(), policy) == []
 
 
 def test_a_section_that_is_not_there() -> None:
-    """It is the name that is wrong, and the section of a similar name is offered."""
     assert checked(target_section_not_found, *SERVED, on("htpp")) == [
         Finding(
             subject=P,
@@ -151,7 +139,6 @@ def test_a_section_that_is_not_there() -> None:
 
 
 def test_one_of_several_sections_is_not_there() -> None:
-    """It is found in its place in the list."""
     policy = build.policy("p", build.target("g", sectionNames=["http", "x"]))
     findings = checked(target_section_not_found, *SERVED, policy)
     assert [(finding.field, finding.fix) for finding in findings] == [("spec.targetRefs[0].sectionNames[1]", None)]
@@ -164,7 +151,6 @@ def test_a_rule_without_a_name_is_not_offered() -> None:
 
 
 def test_a_listener_of_a_listener_set() -> None:
-    """It is none of the Gateway, whose ListenerSet is offered."""
     (finding,) = checked(target_section_not_found, CLASS, OPEN, SETS, on("extra"))
     assert finding.fix == Fix(words="extra is a listener of ListenerSet default/ls, which can be targeted itself")
     assert verdicts(checked(target_section_not_found, CLASS, GATEWAY, SETS, on("extra"))) == [True]
@@ -190,7 +176,6 @@ def test_a_section_in_doubt(policy: Resource) -> None:
     "policy", [on("rule-2", "HTTPRoute", "r"), on("rule-1", "Gateway"), on("9090", "Service", "s", "")]
 )
 def test_a_number_of_nothing(policy: Resource) -> None:
-    """There is no such rule or port."""
     service = build.service("s", ("web", 8080))
     assert verdicts(checked(target_section_not_found, CLASS, GATEWAY, ROUTE, service, policy)) == [True]
 
@@ -206,12 +191,10 @@ FOR_ROUTES: Final = known(declared_targets=kinds("HTTPRoute"))
 
 @pytest.mark.parametrize("profiles", [[], [known()], [known(declared_targets=kinds("HTTPRoute", "Gateway"))]])
 def test_a_kind_that_can_be_targeted(profiles: list[Any]) -> None:
-    """Of kinds without a profile, or whose profile does not say it, nothing is known."""
     assert checked(target_kind_unsupported, *SERVED, on(""), profiles=profiles) == []
 
 
 def test_a_kind_that_cannot_be_targeted() -> None:
-    """What is another kind is not misspelt."""
     assert checked(target_kind_unsupported, *SERVED, on(""), profiles=[FOR_ROUTES]) == [
         Finding(
             subject=P,
@@ -224,7 +207,6 @@ def test_a_kind_that_cannot_be_targeted() -> None:
 
 
 def test_a_kind_that_is_misspelt() -> None:
-    """The one that is meant is offered."""
     (finding,) = checked(target_kind_unsupported, *SERVED, on("", "HTTPRoutes", "r"), profiles=[FOR_ROUTES])
     assert finding.fix == Fix(words="did you mean HTTPRoute?", value="HTTPRoute")
 
@@ -251,7 +233,6 @@ PEARS: Final = build.crd("HTTPRoute", "pears.example.com")
     ],
 )
 def test_a_group_that_may_have_the_kind(policy: Resource, *, complete: bool) -> None:
-    """What other groups have is not known, but by their definitions."""
     assert checked(target_group_wrong, *SERVED, PEARS, policy, complete=complete) == []
 
 
@@ -281,14 +262,12 @@ def test_a_group_that_has_not_the_kind() -> None:
     ],
 )
 def test_other_groups_that_have_not_the_kind(policy: Resource, message: str) -> None:
-    """Those of Kubernetes itself, versions, and a group with a version."""
     for complete in (False, True):
         findings = checked(target_group_wrong, *SERVED, policy, complete=complete)
         assert said(findings) == [("spec.targetRefs[0].group", message)]
 
 
 def test_a_group_that_is_misspelt() -> None:
-    """In a closed world, in which nothing else has it."""
     policy = of_group("gateway.networking.k8.io")
     (finding,) = checked(target_group_wrong, *SERVED, policy)
     assert finding.fix == Fix(words="HTTPRoute is in group gateway.networking.k8s.io", value=GATEWAY_API)
@@ -297,7 +276,6 @@ def test_a_group_that_is_misspelt() -> None:
 
 
 def test_the_wrong_group_for_a_kind_with_a_profile() -> None:
-    """That other group may well have the kind, and policies cannot target it."""
     findings = checked(target_group_wrong, *SERVED, PEARS, of_group("pears.example.com"), profiles=[FOR_ROUTES])
     message = "a ColorPolicy cannot target an HTTPRoute of group pears.example.com, so that the reference is to nothing"
     assert said(findings) == [("spec.targetRefs[0].group", message)]
@@ -311,7 +289,6 @@ def test_a_group_that_is_left_out() -> None:
 
 
 def test_a_kind_that_no_api_serves() -> None:
-    """Where the profile says so, nothing is wrong."""
     profile = known(declared_targets=kinds("HTTPRoute"), virtual_targets=frozenset({GroupKind("a.example", "Host")}))
     policy = of_group("a.example", "Host", "example.com")
     assert checked(target_group_wrong, *SERVED, build.crd("Host", "b.example"), policy, profiles=[profile]) == []
@@ -325,14 +302,12 @@ LET_IN: Final = build.grant(
 
 
 def test_a_reference_that_may_leave_its_namespace() -> None:
-    """By a ReferenceGrant, or as the kind needs none; and one within it may always."""
     assert checked(target_cross_namespace, INFRA, LET_IN, AWAY) == []
     assert checked(target_cross_namespace, INFRA, AWAY, profiles=[known(grant_required=False)]) == []
     assert checked(target_cross_namespace, ROUTE, build.policy("p", TO_ROUTE | {"namespace": "default"})) == []
 
 
 def test_a_reference_that_needs_a_grant() -> None:
-    """That is what to add."""
     (finding,) = checked(target_cross_namespace, INFRA, AWAY)
     assert (finding.field, finding.certain) == ("spec.targetRefs[0].namespace", True)
     assert finding.message == (
@@ -348,7 +323,6 @@ def test_a_reference_that_needs_a_grant() -> None:
 
 
 def test_a_kind_that_never_reaches_another_namespace() -> None:
-    """The policy has to be where its target is, unless what is meant is in its own namespace."""
     closed = [known(cross_namespace=False)]
     (finding,) = checked(target_cross_namespace, INFRA, LET_IN, AWAY, profiles=closed)
     assert finding.message == "ColorPolicy can only target its own namespace default, not infra"
@@ -359,7 +333,6 @@ def test_a_kind_that_never_reaches_another_namespace() -> None:
 
 
 def test_a_namespace_to_be_filled_in_may_be_its_own() -> None:
-    """Then the policy may be in order."""
     policy = build.policy("p", TO_ROUTE | {"namespace": "${NAMESPACE}"})
     assert verdicts(checked(target_cross_namespace, ROUTE, policy, profiles=[known(cross_namespace=False)])) == [False]
 
@@ -376,7 +349,6 @@ GOLD: Final = [
 
 
 def test_what_a_selector_reaches_in_namespaces_that_do_not_let_it_in() -> None:
-    """It is said once for each namespace; a grant has to be for all that is selected there."""
     findings = checked(target_cross_namespace, *GOLD, selecting())
     assert [(finding.severity, [str(it.object) for it in finding.related]) for finding in findings] == [
         ("warning", ["HTTPRoute one/a"]),
@@ -392,7 +364,6 @@ def test_what_a_selector_reaches_in_namespaces_that_do_not_let_it_in() -> None:
 
 
 def test_what_a_selector_reaches_besides() -> None:
-    """Namespaces that let nobody in are as they should be where others do."""
     grant = build.grant(
         namespace="one", sources=[("example.com", "ColorPolicy", "default")], targets=[(GATEWAY_API, "HTTPRoute")]
     )

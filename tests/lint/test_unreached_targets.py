@@ -32,24 +32,20 @@ def related(kind: str, name: str, group: str = GATEWAY_API) -> tuple[Related, ..
 
 @pytest.mark.parametrize("policy", [ON_ROUTE, ON_GATEWAY, build.policy("p", build.target("s", "Service", group=""))])
 def test_a_target_that_gets_requests(policy: Resource) -> None:
-    """With a Gateway of a class that exists; of Services, that is another matter."""
     assert checked(target_unattached, *SERVED, policy) == []
 
 
 def test_a_route_of_the_mesh_gets_requests() -> None:
-    """Its parent is a Service."""
     route = build.route("r", parents=[build.service_parent()])
     assert checked(target_unattached, route, build.service(), ON_ROUTE) == []
 
 
 def test_a_route_on_the_listener_of_a_listener_set() -> None:
-    """If its Gateway lets that in."""
     route = build.route("r", parents=[build.parent("ls", kind="ListenerSet")])
     assert checked(target_unattached, CLASS, OPEN, build.listener_set(), route, ON_ROUTE, ON_SET) == []
 
 
 def test_a_route_to_which_others_delegate() -> None:
-    """It needs no parent of its own."""
     above = build.route("above", rules=[build.rule(build.backend("r", None, kind="HTTPRoute", group=GATEWAY_API))])
     gateway_class = build.gateway_class(controller="kgateway.dev/kgateway")
     assert checked(target_unattached, gateway_class, GATEWAY, above, build.route("r", parents=[]), ON_ROUTE) == []
@@ -62,7 +58,6 @@ def test_a_route_with_the_gateways_of_everybody() -> None:
 
 
 def test_a_route_that_is_attached_to_nothing() -> None:
-    """With the reason why."""
     assert checked(target_unattached, CLASS, GATEWAY, build.route("r", parents=[build.parent("x")]), ON_ROUTE) == [
         Finding(
             subject=P,
@@ -75,7 +70,6 @@ def test_a_route_that_is_attached_to_nothing() -> None:
 
 
 def test_a_route_that_may_be_attached_to_something_elsewhere() -> None:
-    """In an open world, its Gateway may exist."""
     route = build.route("r", parents=[build.parent("x")])
     findings = checked(target_unattached, CLASS, GATEWAY, route, ON_ROUTE, complete=False)
     why = "Gateway default/x is not in the input"
@@ -126,7 +120,6 @@ def test_a_gateway_on_which_nobody_acts(world: list[Resource], why: str) -> None
 
 
 def test_a_route_on_a_gateway_on_which_nobody_acts() -> None:
-    """It is attached, and gets no requests all the same."""
     for profile in (known(), known(controllers=frozenset({OURS}))):
         (finding,) = checked(target_unattached, GATEWAY, ROUTE, ON_ROUTE, profiles=[profile])
         assert finding.message.endswith(": GatewayClass public does not exist")
@@ -141,13 +134,11 @@ def test_a_route_on_a_gateway_on_which_nobody_acts() -> None:
     ],
 )
 def test_a_listener_set_that_is_not_served(gateways: list[Resource], why: str) -> None:
-    """By way of its Gateway."""
     (finding,) = checked(target_unattached, *gateways, build.listener_set(), ON_SET)
     assert finding.message.endswith(f": {why}")
 
 
 def test_a_listener_set_without_a_gateway() -> None:
-    """It names something else, or nothing."""
     listener_set = build.resource("ListenerSet", "ls", {"listeners": [build.listener()]})
     (finding,) = checked(target_unattached, listener_set, ON_SET)
     assert finding.message.endswith(": it names no Gateway")
@@ -166,7 +157,6 @@ def test_many_targets_with_one_reason() -> None:
 
 
 def test_parameters_of_a_gateway_on_which_nobody_acts() -> None:
-    """What is wrong is not in the Gateway's reference to them."""
     profile = known("Settings", attachment="parameters", controllers=frozenset({OURS}))
     parameters: Json = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "p"}}
     settings = build.resource("Settings", "p", {}, group="example.com")
@@ -180,18 +170,15 @@ def test_parameters_of_a_gateway_on_which_nobody_acts() -> None:
     ids=["whole", "listener", "route"],
 )
 def test_a_gateway_with_a_route(policy: Resource) -> None:
-    """It has requests for the policy."""
     assert checked(target_gateway_no_routes, *SERVED, policy) == []
 
 
 def test_a_gateway_with_a_route_on_a_listener_set() -> None:
-    """Its ListenerSets are part of it."""
     route = build.route("r", parents=[build.parent("ls", kind="ListenerSet")])
     assert checked(target_gateway_no_routes, CLASS, OPEN, build.listener_set(), route, ON_GATEWAY, ON_SET) == []
 
 
 def test_a_policy_that_changes_the_gateway_alone() -> None:
-    """It needs no route."""
     assert checked(target_gateway_no_routes, CLASS, GATEWAY, ON_GATEWAY, profiles=[known(direct=True)]) == []
 
 
@@ -203,25 +190,21 @@ def test_a_policy_that_changes_the_gateway_alone() -> None:
     ],
 )
 def test_a_listener_that_serves_something_else(listener: dict[str, Json]) -> None:
-    """What that is, and whether there is any, is not known."""
     assert checked(target_gateway_no_routes, CLASS, build.gateway("g", listener), ON_GATEWAY) == []
 
 
 def test_a_gateway_on_which_nobody_acts_has_no_routes() -> None:
-    """That it has no class is the reason."""
     assert checked(target_gateway_no_routes, GATEWAY, ON_GATEWAY) == []
 
 
 @pytest.mark.parametrize("above", ["g", "ls"])
 def test_a_gateway_that_refuses_its_route(above: str) -> None:
-    """That is what is wrong, and a finding of its own; here or at a ListenerSet that is not let in."""
     kind = "Gateway" if above == "g" else "ListenerSet"
     route = build.route("r", parents=[build.parent(above, "x", kind=kind)])
     assert checked(target_gateway_no_routes, CLASS, GATEWAY, build.listener_set(), route, ON_GATEWAY) == []
 
 
 def test_a_gateway_without_routes() -> None:
-    """In an open world, they may be elsewhere."""
     expected = "no route is attached to Gateway default/g, so that the policy has no effect there"
     assert checked(target_gateway_no_routes, CLASS, GATEWAY, ON_GATEWAY) == [
         Finding(subject=P, field="spec.targetRefs[0]", message=expected, related=related("Gateway", "g"))
@@ -230,7 +213,6 @@ def test_a_gateway_without_routes() -> None:
 
 
 def test_a_listener_without_routes() -> None:
-    """The other one has them all."""
     gateway = build.gateway("g", build.listener(), build.listener("alt", port=81))
     route = build.route("r", parents=[build.parent("g", "http")])
     policy = build.policy("p", build.target("g", section="alt"), build.target("g"))
@@ -243,7 +225,6 @@ def test_a_listener_without_routes() -> None:
 
 
 def test_a_listener_that_a_route_may_mean() -> None:
-    """It is to be filled in."""
     route = build.route("r", parents=[build.parent("g", "${LISTENER}")])
     assert verdicts(checked(target_gateway_no_routes, CLASS, GATEWAY, route, ON_GATEWAY)) == [False]
 
@@ -292,18 +273,15 @@ def test_a_backend_that_routes_name(weight: int) -> None:
     ids=["a mirror", "a mesh", "of the mesh", "an export", "another policy"],
 )  # fmt: skip
 def test_a_backend_that_something_else_refers_to(more: Resource) -> None:
-    """It gets requests by that, or may."""
     assert checked(backend_policy_unreferenced, *ALONE, build.service("other"), more, ON_SERVICE, profiles=[TLS]) == []
 
 
 @pytest.mark.parametrize("profiles", [[], [known(direct=True)], [known(attachment="partly", controllers={OURS})]])
 def test_a_policy_that_may_be_for_a_mesh(profiles: list[Any]) -> None:
-    """Of kinds of nobody that is known to have Gateways, nothing is said."""
     assert checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=profiles) == []
 
 
 def test_a_backend_that_nobody_asks_for() -> None:
-    """In an open world, the routes may be elsewhere."""
     assert checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[TLS]) == [
         Finding(subject=P, field="spec.targetRefs[0]", message=NOBODY_ASKS, related=related("Service", "s", ""))
     ]
@@ -312,14 +290,12 @@ def test_a_backend_that_nobody_asks_for() -> None:
 
 
 def test_a_backend_that_a_route_may_mean() -> None:
-    """Its name is to be filled in."""
     route = build.route("r", rules=[build.rule(build.backend("${BACKEND}"))])
     findings = checked(backend_policy_unreferenced, CLASS, GATEWAY, route, build.service(), ON_SERVICE, profiles=[TLS])
     assert verdicts(findings) == [False]
 
 
 def test_a_backend_of_another_kind() -> None:
-    """Of which it is known that it has ports."""
     target = build.target("b", "Backend", group="gateway.envoyproxy.io")
     backend = build.resource("Backend", "b", {"endpoints": []}, group="gateway.envoyproxy.io")
     findings = checked(backend_policy_unreferenced, *ALONE, backend, build.policy("p", target), profiles=[TLS])
@@ -327,7 +303,6 @@ def test_a_backend_of_another_kind() -> None:
 
 
 def test_a_backend_that_exists_if_routes_refer_to_it() -> None:
-    """Then the policy is not attached at all, and says so in its own words."""
     profile = known(direct=True, controllers=frozenset({OURS}), targets_exist="whenReferred")
     findings = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[profile])
     assert said(findings) == [
@@ -347,7 +322,6 @@ def test_a_target_of_the_own_controllers(profile: Any) -> None:  # noqa: ANN401 
 
 
 def test_a_class_that_was_not_read() -> None:
-    """Nobody knows whose it is; and where it does not exist, that is what is wrong."""
     ours = known(controllers=frozenset({OURS}))
     for complete in (False, True):
         assert checked(foreign_controller, GATEWAY, ROUTE, ON_ROUTE, profiles=[ours], complete=complete) == []
@@ -379,7 +353,6 @@ def test_a_route_of_the_mesh_for_a_policy_of_gateways() -> None:
 
 
 def test_several_routes_of_another_controller() -> None:
-    """One reference selects them."""
     routes = [build.route(name, labels={"a": "b"}) for name in "rst"]
     selector: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}
     ours = known(controllers=frozenset({OURS}))
@@ -389,7 +362,6 @@ def test_several_routes_of_another_controller() -> None:
 
 
 def test_parameters_of_another_controller() -> None:
-    """What is wrong is what names them."""
     profile = known("Settings", attachment="parameters", controllers=frozenset({OURS}))
     parameters: Json = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "p"}}
     settings = build.resource("Settings", "p", {}, group="example.com")

@@ -55,7 +55,6 @@ NOTHING: Final = build.policy("p", color="red")
     ids=["on a route", "on nothing", "in an unknown way", "on all, without references", "a filter"],
 )
 def test_a_policy_that_has_a_target(policy: Resource, profiles: list[Any]) -> None:
-    """Or of which it is not known whether it has, or of which that is said elsewhere."""
     for complete in (False, True):
         assert checked(no_target, *SERVED, policy, profiles=profiles, complete=complete) == []
 
@@ -70,7 +69,6 @@ def test_a_policy_without_a_target(references: Json) -> None:
 
 
 def test_targets_in_a_field_that_is_misspelt() -> None:
-    """The field that is meant is offered."""
     (finding,) = checked(no_target, *SERVED, build.policy("p", targetrefs=[TO_ROUTE]), profiles=[known()])
     assert finding.fix == Fix(words="did you mean targetRefs, not targetrefs?")
     (finding,) = checked(no_target, *SERVED, build.policy("p", color="red"), profiles=[known()])
@@ -81,7 +79,6 @@ BOTH: Final = known(filter_routes=FILTERS)
 
 
 def test_a_policy_that_filters_may_name() -> None:
-    """In an open world, routes elsewhere may do so."""
     assert checked(no_target, CLASS, GATEWAY, naming(), NOTHING, profiles=[BOTH]) == []
     (finding,) = checked(no_target, *SERVED, NOTHING, profiles=[BOTH])
     assert finding.message == "has no target reference and is named by no filter of any route, so it has no effect"
@@ -93,7 +90,6 @@ PARAMETERS: Final = known(attachment="parameters")
 
 
 def test_an_extension_that_something_names() -> None:
-    """A rule of a route, a Gateway, or a GatewayClass; policies are another matter."""
     assert checked(extension_unused, CLASS, GATEWAY, naming(), NOTHING, profiles=[FILTER]) == []
     reference: Json = {"parametersRef": {"group": "example.com", "kind": "ColorPolicy", "name": "p"}}
     assert (
@@ -110,7 +106,6 @@ def test_an_extension_that_something_names() -> None:
     ],
 )
 def test_an_extension_that_nothing_names(profile: Any, message: str) -> None:  # noqa: ANN401 (a profile)
-    """In an open world, something elsewhere may."""
     assert said(checked(extension_unused, *SERVED, NOTHING, profiles=[profile])) == [("spec", message)]
     assert not any(verdicts(checked(extension_unused, *SERVED, NOTHING, profiles=[profile], complete=False)))
 
@@ -124,7 +119,6 @@ SIZED: Final = known(least_sizes={"busy": ("single",)})
 
 
 def weighing(weight: Json) -> Resource:
-    """The policy with a weight."""
     metadata: Json = {"name": "p", "namespace": "default", "annotations": {"example.com/weight": weight}}
     return replace(ON_ROUTE, raw={**ON_ROUTE.raw, "metadata": metadata})
 
@@ -142,12 +136,10 @@ SECRET: Final = build.resource("Secret", "x", {}, group="")
     ],
 )
 def test_a_policy_that_is_valid(policy: Resource, profile: Any) -> None:  # noqa: ANN401 (a profile)
-    """All that it needs is there."""
     assert checked(policy_invalid, *SERVED, SECRET, policy, profiles=[profile]) == []
 
 
 def test_an_object_that_a_policy_needs_and_is_not_there() -> None:
-    """That it is missing, or may not be referred to, is for another rule to say."""
     missing = build.policy("p", TO_ROUTE, auth={"secretRef": {"name": "y"}})
     assert checked(policy_invalid, *SERVED, missing, profiles=[NEEDY]) == []
     away = build.policy("p", TO_ROUTE, auth={"secretRef": {"name": "y", "namespace": "infra"}})
@@ -193,7 +185,6 @@ def test_certificates_of_backends() -> None:
     ],
 )
 def test_a_policy_that_is_invalid(policy: Resource, profile: Any, field: str, message: str) -> None:  # noqa: ANN401 (a profile)
-    """With what is wrong, and what follows."""
     assert checked(policy_invalid, *SERVED, policy, profiles=[profile]) == [
         Finding(
             subject=P,
@@ -206,7 +197,6 @@ def test_a_policy_that_is_invalid(policy: Resource, profile: Any, field: str, me
 
 
 def test_an_invalid_policy_with_several_targets() -> None:
-    """It is one finding."""
     policy = build.policy("p", TO_ROUTE, build.target("g"), busy="4k", single="8k")
     (finding,) = checked(policy_invalid, *SERVED, policy, profiles=[SIZED])
     assert finding.message.endswith("it has no effect on HTTPRoute default/r, Gateway default/g")
@@ -223,13 +213,11 @@ def settings(name: str, kind: str) -> Resource:
 
 
 def test_a_gateway_that_is_valid() -> None:
-    """Or that is not, and nobody cares."""
     assert checked(target_invalid, STRICT, GATEWAY, settings("g", "Gateway")) == []
     assert checked(target_invalid, CLASS, INVALID, build.policy("p", build.target("g"))) == []
 
 
 def test_a_gateway_that_is_not_valid() -> None:
-    """It is ignored, with the policies on it, and on the routes of which it is the only parent."""
     message = "Gateway default/g is not valid: address type pears.example/Tree is not supported"
     findings = checked(target_invalid, STRICT, INVALID, settings("g", "Gateway"))
     assert said(findings) == [("spec.targetRef", message)]
@@ -242,13 +230,11 @@ ENABLED: Final = known(enabled_by=ENABLING)
 
 
 def gateway_with_settings(**spec: Json) -> list[Resource]:
-    """A Gateway with parameters."""
     reference: Json = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "x"}}
     return [CLASS, build.gateway(infrastructure=reference), build.resource("Settings", "x", spec, group="example.com")]
 
 
 def test_a_gateway_that_lets_policies_be_used() -> None:
-    """By its parameters; or they were not read."""
     policy = build.policy("p", build.target("g"))
     world = gateway_with_settings(color={"enable": True})
     assert checked(target_not_enabled, *world, policy, profiles=[ENABLED]) == []
@@ -256,7 +242,6 @@ def test_a_gateway_that_lets_policies_be_used() -> None:
 
 
 def test_a_gateway_that_does_not_let_policies_be_used() -> None:
-    """It is told with the field that has to be set, once for each target."""
     policy = build.policy("p", build.target("g", sectionNames=["http", "http"]))
     assert checked(target_not_enabled, *gateway_with_settings(), policy, profiles=[ENABLED]) == [
         Finding(
@@ -269,7 +254,6 @@ def test_a_gateway_that_does_not_let_policies_be_used() -> None:
 
 
 def test_a_filter_that_can_name_a_policy() -> None:
-    """Of a rule of such a route."""
     assert checked(filter_unsupported, CLASS, GATEWAY, naming(), NOTHING, profiles=[FILTER]) == []
 
 
@@ -290,7 +274,6 @@ def test_a_filter_that_can_name_a_policy() -> None:
     ids=["another route", "of a backend"],
 )
 def test_a_filter_that_cannot_name_a_policy(route: Resource, field: str, message: str) -> None:
-    """What is wrong is the filter, in its route."""
     findings = checked(filter_unsupported, CLASS, GATEWAY, route, NOTHING, profiles=[FILTER])
     assert findings == [
         Finding(
@@ -306,13 +289,11 @@ ALONE: Final = known(overlap="refused")
 
 
 def sharing(name: str, path: str) -> Resource:
-    """A route for a path."""
     matches: Json = [{"path": {"type": "PathPrefix", "value": path}}]
     return build.route(name, hostnames=["a.example"], rules=[build.rule(build.backend(), matches=matches)])
 
 
 def test_routes_that_share_no_requests() -> None:
-    """Or of which a policy targets both, or of a kind to which that is no matter."""
     both = build.policy("p", build.target("r", "HTTPRoute"), build.target("s", "HTTPRoute"))
     apart, shared = [sharing("r", "/a"), sharing("s", "/b")], [sharing("r", "/a"), sharing("s", "/a")]
     for routes, policy, profile in ((apart, ON_ROUTE, ALONE), (shared, both, ALONE), (shared, ON_ROUTE, known())):
@@ -320,7 +301,6 @@ def test_routes_that_share_no_requests() -> None:
 
 
 def test_routes_that_share_requests() -> None:
-    """The policy is for one of them."""
     findings = checked(
         policy_overlap_same_host_path,
         CLASS,
@@ -336,7 +316,6 @@ def test_routes_that_share_requests() -> None:
 
 
 def test_routes_that_may_share_requests() -> None:
-    """A hostname is to be filled in."""
     other = build.route("s", hostnames=["${HOST}"], rules=sharing("s", "/a").raw["spec"]["rules"])  # type: ignore[index,call-overload,arg-type]
     findings = checked(
         policy_overlap_same_host_path, CLASS, GATEWAY, sharing("r", "/a"), other, ON_ROUTE, profiles=[ALONE]
@@ -364,13 +343,11 @@ ELSEWHERE: Final = build.policy("p", build.target("public", "GatewayClass"))
 
 @pytest.mark.parametrize("policy", [*EVERY_WAY, ELSEWHERE])
 def test_few_ancestors(policy: Resource) -> None:
-    """Twelve are far from the limit."""
     assert checked(ancestor_limit, *gateways(12), policy, profiles=[known()]) == []
 
 
 @pytest.mark.parametrize("policy", EVERY_WAY)
 def test_nearly_too_many_ancestors(policy: Resource) -> None:
-    """It is a warning."""
     (finding,) = checked(ancestor_limit, *gateways(13), policy, profiles=[known()])
     assert finding.severity == "warning"
     assert finding.message == (
@@ -389,7 +366,6 @@ def test_too_many_ancestors() -> None:
 
 
 def test_routes_that_others_delegate_to_may_have_more_parents() -> None:
-    """They have those of the routes above them."""
     reference = build.backend("below", None, kind="HTTPRoute", group=GATEWAY_API)
     above = build.route(
         "r", parents=[build.parent(f"g{place:02}") for place in range(13)], rules=[build.rule(reference)]
@@ -410,7 +386,6 @@ OWN: Final = build.route("r", labels={"team": "a"}, rules=[build.rule(build.back
 
 
 def timing(*targets: Json, **spec: Json) -> Resource:
-    """The policy, with a time-out."""
     return build.policy("p", *targets, **{"timeout": "10s", **spec})  # type: ignore[arg-type]
 
 
@@ -420,12 +395,10 @@ def timing(*targets: Json, **spec: Json) -> Resource:
     ids=["the policy says it", "the rule says it", "the policy is a default for all routes"],
 )
 def test_what_is_said_once(route: Resource, policy: Resource) -> None:
-    """Or further up, for those who say nothing themselves."""
     assert checked(filter_and_policy_double, CLASS, GATEWAY, route, build.service(), policy, profiles=[TIMED]) == []
 
 
 def test_what_is_said_twice() -> None:
-    """By the policy, and by the rule, which wins."""
     findings = checked(
         filter_and_policy_double, CLASS, GATEWAY, OWN, build.service(), timing(TO_ROUTE), profiles=[TIMED]
     )
@@ -444,7 +417,6 @@ def test_what_is_said_twice() -> None:
 
 
 def test_what_several_rules_say() -> None:
-    """It is one finding, at the first of them."""
     rules = [build.rule(build.backend(), name=name, timeouts={"request": "2s"}) for name in ("a", "b")]
     route = build.route("r", rules=[build.rule(build.backend()), *rules])
     (finding,) = checked(
@@ -457,7 +429,6 @@ def test_what_several_rules_say() -> None:
 
 
 def test_what_the_route_says_as_a_whole() -> None:
-    """It need not be a field of the rule."""
     route = build.route("r", labels={"team": "a"})
     policy = build.policy("p", TO_ROUTE, owner={"team": "b"})
     (finding,) = checked(filter_and_policy_double, CLASS, GATEWAY, route, build.service(), policy, profiles=[TIMED])
@@ -466,7 +437,6 @@ def test_what_the_route_says_as_a_whole() -> None:
 
 
 def tls(name: str, secret: str, port: int = 443) -> dict[str, Json]:
-    """A listener with a certificate."""
     return build.listener(name, "HTTPS", port, hostname=f"{name}.example", tls={"certificateRefs": [{"name": secret}]})
 
 
@@ -478,7 +448,6 @@ SHARING: Final = known(
 
 
 def test_listeners_with_their_own_certificates() -> None:
-    """And those that share one, for a kind to which that is no matter."""
     policy = build.policy("p", build.target("g"))
     assert (
         checked(target_contended, CLASS, build.gateway("g", tls("a", "x"), tls("b", "y")), policy, profiles=[SHARING])
@@ -489,7 +458,6 @@ def test_listeners_with_their_own_certificates() -> None:
 
 
 def test_listeners_that_share_a_certificate() -> None:
-    """Each pair of them is told once."""
     policy = build.policy("p", build.target("g"))
     findings = checked(
         target_contended, CLASS, build.gateway("g", tls("a", "x"), tls("b", "x")), policy, profiles=[SHARING]
@@ -503,7 +471,6 @@ def test_listeners_that_share_a_certificate() -> None:
     [((1, 2), "came first"), ((None, None), "came first, by name because creationTimestamp is missing")],
 )
 def test_listeners_of_two_policies_that_share_a_certificate(ages: tuple[int | None, int | None], why: str) -> None:
-    """The later one has it in vain."""
     policies = [
         build.policy(name, build.target("g", section=name), age=age) for name, age in zip(("a", "b"), ages, strict=True)
     ]
@@ -517,12 +484,10 @@ WAITING: Final = known(target_status="status.addresses")
 
 
 def with_status(status: Json) -> Resource:
-    """The Gateway with a status."""
     return build.resource("Gateway", "g", {**GATEWAY.raw["spec"]}, status=status)  # type: ignore[dict-item]
 
 
 def test_a_target_that_has_what_a_policy_waits_for() -> None:
-    """Or the policy waits for nothing, or its target does not exist."""
     policy, ready = build.policy("p", build.target("g")), with_status({"addresses": [{"value": "192.0.2.1"}]})
     assert checked(target_status_missing, CLASS, ready, policy, profiles=[WAITING]) == []
     assert checked(target_status_missing, CLASS, with_status({"x": 1}), policy, profiles=[known()]) == []

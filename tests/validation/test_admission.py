@@ -78,12 +78,10 @@ def test_a_broken_rule(schema: Json, spec: Json, expected: str) -> None:
     ],
 )
 def test_a_rule_that_is_kept(rule: str, spec: Json) -> None:
-    """Also where it does not look at what is absent, or is for changes alone: this is a creation."""
     assert refusals(ruled(rule), spec) == []
 
 
 def test_a_rule_on_changes_that_may_see_nothing() -> None:
-    """Where the old value is optional, it is none."""
     changed = "oldSelf.hasValue() || self.a == 1"
     assert refusals(ruled(changed, optionalOldSelf=True), {"a": 1}) == []
     assert refusals(ruled(changed, optionalOldSelf=True, message="m"), {"a": 2}) == ["spec: Invalid value: m"]
@@ -203,7 +201,6 @@ def test_names_with_signs() -> None:
     ],
 )
 def test_values_have_the_types_of_the_schema(of: Json, value: Json, rule: str) -> None:
-    """As the rules were written for them."""
     assert refusals(ruled(rule, of=of), value) == []
 
 
@@ -226,7 +223,6 @@ UNCHECKED: Final = "spec: whether it satisfies the rule "
     ],
 )
 def test_a_rule_of_which_nobody_knows(schema: Json, spec: Json, why: str) -> None:
-    """It is said to be unchecked: never an exception, and never a refusal."""
     found = problems(schema, spec)
     unsure = [problem.message for problem in found if problem.rule == "schema-unchecked"]
     assert len(unsure) == 1
@@ -250,7 +246,6 @@ PATTERN: Final = "(a?){1000}" * 10
     ],
 )
 def test_a_rule_that_would_run_on(schema: Json, spec: Json, why: str) -> None:
-    """It is stopped, or not begun."""
     (problem,) = doubts(schema, spec, Evaluator(0.1))
     assert why in problem
 
@@ -266,12 +261,10 @@ def test_a_rule_that_would_run_on(schema: Json, spec: Json, why: str) -> None:
     ],
 )
 def test_a_rule_that_only_looks_long(schema: Json, spec: Json) -> None:
-    """What it takes is what counts."""
     assert refusals(schema, spec) == []
 
 
 def test_a_rule_that_takes_too_long_is_not_tried_again() -> None:
-    """Nor is any other one, when there is nothing left to spend; each object says so once."""
     evaluator = Evaluator(0.2)
     slow = "self.all(a, " + " && ".join(["self == self"] * 60) + ")"
     rules: Json = [{"rule": slow, "message": "slow"}, {"rule": "false", "message": "quick"}]
@@ -286,7 +279,6 @@ def test_a_rule_that_takes_too_long_is_not_tried_again() -> None:
 
 
 def test_one_slow_rule_leaves_the_others() -> None:
-    """Each has its own limit; and what ends the process by itself is no different from what is stopped."""
     evaluator = Evaluator(longest=0.1)
     slow = "self.all(a, " + " && ".join(["self == self"] * 60) + ")"
     value: Seen = ["x" for _ in range(5000)]
@@ -309,7 +301,6 @@ def served(*asked: tuple[list[str], Seen]) -> list[tuple[bool | str | None, str,
 
 
 def test_what_the_process_answers() -> None:
-    """A truth value, a text or why there is neither, for each expression of each request; and the time it took."""
     answers = served((["self == 1", "self"], 1), (["self + 'b'"], "a"), (["["], None), (["self == 1"], ...))
     assert [answer[0] for answer in answers] == [True, None, "ab", None, None]
     assert [bool(answer[1]) for answer in answers] == [False, False, False, True, True]
@@ -318,7 +309,6 @@ def test_what_the_process_answers() -> None:
 
 
 def test_what_the_library_refuses_is_answered() -> None:
-    """Text that is no Unicode, in a value, and loops without an end."""
     loops: Seen = ["x" for _ in range(500)]
     answers = served((["self == 'x'"], "\ud800"), (["self.all(a, self.all(b, true))"], loops), (["self.a"], {}))
     assert [answer[0] for answer in answers] == [None, None, None]
@@ -330,25 +320,21 @@ def test_what_the_library_refuses_is_answered() -> None:
     [("1.2.3.4", True), ("fe80::1", True), ("fe80::1%eth0", False), ("::ffff:1.2.3.4", False), ("a.b", False)],
 )
 def test_what_is_an_ip_address(text: str, is_one: bool) -> None:  # noqa: FBT001
-    """Without a zone, and none of version 4 written as one of version 6."""
     assert served((["isIP(self)"], text))[0][0] is is_one
 
 
 def test_where_nothing_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is begun."""
     monkeypatch.delattr(os, "fork")
     why = "on this platform nothing can stop one that takes too long"
     assert doubts(ruled("self.a == 1"), {"a": 1}, Evaluator()) == [f"its rules were not checked: {why}"]
 
 
 def test_what_repeats_in_a_pattern_takes_no_time() -> None:
-    """A regular expression is no program."""
     slow: Json = {"type": "array", "items": {"type": "string", "pattern": "^(a|aa|a?)+$"}}
     assert refusals(slow, ["a" * 5000]) == []
 
 
 def test_a_schema_that_would_run_on() -> None:
-    """Alternatives multiply, so each is paid for."""
     schema: Json = {"items": {"anyOf": [{"type": "string"}] * 100}}
     assert isinstance(schema, dict)
     reported = SchemaCheck(EVALUATOR, 20).problems([1] * 100, schema, FieldPath(("spec",)))
@@ -356,7 +342,6 @@ def test_a_schema_that_would_run_on() -> None:
 
 
 def test_too_many_problems_are_counted() -> None:
-    """Whoever breaks a rule a thousand times has been told after a hundred."""
     schema: Json = {"type": "array", "items": ruled("false", of=STRING)}
     assert len(problems(schema, ["x"] * 100)) == 100
     reported = problems(schema, ["x"] * 1000)
@@ -365,5 +350,4 @@ def test_too_many_problems_are_counted() -> None:
 
 
 def test_a_doubt_is_told_once() -> None:
-    """Of the first field that it is about."""
     assert len(doubts({"type": "array", "items": ruled("isURL(self)", of=STRING)}, ["x"] * 10)) == 1

@@ -74,7 +74,6 @@ _SCHEMAS: Final = st.recursive(st.fixed_dictionaries({}, optional=_KEYWORDS), _w
 @settings(deadline=None)
 @given(schema=_SCHEMAS, spec=_VALUES)
 def test_any_schema_and_any_object(schema: Json, spec: Json) -> None:
-    """Each problem says what is wrong, and is about the object."""
     for problem in problems(schema, spec):
         assert problem.rule in {"schema", "schema-unchecked"}
         assert problem.message.startswith("Thing default/t: ")
@@ -83,14 +82,12 @@ def test_any_schema_and_any_object(schema: Json, spec: Json) -> None:
 @settings(deadline=None)
 @given(schema=_VALUES, spec=_VALUES)
 def test_what_is_no_schema(schema: Json, spec: Json) -> None:
-    """It does not matter either."""
     assert all(problem.subject for problem in problems(schema, spec))
 
 
 @settings(deadline=None)
 @given(spec=_VALUES)
 def test_a_schema_of_a_value(spec: Json) -> None:
-    """The schema that a value was written for takes it."""
     assert [problem for problem in problems(_schema_of(spec), spec) if problem.rule == "schema"] == []
 
 

@@ -18,12 +18,10 @@ PORT: Final[dict[str, Json]] = {"x-kubernetes-int-or-string": True, "anyOf": [IN
 
 
 def obj(required: list[Json] | None = None, **properties: Json) -> dict[str, Json]:
-    """The schema of an object."""
     return {"type": "object", "properties": properties, **({"required": required} if required else {})}
 
 
 def array(items: Json, **keywords: Json) -> dict[str, Json]:
-    """The schema of a list."""
     return {"type": "array", "items": items, **keywords}
 
 
@@ -186,7 +184,6 @@ def test_one_of() -> None:
 
 
 def test_any_of_all_of_and_not() -> None:
-    """Null is not asked."""
     schema: Json = {
         **obj(a={**STRING, "nullable": True, "anyOf": [{"pattern": "x"}, {"pattern": "y"}]}),
         "allOf": [{"required": ["a"]}, {"maxProperties": 1}],
@@ -206,7 +203,6 @@ def test_any_of_all_of_and_not() -> None:
 
 
 def test_lists_whose_items_must_differ() -> None:
-    """The second of each is named, by its keys or as a whole."""
     keys: Json = ["name", "port"]
     named = array(
         {**obj(name=STRING, port=INTEGER, x=STRING), "nullable": True},
@@ -231,7 +227,6 @@ def test_a_long_value_is_cut() -> None:
 
 
 def test_the_fields_are_told() -> None:
-    """A diagnostic names the path and where the object comes from."""
     (problem,) = problems(obj(a=array(obj(["b"], b=INTEGER))), {"a": [{"b": 1}, {"c": 1}]})
     assert (problem.rule, problem.severity, problem.field) == ("schema", "error", "spec.a[1].b")
     assert problem.subject is not None
@@ -280,7 +275,6 @@ def test_a_text_that_is_not_of_a_format(form: str, text: str) -> None:
 
 @pytest.mark.parametrize(("form", "text"), RIGHT)
 def test_a_text_of_a_format(form: str, text: str) -> None:
-    """What cannot be told here counts as right."""
     assert is_of_format(text, form)
 
 
@@ -297,5 +291,4 @@ def test_a_text_of_a_format(form: str, text: str) -> None:
     ],
 )
 def test_a_format_needs_its_type(kind: str, form: str, expected: str) -> None:
-    """Any other is ignored."""
     assert format_of({"type": kind, "format": form}) == expected

@@ -30,13 +30,11 @@ def _messages(resource: Resource, *definitions: Resource) -> list[str]:
 
 
 def test_without_a_definition_nothing_is_refused() -> None:
-    """The built-in schemas hold defaults, not demands."""
     assert _messages(gateway("g", listeners=1)) == []
     assert _messages(gateway("g"), crd("Thing", schema=NEVER), crd("Gateway", schema=NEVER)) == []
 
 
 def test_a_definition_without_a_schema_refuses_nothing() -> None:
-    """Nor does one whose schema cannot be worked with."""
     assert _messages(gateway("g"), crd("Gateway", GATEWAY_API, version="v1")) == []
     endless: dict[str, Json] = {"type": "object", "required": ["never"]}
     endless["allOf"] = [endless]
@@ -44,7 +42,6 @@ def test_a_definition_without_a_schema_refuses_nothing() -> None:
 
 
 def test_one_of_two_definitions_counts() -> None:
-    """The older one, or the first by name; as for defaults."""
     thing = resource("Thing", "t", group="example.com")
     for name, problems_found in (("a", 0), ("z", 1)):
         rival = resource("CustomResourceDefinition", name, crd("Thing").raw["spec"], group="apiextensions.k8s.io")
@@ -79,14 +76,12 @@ def test_a_status_of_its_own_is_not_created() -> None:
 
 
 def test_an_object_that_cannot_be_worked_with() -> None:
-    """Whoever calls from Python can hand over anything."""
     endless: dict[str, Json] = {}
     endless["a"] = endless
     assert doubts({"type": "object"}, endless) == ["it is too large, or too deep, to be checked"]
 
 
 def test_what_is_kept_of_an_object() -> None:
-    """Fields that the schema has; metadata; and all of it where the schema says so."""
     most: dict[str, Json] = {"maxProperties": 1}
     keep: dict[str, Json] = {"x-kubernetes-preserve-unknown-fields": True}
     inner: Json = {"type": "object", "properties": {"a": {"type": "integer"}}, **most}
@@ -139,7 +134,6 @@ def test_without_the_library() -> None:
 
 
 def test_alternatives_that_are_not_known() -> None:
-    """What may be in order is not refused, and what is wrong whatever comes of the rest is."""
     unknown: Json = {"pattern": "("}
     text: dict[str, Json] = {"type": "string"}
     value = "ab"
@@ -152,7 +146,6 @@ def test_alternatives_that_are_not_known() -> None:
 
 
 def test_problems_of_an_object_include_what_would_be_refused() -> None:
-    """So that `describe` shows it."""
     color = policy("p", kind="ColorPolicy", hue="red")
     hues: Json = {"type": "object", "properties": {"hue": {"type": "string", "enum": ["blue"]}}}
     definition = crd("ColorPolicy", schema={"type": "object", "properties": {"spec": hues}})
@@ -171,11 +164,9 @@ def _nested(depth: int) -> object:
 
 @pytest.mark.parametrize("value", [{1: 2}, {"a": {None: 1}}, date(2026, 1, 1), [b"x"], _nested(101), [0] * 300_001])
 def test_what_cannot_be_worked_with(value: object) -> None:
-    """Keys that are no text, types that JSON lacks, and what has no end."""
     assert not is_sound(value)
 
 
 @pytest.mark.parametrize("value", [None, True, 1, 1.5, "x", [], {}, {"a": [1, ("x", {"b": None})]}, _nested(100)])
 def test_what_can_be_worked_with(value: object) -> None:
-    """JSON."""
     assert is_sound(value)

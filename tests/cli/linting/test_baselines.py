@@ -46,7 +46,6 @@ def test_what_is_known(lint: Lint) -> None:
     ],
 )
 def test_it_is_somewhere_else(lint: Lint, here: Path, text: str) -> None:
-    """On other lines, in another file, or at another place in a list: it is the same mistake."""
     assert text != WRONG
     (here / "moved.yaml").write_text(text)
     result = lint("moved.yaml", "--baseline", "known.json", "--ignore", "GWP4008")
@@ -54,7 +53,6 @@ def test_it_is_somewhere_else(lint: Lint, here: Path, text: str) -> None:
 
 
 def test_a_new_mistake(lint: Lint, here: Path) -> None:
-    """It alone counts."""
     (here / "wrong.yaml").write_text(WRONG + LATE)
     result = lint("wrong.yaml", "--baseline", "known.json")
     assert (result.code, result.findings) == (1, ["wrong.yaml:32 error GWP4002 HTTPRoute shop/late"])
@@ -62,7 +60,6 @@ def test_a_new_mistake(lint: Lint, here: Path) -> None:
 
 
 def test_one_that_is_gone(lint: Lint, command: Command) -> None:
-    """Is told, and is no longer written."""
     result = lint("right.yaml", "--baseline", "known.json")
     assert (result.code, result.said("fixed")) == (0, [f"{SECTION}"])
     assert "1 fixed" in result.document["headline"]
@@ -70,7 +67,6 @@ def test_one_that_is_gone(lint: Lint, command: Command) -> None:
 
 
 def test_how_bad_it_is_does_not_matter(lint: Lint) -> None:
-    """What is not shown is written all the same, and what is not checked is not fixed."""
     lint("wrong.yaml", "less.yaml", "--exclude", "x", "--min-severity", "error", "--write-baseline", "all.json")
     assert lint("less.yaml", "--write-baseline", "less.json", "--min-severity", "error").findings == []
     assert lint("less.yaml", "--baseline", "less.json", "--severity", "GWP2005=error").code == 0
@@ -87,7 +83,6 @@ def test_what_is_written_anew_is_all(lint: Lint, here: Path) -> None:
 
 
 def test_what_is_suppressed_is_not_written(lint: Lint, here: Path) -> None:
-    """It needs no second reason not to count."""
     text = WRONG.replace("htp}]", "htp}] # kubectl-policy: ignore GWP4002 soon")
     assert lint("-", "--write-baseline", "none.json", stdin=text).code == 0
     assert json.loads((here / "none.json").read_text())["findings"] == []

@@ -84,7 +84,6 @@ def test_a_revision(lint: Lint, monkeypatch: pytest.MonkeyPatch, folder: str, pa
 
 
 def test_a_security_setting_is_lost(lint: Lint) -> None:
-    """Every object is in order by itself; where the setting was, is told."""
     findings = lint("apps/shop", "--diff-base", "base", "--select", "GWP9101").document["findings"]
     assert [finding["message"] for finding in findings] == [
         "jwt.providers of SecurityPolicy is lost for rule all of HTTPRoute shop/cart"
@@ -128,7 +127,6 @@ def test_a_file_alone(lint: Lint, monkeypatch: pytest.MonkeyPatch, folder: str, 
 
 @pytest.mark.parametrize(("folder", "path"), [("", "tree/overlay"), ("tree/overlay", "."), ("tree/base", "../overlay")])
 def test_files_outside_of_the_folder(lint: Lint, monkeypatch: pytest.MonkeyPatch, folder: str, path: str) -> None:
-    """What an overlay takes in from elsewhere is named as it is from here."""
     monkeypatch.chdir(folder or ".")
     result = lint(path, "--diff-base", "base")
     begins = {"": "tree/base/", "tree/overlay": "../base/", "tree/base": ""}[folder]
@@ -144,7 +142,6 @@ def test_a_file_that_was_broken_before(lint: Lint, monkeypatch: pytest.MonkeyPat
 
 
 def test_it_is_as_bad_as_ever(lint: Lint) -> None:
-    """Options mean the same for what is new."""
     words = ("apps/shop", "--diff-base", "base")
     assert lint(*words, "--fail-on", "never").code == 0
     assert lint(*words, "--select", "GWP4").findings == [f"apps/shop/{MADE}"]
@@ -152,7 +149,6 @@ def test_it_is_as_bad_as_ever(lint: Lint) -> None:
 
 
 def test_the_base_may_have_had_nothing(lint: Lint) -> None:
-    """Then everything is new, which is said."""
     nothing = "there is no such file or folder in base"
     for base, path, why in (
         ("base", "new", f"base:new: {nothing}"),
@@ -166,8 +162,6 @@ def test_the_base_may_have_had_nothing(lint: Lint) -> None:
 
 
 class TestFolders:
-    """The base may be elsewhere on disk."""
-
     @pytest.fixture
     def base(self, tmp_path: Path) -> Path:
         """The same as in the revision `base`."""
@@ -195,7 +189,6 @@ class TestFolders:
         assert result.findings == ["<stdin>:15 error GWP9101 HTTPRoute shop/cart"]
 
     def test_a_file_and_another_one(self, lint: Lint, base: Path) -> None:
-        """They are the same, whatever they are called."""
         result = lint("new/new.yaml", "--diff-base", base / "shop.yaml", "--complete", "--select", "GWP4")
         assert result.said("fixed") == [f"new/new.yaml:6 {PARENT}", f"new/new.yaml:19 {PARENT.replace('cart', 'old')}"]
 
@@ -212,7 +205,6 @@ class TestFolders:
     ],
 )
 def test_what_cannot_be_compared(command: Command, words: list[str], code: int, message: str, hint: str) -> None:
-    """It is said in a line, and how it can be."""
     ended, out, err = command("lint", *words)
     assert (ended, out) == (code, "")
     first, second = err.splitlines()
@@ -221,7 +213,6 @@ def test_what_cannot_be_compared(command: Command, words: list[str], code: int, 
 
 
 def test_no_repository(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There are no revisions."""
     (tmp_path / "all.yaml").write_text(SHOP)
     monkeypatch.chdir(tmp_path)
     code, _, err = command("lint", "all.yaml", "--diff-base", "base")
@@ -229,8 +220,6 @@ def test_no_repository(command: Command, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 class TestOverlays:
-    """What is for several clusters or overlays is compared world by world."""
-
     @pytest.fixture
     def trees(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Folders with an error in what two overlays have in common, and in one of them another policy."""
@@ -249,7 +238,6 @@ class TestOverlays:
     @pytest.mark.usefixtures("trees")
     @pytest.mark.parametrize(("now", "before"), [("one", "two"), ("two", "one"), ("two", "two")])
     def test_an_overlay_more_or_less(self, lint: Lint, now: str, before: str) -> None:
-        """What was in one of them was there."""
         result = lint(now, "--diff-base", before, CHECKED)
         assert (result.findings, result.said("fixed")) == ([], [])
         assert result.said("known") == [f"{now}/base/all.yaml:19 {SECTION}"]
@@ -257,7 +245,6 @@ class TestOverlays:
 
     @pytest.mark.usefixtures("trees")
     def test_worse_in_one_of_them(self, lint: Lint) -> None:
-        """It is said in which."""
         write(Path("two"), {"overlays/prod/more.yaml": OWN, "overlays/prod/kustomization.yaml": MORE})
         result = lint("two", "--diff-base", "one", CHECKED)
         assert result.findings[0] == "two/base/all.yaml:28 error GWP9101 HTTPRoute shop/list"

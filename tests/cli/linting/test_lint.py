@@ -34,24 +34,19 @@ BROKEN = "apiVersion: v1\nkind: Service\n metadata: [x\n"
 
 @pytest.mark.usefixtures("here")
 class TestPaths:
-    """What is linted."""
-
     @pytest.mark.parametrize(
         "words", [("wrong.yaml",), ("-f", "wrong.yaml"), ("--offline", "wrong.yaml"), ("--filename=wrong.yaml",)]
     )
     def test_a_file(self, lint: Lint, words: tuple[str, ...]) -> None:
-        """Named in whichever way."""
         result = lint(*words)
         assert (result.code, result.findings, result.err) == (1, [WRONG], "")
         assert result.document["headline"] == "1 error in 4 objects of 1 file; 1 check could not be made."
         VALIDATOR.validate(result.document)
 
     def test_several(self, lint: Lint) -> None:
-        """Are one world."""
         assert lint("open.yaml", "-f", "platform.yaml").document["headline"] == "No problems in 4 objects of 2 files."
 
     def test_a_folder_and_a_pattern(self, lint: Lint, here: Path) -> None:
-        """All manifests in it, but for those that are excluded."""
         names = [each for each in WORLDS if each != "wrong.yaml"]
         left_out = [word for name in names for word in ("--exclude", name)]
         assert lint(".", *left_out).findings == [WRONG]
@@ -59,7 +54,6 @@ class TestPaths:
         assert lint("w*.yaml").findings == [WRONG]
 
     def test_standard_input(self, lint: Lint) -> None:
-        """Which has lines, too."""
         result = lint("-", stdin=WORLDS["wrong.yaml"])
         assert (result.code, result.findings) == (1, [f"<stdin>:19 {SECTION}"])
 
@@ -84,7 +78,6 @@ class TestPaths:
     def test_nothing_to_lint(
         self, command: Command, here: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
     ) -> None:
-        """Is no world without problems."""
         monkeypatch.setenv("KUBECONFIG", "no-kubeconfig")
         (here / "empty").mkdir()
         (here / "values.yaml").write_text("replicas: 3\n")
@@ -98,7 +91,6 @@ class TestPaths:
         assert (inside.code, inside.findings, inside.document["objects"]) == (0, [], 1)
 
     def test_our_own_documents_are_no_objects(self, lint: Lint, command: Command, here: Path) -> None:
-        """Answers and baselines that somebody keeps beside the manifests."""
         (here / "report.json").write_text(command("lint", "wrong.yaml", "-o", "json").out)
         (here / "policies.yaml").write_text(command("get", "policies", "--offline", "less.yaml", "-Ao", "yaml").out)
         assert command("lint", "wrong.yaml", "--write-baseline", "baseline.json").code == 0
@@ -108,8 +100,6 @@ class TestPaths:
 
 @pytest.mark.usefixtures("here")
 class TestTheOpenWorld:
-    """What is not in the input may exist all the same."""
-
     def test_a_gateway_elsewhere(self, lint: Lint) -> None:
         """It is unknown, and lets nothing fail."""
         result = lint("open.yaml")
@@ -119,7 +109,6 @@ class TestTheOpenWorld:
 
     @pytest.mark.parametrize("words", [["--complete"], ["--config", "complete.yaml"]])
     def test_a_closed_world(self, lint: Lint, here: Path, words: list[str]) -> None:
-        """There it is an error."""
         (here / "complete.yaml").write_text("complete: true\n")
         result = lint("open.yaml", *words)
         assert (result.code, result.findings, result.said("unknown")) == (1, [f"open.yaml:6 {PARENT}"], [])
@@ -127,7 +116,6 @@ class TestTheOpenWorld:
         assert result.document["complete"] is True
 
     def test_what_is_taken_to_exist(self, lint: Lint) -> None:
-        """Is no error in a closed world either."""
         assert lint("open.yaml", "--complete", "--assume-exists", "Gateway/infra/public").code == 0
 
     def test_where_to_look(self, command: Command) -> None:
@@ -142,8 +130,6 @@ class TestTheOpenWorld:
 
 @pytest.mark.usefixtures("here")
 class TestRules:
-    """Which of them count, and how bad what they find is."""
-
     @pytest.mark.parametrize(
         ("words", "found"),
         [
@@ -178,7 +164,6 @@ class TestRules:
         ],
     )
     def test_how_bad_it_is(self, lint: Lint, words: list[str], code: int, severity: str) -> None:
-        """And from which severity on the command fails."""
         result = lint("wrong.yaml", *words)
         assert (result.code, result.findings) == (code, [f"wrong.yaml:19 {severity} GWP4002 HTTPRoute shop/cart"])
 
@@ -240,7 +225,6 @@ class TestWhatCannotBeRead:
 
     @pytest.fixture(autouse=True)
     def broken(self, here: Path) -> None:
-        """A file that is no YAML."""
         (here / "broken.yaml").write_text(BROKEN)
 
     @pytest.mark.parametrize(
@@ -254,7 +238,6 @@ class TestWhatCannotBeRead:
         ],
     )
     def test_a_file_that_is_no_yaml(self, lint: Lint, words: list[str]) -> None:
-        """It is said whichever rules are selected, and however little it is to be."""
         result = lint("right.yaml", "broken.yaml", *words)
         severity = "info" if "parse-error=info" in words else "error"
         assert (result.code, result.findings) == (4, [f"broken.yaml:3 {severity} GWP0004"])
@@ -273,11 +256,9 @@ class TestWhatCannotBeRead:
         assert lint("right.yaml", "broken.yaml", *words).code == code
 
     def test_it_counts_more_than_errors(self, lint: Lint) -> None:
-        """As what was not linted may be worse."""
         assert lint("wrong.yaml", "broken.yaml").code == 4
 
     def test_a_chart_that_is_not_rendered(self, lint: Lint, here: Path) -> None:
-        """Nothing is known of what it makes."""
         (here / "tree").mkdir()
         (here / "tree" / "kustomization.yaml").write_text("resources: [route.yaml, gone.yaml]\nnameSuffix: -x\n")
         (here / "tree" / "route.yaml").write_text(WORLDS["right.yaml"])
@@ -286,7 +267,6 @@ class TestWhatCannotBeRead:
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
     def test_a_file_that_may_not_be_read(self, lint: Lint, here: Path) -> None:
-        """It is named, with the reason."""
         (here / "tree").mkdir()
         (here / "tree" / "right.yaml").write_text(WORLDS["right.yaml"])
         (here / "tree" / "closed.yaml").write_text("")
@@ -298,8 +278,6 @@ class TestWhatCannotBeRead:
 
 @pytest.mark.usefixtures("here")
 class TestHostileInput:
-    """No traceback, and nothing that is printed does anything."""
-
     NAME = "a\x1b[2J\n::error::x ##[error]y <b> | `z` %0A \u202e"
 
     @pytest.mark.parametrize("output", ["text", "json", "github", "markdown", "junit", "sarif", "gitlab", "summary"])
@@ -339,7 +317,6 @@ class TestHostileInput:
         assert len(err.splitlines()) <= 2
 
     def test_a_reader_that_goes_away(self, here: Path) -> None:
-        """Nobody is told of it, and files are written all the same."""
         read, written = os.pipe()
         os.close(read)
         done = subprocess.run(
@@ -354,8 +331,6 @@ class TestHostileInput:
 
 
 class TestClusters:
-    """What a cluster has is linted where no manifests are named."""
-
     @pytest.fixture
     def red(self) -> Iterator[FaultyServer]:
         """One in which all is in order."""
@@ -379,7 +354,6 @@ class TestClusters:
 
     @pytest.mark.usefixtures("here")
     def test_a_kind_that_may_not_be_read(self, lint: Lint, flags: tuple[str, ...], red: FaultyServer) -> None:
-        """Policies may be hidden."""
         for path in ("colorpolicies*", "namespaces/app/colorpolicies*"):
             red.fault(f"/apis/example.com/v1/{path}", faults.status(403, "forbidden"))
         result = lint(*flags, "--select", "GWP4")
@@ -425,7 +399,6 @@ class TestClusters:
     def test_manifests_with_the_cluster_around(
         self, lint: Lint, flags: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """`live` is the cluster of the current context; what is there is not linted."""
         target = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: %s}"
         metadata = "kind: ColorPolicy\nmetadata: {name: %s, namespace: app}"
         red = f"---\napiVersion: example.com/v1\n{metadata}\nspec: {{targetRef: {target}, color: red}}\n"

@@ -82,7 +82,6 @@ class TestWorkflows:
 
     @pytest.fixture(autouse=True)
     def workflow(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        """As its runner says it."""
         monkeypatch.setenv("GITHUB_ACTIONS", "true")
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
 
@@ -112,7 +111,6 @@ class TestWorkflows:
         assert not (tmp_path / "summary.md").exists()
 
     def test_a_file_beside_them(self, command: Command, here: Path) -> None:
-        """Files change nothing about standard output."""
         assert command("lint", "wrong.yaml", "--format", "text=report").out.startswith(ANNOTATION)
         assert (here / "report").read_text().startswith(TEXT.splitlines()[0])
 

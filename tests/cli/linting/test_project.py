@@ -54,13 +54,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """A repository with nothing in it."""
     return alone(tmp_path, monkeypatch)
 
 
 class TestWhatItSays:
-    """All that it may say, and what is wrong with anything else."""
-
     def test_everything(self, here: Path) -> None:
         """Each key has its meaning; paths are relative to the file."""
         (here / ".kubectl-policy.yaml").write_text(EVERYTHING)
@@ -84,7 +81,6 @@ class TestWhatItSays:
 
     @pytest.mark.parametrize("text", ["", "# select: [GWP1]\n", "{}\n", "select: []\n"])
     def test_nothing(self, here: Path, text: str) -> None:
-        """It is as good as none."""
         (here / ".kubectl-policy.yaml").write_text(text)
         assert find_project().settings_with() == LintSettings() == Project().settings_with()
 
@@ -127,8 +123,6 @@ class TestWhatItSays:
 
 
 class TestWhereItIs:
-    """Beside the current directory, or above it."""
-
     def test_in_the_repository(self, tmp_path: Path, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
         """The nearest file counts, up to the root."""
         repository.write("apps/shop/x.yaml", "")
@@ -157,7 +151,6 @@ class TestWhereItIs:
             find_project()
 
     def test_it_cannot_be_read(self, here: Path) -> None:
-        """The message has the reason of the operating system."""
         (here / ".kubectl-policy.yaml").mkdir()
         with pytest.raises(ProfileError, match=r"^\.kubectl-policy\.yaml: cannot be read: Is a directory"):
             find_project()
@@ -170,8 +163,6 @@ class TestWhereItIs:
 
 
 class TestPaths:
-    """What does not count in some files."""
-
     @pytest.mark.parametrize(
         ("rule", "source", "counts"),
         [
@@ -208,8 +199,6 @@ class TestPaths:
 
 
 class TestSettings:
-    """What the command line and the file come to."""
-
     FILE = Project(
         select=("GWP4", "GWP1"),
         ignore=("GWP4001",),
@@ -251,7 +240,6 @@ class TestSettings:
         assert list(by_name.items())[-1] == ("target-not-found", "error")
 
     def test_all_others(self) -> None:
-        """Beat the file."""
         now = datetime(2026, 12, 31, tzinfo=UTC)
         more: dict[str, Any] = {"fail_on": "never", "min_severity": "error", "require_reason": True, "now": now}
         settings = self.FILE.settings_with(**more)
@@ -285,7 +273,6 @@ class TestSettings:
         ],
     )
     def test_what_is_no_rule(self, options: dict[str, Any], message: str, hint: str) -> None:
-        """It is wrong usage."""
         with pytest.raises(UsageError) as refused:
             Project().settings_with(**options)
         assert (refused.value.message, refused.value.hint) == (message, hint)

@@ -504,7 +504,6 @@ class TestWithoutPrograms:
 
     @kubectl
     def test_what_patches_put_right(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lint: Lint) -> None:
-        """Is not wrong, and not decided where they are not applied: in what they patch, and what refers to that."""
         monkeypatch.chdir(write(tmp_path, PUT_RIGHT))
         for options in ((), ("--complete",)):
             assert said(lint(".", *options), "error", "warning") == []
@@ -558,13 +557,10 @@ class TestWithoutPrograms:
 
 
 def _printed(*command: str) -> str:
-    """What a program prints."""
     return subprocess.run(command, capture_output=True, check=True, text=True, timeout=60).stdout  # noqa: S603 (our own words)
 
 
 class TestPipes:
-    """What somebody else rendered is followed back to its files."""
-
     WRONG: Final = Mistake("chart/values.yaml", "name: door", "name: dor", ())
 
     @helm

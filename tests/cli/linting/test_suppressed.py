@@ -80,7 +80,6 @@ def test_a_whole_document(lint: Lint) -> None:
 
 
 def test_it_is_shown_to_who_asks(command: Command, here: Path) -> None:
-    """With the reason."""
     (here / "all.yaml").write_text(commented("ignore GWP4002 soon"))
     result = command("lint", "all.yaml", "--show-all", "--select", "GWP4")
     assert result.code == 0
@@ -98,7 +97,6 @@ def test_what_suppresses_nothing(lint: Lint) -> None:
 
 @pytest.mark.parametrize("words", [["--require-reason"], ["--config", "strict.yaml"]])
 def test_a_reason_may_be_required(lint: Lint, here: Path, words: list[str]) -> None:
-    """By an option, or for all who work on it."""
     (here / "strict.yaml").write_text("require-reason: true\n")
     text = commented("ignore GWP4002")
     assert [finding.split()[2] for finding in lint("-", *words, stdin=text).findings] == ["GWP0012"]
@@ -107,7 +105,6 @@ def test_a_reason_may_be_required(lint: Lint, here: Path, words: list[str]) -> N
 
 
 def test_what_was_suppressed_in_the_base_is_not_new(lint: Lint, here: Path) -> None:
-    """It was there: to take the annotation away makes nothing worse."""
     for folder, text in (("base", annotated(LISTED)), ("now", WRONG)):
         (here / folder).mkdir()
         (here / folder / "all.yaml").write_text(text)

@@ -23,8 +23,6 @@ WRONG = f"route.yaml:6 {SECTION}"
 
 @pytest.mark.usefixtures("here")
 class TestContext:
-    """`--context-from`: it is there, and is not linted."""
-
     @pytest.fixture(autouse=True)
     def around(self, here: Path, command: Command) -> None:
         """A folder and a snapshot with a Gateway, a Service, and a policy without a target."""
@@ -52,7 +50,6 @@ class TestContext:
         assert (result.document["objects"], result.document["files"]) == (1, 1)
 
     def test_what_is_linted_takes_its_place(self, lint: Lint, here: Path) -> None:
-        """An object that is in both is as it is in the input, and is linted."""
         (here / "around" / "route.yaml").write_text(route(section="old"))
         assert lint("route.yaml", "--context-from", "around", "--select", "GWP4").findings == [WRONG]
         (here / "route.yaml").write_text(route())
@@ -74,7 +71,6 @@ class TestContext:
     def test_what_cannot_be_read(
         self, command: Command, monkeypatch: pytest.MonkeyPatch, words: str, message: str
     ) -> None:
-        """Without it, there is no answer."""
         monkeypatch.setenv("KUBECONFIG", "no-kubeconfig")
         code, out, err = command("lint", "route.yaml", "--context-from", words)
         assert (code, out, err.splitlines()[0]) == (3, "", f"error: {message}")
@@ -99,8 +95,6 @@ def test_a_revision_around(lint: Lint, tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("here")
 class TestConfigFiles:
-    """What is said once for all who work on a repository; test_project.py has each key of it."""
-
     def test_it_is_found(self, lint: Lint, here: Path) -> None:
         """Beside where the command is started; another one can be named, and options beat it."""
         (here / ".kubectl-policy.yaml").write_text("ignore: [GWP1]\nseverity: {GWP4002: warning}\n")
@@ -129,7 +123,6 @@ class TestConfigFiles:
         assert err.splitlines()[1:] == ["hint: docs/linting.md describes the config file"]
 
     def test_it_is_not_there(self, command: Command) -> None:
-        """It was asked for."""
         code, _, err = command("lint", "right.yaml", "--config", "nowhere.yaml")
         assert (code, err.splitlines()[0]) == (2, "error: nowhere.yaml: cannot be read: No such file or directory")
 
@@ -141,7 +134,6 @@ class TestConfigFiles:
         assert result.document["findings"][0]["fix"]["words"] == "did you mean target-not-found?"
 
     def test_what_does_not_count_in_some_files(self, lint: Lint, here: Path) -> None:
-        """Nor is it written into a baseline."""
         (here / ".kubectl-policy.yaml").write_text("per-path: [{path: 'wr*', ignore: [GWP4]}]\n")
         assert lint("wrong.yaml", "--write-baseline", "none.json").findings == []
         assert json.loads((here / "none.json").read_text())["findings"] == []
@@ -149,7 +141,6 @@ class TestConfigFiles:
         assert lint("other.yaml").code == 1
 
     def test_what_is_left_out(self, lint: Lint, here: Path) -> None:
-        """With what the command line leaves out."""
         (here / ".kubectl-policy.yaml").write_text("exclude: [open.yaml, less.yaml]\n")
         result = lint(".", "--exclude", "right.yaml", "--exclude", "platform.yaml")
         assert result.findings == [f"wrong.yaml:19 {SECTION}"]
@@ -165,7 +156,6 @@ class TestConfigFiles:
             assert [finding["location"]["path"] for finding in findings] == ["apps/shop/wrong.yaml"]
 
     def test_rules_of_a_team(self, lint: Lint, here: Path) -> None:
-        """They are checked on what is in force, and told by their names."""
         requirement = "{name: token, policies: [SecurityPolicy], fields: [jwt], message: show a token}"
         (here / ".kubectl-policy.yaml").write_text(f"policies: [{requirement}]\n")
         assert lint("less.yaml", "--select", "GWP9").findings == ["less.yaml:15 error GWP9001 HTTPRoute shop/cart"]
@@ -173,8 +163,6 @@ class TestConfigFiles:
 
 @pytest.mark.usefixtures("here")
 class TestPathMap:
-    """Where the source of something rendered is."""
-
     @pytest.mark.parametrize("words", [["--path-map", "rendered/=charts/"], ["--config", "map.yaml"]])
     def test_prefixes(self, lint: Lint, here: Path, words: list[str]) -> None:
         """By an option, or the config file."""
@@ -193,7 +181,6 @@ class TestPathMap:
 
 
 def test_there_is_no_current_directory(command: Command, here: Path) -> None:
-    """Nothing could be said of where files are."""
     folder = here / "gone"
     folder.mkdir()
     with contextlib.chdir(folder):

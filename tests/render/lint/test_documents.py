@@ -13,13 +13,11 @@ if TYPE_CHECKING:
 
 
 def test_everything(snapshot: SnapshotAssertion) -> None:
-    """Nothing is left out."""
     VALIDATOR.validate(document_of(EVERYTHING))
     assert shown(EVERYTHING, "yaml") == snapshot
 
 
 def test_nothing() -> None:
-    """Is said with the same fields."""
     document = cast("dict[str, Any]", document_of(CLEAN))
     VALIDATOR.validate(document)
     assert document.keys() == cast("dict[str, Any]", document_of(EVERYTHING)).keys()
@@ -30,7 +28,6 @@ def test_nothing() -> None:
 
 
 def test_a_finding_has_the_name_of_its_rule_and_the_severity_of_this_run() -> None:
-    """As has the rule."""
     document = cast("dict[str, Any]", document_of(EVERYTHING))
     assert [(finding["rule"], finding["name"], finding["severity"]) for finding in document["findings"][:2]] == [
         ("GWP0004", "", "error"),

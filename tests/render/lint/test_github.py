@@ -23,18 +23,15 @@ if TYPE_CHECKING:
 
 
 def commands(report: Report) -> list[str]:
-    """The annotations."""
     return [line for line in lint_github(report).splitlines() if re.match("::(error|warning|notice) ", line)]
 
 
 def annotation(finding: Finding, report: Report = CLEAN) -> str:
-    """The annotation of a finding."""
     (found,) = commands(replace(report, findings=(finding,)))
     return found
 
 
 def test_small(snapshot: SnapshotAssertion) -> None:
-    """All of it."""
     assert shown(SMALL, "github") == snapshot
 
 
@@ -50,7 +47,6 @@ def test_an_annotation_says_where_and_what() -> None:
 
 
 def test_files_are_told_from_the_root_of_the_repository() -> None:
-    """Wherever the program was started."""
     report = replace(CLEAN, checkout=Checkout(root="/repo", folder="/repo/deploy"))
     assert annotation(replace(MISSING, origin=Origin("./shop,a.yaml", 1)), report).startswith(
         "::error file=deploy/shop%2Ca.yaml,line=1,"
@@ -61,7 +57,6 @@ def test_files_are_told_from_the_root_of_the_repository() -> None:
 
 
 def test_a_step_has_ten_annotations_of_each_severity() -> None:
-    """The last notice says how many more there are; the log has all of them."""
     several = [replace(each, field=f"f{number}") for each in (LIVE, LOST, MISSING) for number in range(12)]
     findings = commands(replace(CLEAN, findings=tuple(several)))
     assert [line.partition(" ")[0] for line in findings] == [*["::error"] * 10, *["::warning"] * 10, *["::notice"] * 10]
@@ -74,12 +69,10 @@ def test_a_step_has_ten_annotations_of_each_severity() -> None:
 
 
 def test_nothing_is_one_line() -> None:
-    """No annotation, and nothing folded."""
     assert shown(CLEAN, "github") == "No problems in 14 objects of 5 files.\n"
 
 
 def test_the_log_says_what_was_not_seen() -> None:
-    """Folded, with the findings."""
     lines = shown(EVERYTHING, "github").splitlines()
     group = lines[lines.index("::group::5 findings") : lines.index("::endgroup::")]
     assert "Could not be seen" in group
@@ -88,7 +81,6 @@ def test_the_log_says_what_was_not_seen() -> None:
 
 
 def test_it_is_obeyed_where_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
-    """Other answers are not, whatever they say."""
     made = lint_github(SMALL)
     assert isinstance(made, Commands)
     terminal.show(made, 100, coloured=False)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.lint.baseline import fingerprinted
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.finding import Rule
 from kubectl_policy.model import Origin, Severity
 from tests.render.lint.reports import CLEAN, EVERYTHING, LIVE, LOST, MISSING, SCOPE, setting_lost
 from tests.render.shown import shown
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def gitlab(*findings: Any, **changes: Any) -> list[dict[str, Any]]:  # noqa: ANN401 (of any type)
-    """The entries of some findings."""
     found: list[dict[str, Any]] = json.loads(shown(replace(CLEAN, findings=findings, **changes), "gitlab"))
     return found
 
@@ -40,14 +39,12 @@ def test_everything(snapshot: SnapshotAssertion) -> None:
     ],
 )
 def test_gitlab_has_severities_of_its_own(severity: Severity, *, guards: bool, wanted: str) -> None:
-    """What is about security is worse."""
     rule = Rule("GWP2001", "error", setting_lost, guards=guards)
     (entry,) = gitlab(replace(LOST, severity=severity), rules=(rule,))
     assert entry["severity"] == wanted
 
 
 def test_gitlab_takes_no_two_entries_with_the_same_fingerprint() -> None:
-    """Each has its own, and keeps it where lines move."""
     several = (MISSING, replace(MISSING, message="another"), LOST, replace(MISSING, field="spec.x"), LIVE)
     findings = [entry["fingerprint"] for entry in gitlab(*fingerprinted(several))]
     assert len({*findings}) == len(several)
@@ -56,7 +53,6 @@ def test_gitlab_takes_no_two_entries_with_the_same_fingerprint() -> None:
 
 
 def test_gitlab_knows_files_from_the_root_on() -> None:
-    """Without a dot before them; what is in no file has a path and a line all the same."""
     (entry,) = gitlab(replace(MISSING, origin=Origin("./a/../b.yaml", 4)))
     assert entry["location"] == {"path": "b.yaml", "lines": {"begin": 4}}
     (entry,) = gitlab(LIVE)

@@ -29,7 +29,6 @@ every_name = pytest.mark.parametrize("name", HOSTILE)
 
 
 def test_every_format_is_offered() -> None:
-    """Text is what is shown where none is asked for."""
     wanted = "text yaml json markdown summary name sarif junit github gitlab"
     assert list(LINT.formats) == wanted.split()
     for name in LINT.formats:
@@ -39,13 +38,11 @@ def test_every_format_is_offered() -> None:
 
 @every_name
 def test_documents_are_what_their_schemas_say(name: str) -> None:
-    """With all names in them."""
     _documents(name)
 
 
 @given(NAMES)
 def test_no_name_breaks_a_document(name: str) -> None:
-    """Nor any other."""
     _documents(name)
 
 
@@ -95,13 +92,11 @@ GITLAB: Final = {
 
 @every_name
 def test_xml_is_well_formed(name: str) -> None:
-    """And as many elements as with any other name."""
     _xml(name)
 
 
 @given(NAMES)
 def test_no_name_breaks_xml(name: str) -> None:
-    """Nor any other."""
     _xml(name)
 
 
@@ -115,13 +110,11 @@ def _xml(name: str) -> None:
 
 @every_name
 def test_a_log_obeys_nothing_else(name: str) -> None:
-    """Than the annotations, and what folds the text of all."""
     _log(name)
 
 
 @given(NAMES)
 def test_no_name_is_a_command(name: str) -> None:
-    """Nor any other."""
     _log(name)
 
 
@@ -154,7 +147,6 @@ def test_markdown_is_text(name: str) -> None:
 
 @given(NAMES)
 def test_no_name_is_markdown(name: str) -> None:
-    """Nor any other."""
     _markdown(name)
 
 

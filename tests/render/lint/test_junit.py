@@ -40,13 +40,11 @@ def suite(report: Report) -> ET.Element:
 
 
 def test_small(snapshot: SnapshotAssertion) -> None:
-    """All of it."""
     assert shown(SMALL, "junit") == snapshot
 
 
 @pytest.mark.parametrize("report", [CLEAN, SMALL, EVERYTHING, *map(hostile, HOSTILE)])
 def test_it_is_as_its_schema_says(report: Report) -> None:
-    """With as many tests as it says, no two of the same name."""
     findings = suite(report)
     tests = findings.findall("testcase")
     assert int(findings.attrib["tests"]) == len(tests)
@@ -58,7 +56,6 @@ def test_it_is_as_its_schema_says(report: Report) -> None:
 
 
 def test_a_rule_that_finds_nothing_is_a_test_that_passed() -> None:
-    """So that a report is never empty, which some readers take for a mistake."""
     assert [test.attrib for test in suite(CLEAN)] == [
         {"classname": "GWP1001 target-not-found", "name": "nothing found"},
         {"classname": "GWP2001 setting-lost", "name": "nothing found"},
@@ -68,7 +65,6 @@ def test_a_rule_that_finds_nothing_is_a_test_that_passed() -> None:
 
 @pytest.mark.parametrize(("fail_on", "failures"), [("never", 0), ("error", 2), ("warning", 3)])
 def test_a_test_fails_of_what_lets_the_run_fail(fail_on: str, failures: int) -> None:
-    """What is less bad is told by a test that passed."""
     findings = suite(replace(SMALL, settings=LintSettings(fail_on=fail_on)))  # type: ignore[arg-type]  # one of these
     assert len(findings.findall("testcase/failure")) == failures
     assert len(findings.findall("testcase/system-out")) == 3 - failures
@@ -91,7 +87,6 @@ def test_a_test_is_called_by_what_stays_when_lines_move() -> None:
 
 
 def test_what_does_not_count_is_skipped_for_a_reason() -> None:
-    """Undecided, known, or suppressed."""
     assert [each.attrib["message"] for each in suite(EVERYTHING).findall("testcase/skipped")] == [
         "could not be decided, as not all that decides it was seen",
         "known since origin/main",

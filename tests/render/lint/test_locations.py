@@ -30,14 +30,12 @@ LINE = Origin("shop.yaml", 14)
     ],
 )
 def test_a_file_is_known_from_the_root_on(source: str, root: str, folder: str, path: str, uri: str) -> None:
-    """Without dots, and with nothing in its URI that means something else there."""
     report, origin = replace(CLEAN, checkout=Checkout(root=root, folder=folder)), Origin(source, 1)
     assert path_of(origin, report) == path
     assert uri_of(origin, MISSING.subject, report) == uri
 
 
 def test_what_is_in_no_file_has_a_place_that_no_file_has() -> None:
-    """By where it was read, and what it is."""
     stdin = Origin("<stdin>", 7)
     assert path_of(LIVE.origin, CLEAN) == path_of(None, CLEAN) == path_of(stdin, CLEAN) == ""
     assert uri_of(stdin, LIVE.subject, CLEAN) == "%3Cstdin%3E/infra/Gateway/public"
@@ -51,7 +49,6 @@ def test_what_is_in_no_file_has_a_place_that_no_file_has() -> None:
 
 
 def test_a_region_is_within_one_line() -> None:
-    """What it holds, if that is known."""
     findings = region_of(LINE, replace(CLEAN, checkout=Checkout(texts={LINE: "  - name: a \n"})))
     assert (findings.line, findings.start, findings.end) == (14, 3, 12)
     for report in (CLEAN, replace(CLEAN, checkout=Checkout(texts={LINE: "   "}))):
@@ -92,7 +89,6 @@ def test_a_value_is_replaced_where_it_stands_once(text: str, field: str, value: 
 
 
 def test_nothing_is_replaced_elsewhere() -> None:
-    """Without a fix, a field or a place."""
     report = replace(CLEAN, checkout=Checkout(texts={LINE: "name: checkot"}))
     assert replaced_region(MISSING, report)
     for finding in (replace(MISSING, fix=None), replace(MISSING, origin=None), replace(MISSING, field="")):

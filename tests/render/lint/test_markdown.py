@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 
 
 def test_everything(snapshot: SnapshotAssertion) -> None:
-    """All of it."""
     assert shown(EVERYTHING, "markdown") == snapshot
 
 
 def test_nothing_is_the_headline_alone() -> None:
-    """With the mark by which it replaces the comment before it."""
     assert LINT.markdown(CLEAN) == (
         "<!-- kubectl-policy lint -->\n"
         "### Gateway API policies and routes\n\n"
@@ -42,18 +40,15 @@ def test_nothing_is_the_headline_alone() -> None:
     ],
 )
 def test_the_mark_tells_worlds_apart(worlds: tuple[str, ...], wanted: str) -> None:
-    """And no name ends it."""
     assert mark(replace(CLEAN, scope=replace(SCOPE, worlds=worlds))) == wanted
 
 
 def test_what_lets_the_run_fail_stands_out() -> None:
-    """Whatever severity that is."""
     assert "| warning |" in LINT.markdown(SMALL)
     assert "| **warning** |" in LINT.markdown(replace(SMALL, settings=LintSettings(fail_on="warning")))
 
 
 def test_files_are_told_from_the_root_of_the_repository() -> None:
-    """As the pull request shows them."""
     report = replace(CLEAN, findings=(MISSING,), checkout=Checkout(root="/repo", folder="/repo/deploy"))
     assert "| `deploy/shop.yaml:14` |" in LINT.markdown(report)
     assert "|  | `BackendTLSPolicy" in LINT.markdown(replace(CLEAN, findings=(replace(MISSING, origin=None),)))
@@ -61,7 +56,6 @@ def test_files_are_told_from_the_root_of_the_repository() -> None:
 
 @pytest.mark.parametrize("limit", [1_000, 2_500, 20_000, LIMIT])
 def test_whole_rows_are_left_out(limit: int) -> None:
-    """The least bad ones; the last line says how many."""
     many = tuple(replace(LOST, message=f"m{number}", related=()) for number in range(1_000))
     text = markdown(replace(CLEAN, findings=(*many, MISSING)), limit, marked=True)
     assert len(text.encode()) <= limit

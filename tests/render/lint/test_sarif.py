@@ -8,9 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 import kubectl_policy
-from kubectl_policy.lint.finding import Finding, Fix, Related
+from kubectl_policy.lint.finding import Finding, Fix, Related, Rule
 from kubectl_policy.lint.report import Checkout, Report
-from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import Origin, Severity
 from kubectl_policy.render.lint.sarif import MAX_DESCRIPTION, MAX_LOCATIONS, MAX_MESSAGE, MAX_RESULTS, lint_sarif
 from tests import build
@@ -48,13 +47,11 @@ def run(report: Report) -> dict[str, Any]:
 
 
 def result(finding: Finding, report: Report = CLEAN) -> dict[str, Any]:
-    """What a finding is."""
     (found,) = run(replace(report, findings=(finding,)))["results"]
     return cast("dict[str, Any]", found)
 
 
 def test_small(snapshot: SnapshotAssertion) -> None:
-    """All of it."""
     assert shown(SMALL, "sarif") == snapshot
 
 
@@ -91,12 +88,10 @@ def test_it_has_what_github_requires(report: Report) -> None:
 
 
 def test_nothing_is_an_empty_list() -> None:
-    """Which says that all that was there is fixed."""
     assert run(CLEAN)["results"] == []
 
 
 def test_each_world_has_a_category() -> None:
-    """One that ends with a slash has no name for the run."""
     assert run(CLEAN)["automationDetails"]["id"] == "kubectl-policy/lint/"
     assert (
         run(replace(CLEAN, scope=replace(SCOPE, worlds=("prod",))))["automationDetails"]["id"]
@@ -105,7 +100,6 @@ def test_each_world_has_a_category() -> None:
 
 
 def test_rules_about_security_are_marked() -> None:
-    """With a score by severity, that of this run."""
     guard = RULES[1]
     scores: dict[Severity, str] = {"error": "8.0", "warning": "5.5", "info": "3.0"}
     for severity, score in scores.items():
@@ -119,13 +113,11 @@ def test_rules_about_security_are_marked() -> None:
 
 
 def test_a_rule_of_another_kind_has_no_subject() -> None:
-    """Its id does not say what it is about."""
     rule = Rule("X1", "error", target_not_found)
     assert run(replace(CLEAN, rules=(rule,)))["tool"]["driver"]["rules"][0]["properties"]["tags"] == ["gateway-api"]
 
 
 def test_the_message_begins_with_a_title_and_links_what_was_read() -> None:
-    """The first sentence is the title; `[words](1)` is a link to the location with that id."""
     findings = result(LOST)
     assert findings["message"]["text"] == (
         "HTTPRoute shop/storefront: jwt.providers is lost for rule api. "
@@ -142,7 +134,6 @@ def test_the_message_begins_with_a_title_and_links_what_was_read() -> None:
 
 
 def test_no_name_is_a_link() -> None:
-    """Whatever brackets are in it."""
     odd = build.ref("Gateway", "a](2)[b", "infra")
     related = Related(object=odd, words="[x](https://example.com)", origin=LINE)
     text = result(replace(LOST, message="[x](1)", related=(related,)))["message"]["text"]
@@ -161,7 +152,6 @@ def test_what_is_in_no_file_has_a_place_all_the_same() -> None:
 
 
 def test_what_is_new_is_marked() -> None:
-    """Where it is known what was there before."""
     assert result(MISSING, replace(CLEAN, scope=replace(SCOPE, since="main")))["baselineState"] == "new"
     assert "baselineState" not in result(MISSING)
 
@@ -174,7 +164,6 @@ def test_the_region_is_what_the_line_holds() -> None:
 
 
 def test_a_value_can_be_replaced_by_a_program() -> None:
-    """Where it is known which text is meant."""
     report = replace(CLEAN, checkout=Checkout(texts={LINE: "      name: checkot"}))
     (fix,) = result(MISSING, report)["fixes"]
     assert fix["description"]["text"] == "did you mean checkout?"
@@ -189,7 +178,6 @@ def test_a_value_can_be_replaced_by_a_program() -> None:
 
 
 def test_more_than_github_takes_is_left_out() -> None:
-    """The least bad results, and it is said how many; of long texts and lists of locations, the rest."""
     many = tuple(replace(LOST, related=(), field=f"f{number}") for number in range(MAX_RESULTS))
     document = cast("dict[str, Any]", lint_sarif(replace(CLEAN, findings=(*many, MISSING))))
     findings = document["runs"][0]
@@ -211,7 +199,6 @@ def test_more_than_github_takes_is_left_out() -> None:
 
 
 def test_what_could_not_be_checked_is_a_notification() -> None:
-    """Which is no alert; what was suppressed, was known or is fixed is none either."""
     findings = run(EVERYTHING)["invocations"][0]["toolExecutionNotifications"]
     assert [finding["level"] for finding in findings] == ["warning", "note"]
     assert findings[1]["associatedRule"] == {"id": "GWP1001"}

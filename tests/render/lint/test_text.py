@@ -43,7 +43,6 @@ TERMINAL = View(terminal=True, width=80)
 
 
 def lines(report: Report, view: View) -> list[str]:
-    """The lines of the text."""
     return shown(report, "text", view).splitlines()
 
 
@@ -56,7 +55,6 @@ def alike(number: int) -> tuple[Finding, ...]:
 
 
 def with_findings(*findings: Finding) -> Report:
-    """A report of some findings."""
     return replace(CLEAN, findings=findings)
 
 
@@ -66,13 +64,11 @@ def test_small(snapshot: SnapshotAssertion) -> None:
 
 
 def test_everything_at_a_terminal(snapshot: SnapshotAssertion) -> None:
-    """What does not count only where all is asked for."""
     assert shown(EVERYTHING, "text", TERMINAL) == snapshot
     assert shown(EVERYTHING, "text", replace(TERMINAL, everything=True)) == snapshot
 
 
 def test_a_line_says_where_how_bad_and_what() -> None:
-    """For a person and for whatever looks for `file:line:`."""
     assert lines(with_findings(MISSING), View(width=40))[:2] == [
         f"shop.yaml:14: error GWP1001 target-not-found: {POLICY}: Service shop/checkot does not exist [TargetNotFound]",
         "    fix: did you mean checkout?",
@@ -80,7 +76,6 @@ def test_a_line_says_where_how_bad_and_what() -> None:
 
 
 def test_what_is_in_no_file_is_told_by_its_field() -> None:
-    """What is in a cluster, and what is no object, too."""
     findings = lines(with_findings(LIVE, UNREADABLE, replace(MISSING, origin=None)), View())
     assert findings[0] == "broken.yaml:3: error GWP0004: a tab; YAML indents with spaces"
     assert findings[1].startswith(
@@ -92,14 +87,12 @@ def test_what_is_in_no_file_is_told_by_its_field() -> None:
 
 
 def test_the_worst_comes_first() -> None:
-    """And what is as bad, by file and line."""
     findings = lines(with_findings(LIVE, LOST, UNGRANTED, MISSING), View())
     severities = [line.split(": ")[1].split(" ")[0] for line in findings if line[:1] not in {" ", ""} and ": " in line]
     assert severities == ["error", "error", "warning", "info"]
 
 
 def test_colour_says_what_the_words_say() -> None:
-    """How bad it is, and where to look."""
     made = render(LINT, SMALL, "text", replace(TERMINAL, coloured=True))
     assert isinstance(made, tuple)
     styles = {span.style: span.text.strip() for line in made for span in line.spans}
@@ -112,7 +105,6 @@ class TestTerminal:
     """Where a screen is short."""
 
     def test_what_is_said_of_several_objects_is_said_once(self) -> None:
-        """With the first of them."""
         assert lines(with_findings(*alike(7)), TERMINAL) == [
             "error GWP1001 target-not-found: Service shop/checkot does not exist",
             "    [TargetNotFound]",
@@ -146,7 +138,6 @@ class TestTerminal:
 
 
 def test_what_is_to_be_added_is_shown_once() -> None:
-    """Ready to be taken, below what needs it first."""
     again = replace(UNGRANTED, subject=POLICY, origin=Origin("shop.yaml", 40))
     findings = lines(with_findings(UNGRANTED, again), View())
     assert findings[1:4] == [
@@ -158,7 +149,6 @@ def test_what_is_to_be_added_is_shown_once() -> None:
 
 
 def test_nothing_is_one_line() -> None:
-    """Whatever is asked for."""
     sentence = "No problems in 14 objects of 5 files.\n"
     assert shown(CLEAN, "text") == sentence
     assert shown(CLEAN, "text", replace(TERMINAL, everything=True)) == sentence
@@ -166,7 +156,6 @@ def test_nothing_is_one_line() -> None:
 
 
 def test_what_was_not_seen_is_said_even_if_nothing_is_wrong() -> None:
-    """Without an empty line at the beginning."""
     assert shown(replace(CLEAN, unseen=(UNSEEN,)), "text", View(width=200)).splitlines() == [
         "Could not be seen",
         "  file bad.yaml (bad.yaml:1): it is broken. To do: fix or leave out this input",
@@ -204,7 +193,6 @@ def test_the_sentence(report: Report, sentence: str) -> None:
 
 
 def test_a_check_that_could_not_be_made_needs_more_input() -> None:
-    """Or somebody who says that there is none; of a cluster that cannot be said."""
     assert lint_headline(replace(CLEAN, unknown=(UNKNOWN,)), hints=True).endswith(
         "; 1 check could not be made (--complete if there is nothing else; --show-all shows them)."
     )
@@ -214,7 +202,6 @@ def test_a_check_that_could_not_be_made_needs_more_input() -> None:
 
 
 def test_the_objects_with_findings() -> None:
-    """As other commands take them, each once."""
     assert [*LINT.names(with_findings(MISSING, LOST, UNGRANTED, UNREADABLE, LIVE))] == [POLICY, ROUTE, GATEWAY]
     assert lines(SMALL, View())[-2] == ""
     assert RULES[0].name in to_text((Line(lint_text(SMALL, View())[0].spans),), 300)
