@@ -10,9 +10,9 @@ from kubectl_policy.lint.settings import LintSettings
 from tests.lint.rule_worlds import snapshot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.finding import Finding, Rule
     from kubectl_policy.profiles import PolicyKindProfile
 
 ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
@@ -133,7 +133,7 @@ def limits(name: str, number: int) -> str:
 
 
 def check(
-    rule: Callable[[LintWorld], Iterable[Finding]],
+    rule: Rule,
     *manifests: str,
     complete: bool = True,
     settings: LintSettings | None = None,
@@ -141,7 +141,7 @@ def check(
 ) -> list[Finding]:
     """What a rule finds in manifests."""
     analysis = analyze(snapshot_of("".join(manifests), complete=complete), profiles=profiles)
-    return list(rule(LintWorld(analysis, settings or LintSettings(), lambda _: True)))
+    return list(rule.check(LintWorld(analysis, settings or LintSettings(), lambda _: True)))
 
 
 def said(findings: Iterable[Finding]) -> list[str]:

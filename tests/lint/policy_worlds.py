@@ -12,9 +12,9 @@ from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.finding import Finding, Rule
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 OURS: Final = "example.com/gateway"
@@ -37,7 +37,7 @@ def kinds(*names: str) -> frozenset[GroupKind]:
 
 
 def checked(
-    rule: Callable[[LintWorld], Iterable[Finding]],
+    rule: Rule,
     *resources: Resource,
     profiles: Sequence[PolicyKindProfile] = (),
     complete: bool = True,
@@ -45,7 +45,7 @@ def checked(
 ) -> list[Finding]:
     """What a rule finds in a world."""
     snapshot = build.snapshot(*resources, complete=complete, gaps=gaps)
-    findings = rule(LintWorld(analyze(snapshot, profiles=profiles), LintSettings(), lambda _: True))
+    findings = rule.check(LintWorld(analyze(snapshot, profiles=profiles), LintSettings(), lambda _: True))
     return list({finding.key: finding for finding in findings}.values())
 
 

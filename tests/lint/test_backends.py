@@ -45,7 +45,7 @@ S: Final = build.service()
 
 def check(*resources: Resource, complete: bool = True) -> list[str]:
     """The ids of the rules that find something for certain, each as often as it does."""
-    every = [(rule.id, checked(rule.check, *resources, complete=complete)) for rule in RULES]
+    every = [(rule.id, checked(rule, *resources, complete=complete)) for rule in RULES]
     return [rule for rule, findings in every for finding in findings if finding.certain]
 
 
@@ -55,13 +55,10 @@ def to(*references: Mapping[str, Json], kind: str = "HTTPRoute", filters: Json =
 
 
 def mirrored(reference: Mapping[str, Json]) -> Resource:
-    """A route that mirrors requests."""
     return to(build.backend(), filters=[{"type": "RequestMirror", "requestMirror": {"backendRef": reference}}])
 
 
 class TestWhatResolves:
-    """Nothing is found of references that lead somewhere, or may."""
-
     @pytest.mark.parametrize("complete", [True, False], ids=["closed", "open"])
     @pytest.mark.parametrize(
         "world",
@@ -80,7 +77,6 @@ class TestWhatResolves:
         ids=["here", "by namespace", "granted", "several", "another kind", "mirrored", "none"],
     )
     def test_in_order(self, world: list[Resource], *, complete: bool) -> None:
-        """Whatever else is not there."""
         assert check(*world, complete=complete) == []
 
     @pytest.mark.parametrize(
@@ -94,19 +90,16 @@ class TestWhatResolves:
         ids=["name", "namespace", "port", "kind"],
     )
     def test_what_is_to_be_filled_in(self, reference: Json) -> None:
-        """It is said once that it is not known."""
         route = build.resource("HTTPRoute", "r", {"rules": [{"backendRefs": [reference]}]})
-        every = [finding for rule in RULES for finding in checked(rule.check, route, S)]
+        every = [finding for rule in RULES for finding in checked(rule, route, S)]
         assert verdicts(every) == [False]
 
     def test_where_somebody_says_that_it_is_there(self) -> None:
-        """Nothing more is known of it."""
         read = build.snapshot(to(build.backend()), to(build.backend(), kind="UDPRoute"), complete=True)
         world = LintWorld(analyze(replace(read, assumed=(AssumedObjects("service"),))), LintSettings(), lambda _: True)
         assert [finding for rule in RULES for finding in rule.check(world)] == []
 
     def test_a_circle_of_routes(self) -> None:
-        """It is another rule's, although the API has the same reason for it."""
         world = (
             delegation.http_route("r", delegation.passing("/", delegation.to("r")), parents=[build.parent()]),
             build.gateway(),
@@ -122,10 +115,7 @@ class TestWhatResolves:
 
 
 class TestMissing:
-    """Backends that are not there."""
-
     def test_one_that_does_not_exist(self) -> None:
-        """A name like it is offered."""
         assert checked(backend_not_found, to(build.backend("checkot")), build.service("checkout")) == [
             Finding(
                 subject=R,
@@ -137,7 +127,6 @@ class TestMissing:
         ]
 
     def test_where_not_all_is_known(self) -> None:
-        """It may exist all the same."""
         route = to(build.backend())
         message = "? Service default/s is not in the input"
         assert said(checked(backend_not_found, route, complete=False)) == [(f"{FIRST}.name", message)]
@@ -170,7 +159,6 @@ class TestMissing:
         ],
     )
     def test_the_share_that_is_lost(self, own: int, other: int, lost: str) -> None:
-        """By its weight."""
         route = to(build.backend("x", weight=own), build.backend(weight=other))
         [finding] = checked(backend_not_found, route, S)
         assert finding.message == f"Service default/x does not exist{lost}"
@@ -188,7 +176,6 @@ class TestMissing:
         assert finding.message.endswith("; requests to this rule are refused, as nothing can let them in")
 
     def test_routes_that_a_rule_would_delegate_to(self) -> None:
-        """There may be one by name, or any."""
         above = (build.gateway(), build.gateway_class(controller=delegation.CONTROLLER))
         both = delegation.passing("/", delegation.to("menu"), delegation.to("drinks"))
         assert said(checked(backend_not_found, delegation.http_route("r", both, parents=[build.parent()]), *above)) == [
@@ -202,7 +189,6 @@ class TestMissing:
         assert (finding.field, finding.fix) == (FIRST, None)
 
     def test_a_mirror(self) -> None:
-        """Requests are served without it."""
         assert checked(mirror_backend_invalid, mirrored(build.backend("t")), S, build.service("tt")) == [
             Finding(
                 subject=R,
@@ -217,8 +203,6 @@ class TestMissing:
 
 
 class TestPorts:
-    """Ports that a Service does not have."""
-
     @pytest.mark.parametrize(
         ("ports", "known", "fix"),
         [
@@ -231,7 +215,6 @@ class TestPorts:
         ids=["one", "many", "by its target", "two by their target", "none"],
     )
     def test_one_that_it_does_not_have(self, ports: list[Mapping[str, Json]], known: str, fix: str) -> None:
-        """What it has is told, and what is likely to be meant."""
         [finding] = checked(backend_port_missing, to(build.backend(port=8080)), build.service("s", *ports))
         assert finding.field == f"{FIRST}.port"
         assert finding.message == (f"Service default/s has no port 8080; {known}; requests to this rule get status 500")
@@ -239,24 +222,19 @@ class TestPorts:
         assert finding.related == (Related(object=S.ref, origin=build.ORIGIN),)
 
     def test_none(self) -> None:
-        """A Service needs one."""
         message = "it names no port of Service default/s; it has 8080; requests to this rule get status 500"
         assert said(checked(backend_port_missing, to(build.backend(port=None)), S)) == [(FIRST, message)]
         assert check(to(build.backend(port=None)), S) == ["GWP5002"]
 
 
 class TestKinds:
-    """Kinds that can be no backends."""
-
     def test_a_kind_of_kubernetes(self) -> None:
-        """It is told whether or not all is known."""
         route = to(build.backend("d", kind="Deployment", group="apps"))
         message = "a Deployment.apps cannot be a backend; requests to this rule get status 500"
         assert said(checked(backend_kind_unsupported, route, complete=False)) == [(f"{FIRST}.kind", message)]
         assert check(route) == ["GWP5003"]
 
     def test_a_kind_that_there_is_nothing_of(self) -> None:
-        """It is told only where all is known."""
         route = to(build.backend("b", None, kind="Bucket", group="example.com"))
         message = "Bucket default/b does not exist, nor does any other Bucket.example.com"
         [finding] = checked(backend_kind_unsupported, route)
@@ -265,8 +243,6 @@ class TestKinds:
 
 
 class TestPermission:
-    """Backends in other namespaces."""
-
     def test_without_a_grant(self) -> None:
         """The one to add is told, and those that are there and do not let it in."""
         grpc = build.grant("rpc", namespace="b", sources=[(GATEWAY_API, "GRPCRoute", "default")])
@@ -292,27 +268,23 @@ class TestPermission:
         assert check(*world) == ["GWP5004"]
 
     def test_where_not_all_is_known(self) -> None:
-        """There may be one; whether the Service is there is not asked besides."""
         route = to(build.backend(namespace="b"))
-        every = [finding for rule in RULES for finding in checked(rule.check, route, complete=False)]
+        every = [finding for rule in RULES for finding in checked(rule, route, complete=False)]
         message = "? whether Service b/s may be referred to is unknown: no ReferenceGrant in the input says so"
         assert said(every) == [(f"{FIRST}.namespace", message)]
 
     def test_a_mirror(self) -> None:
-        """It needs one as well."""
         message = "no ReferenceGrant in namespace b lets it refer to Service b/s; nothing is mirrored"
         world = (mirrored(build.backend(namespace="b")), S, build.service(namespace="b"))
         assert said(checked(ref_not_permitted, *world)) == [(f"{MIRROR}.namespace", message)]
         assert check(*world) == ["GWP5004"]
 
     def test_in_the_mesh(self) -> None:
-        """Most meshes need none."""
         parents = [build.service_parent()]
         route = build.route("r", parents=parents, rules=[build.rule(build.backend(namespace="b"))])
         assert verdicts(checked(ref_not_permitted, route, S, build.service(namespace="b"))) == [False]
 
     def test_to_routes_of_another_namespace(self) -> None:
-        """The grant is for the route by name, or for all."""
         profile = known(
             delegation=DelegationProfile(group="example.com", grant_required=True, every_route="*", evidence=())
         )
@@ -330,8 +302,6 @@ class TestPermission:
 
 
 class TestWeights:
-    """How a rule shares its requests."""
-
     def test_some(self) -> None:
         """One that has a weight is enough; delegating has nothing to do with weights."""
         assert check(to(build.backend(weight=0), build.backend("t")), S, build.service("t")) == []
@@ -354,16 +324,13 @@ class TestWeights:
 
     @pytest.mark.parametrize("weight", [0, 1])
     def test_what_an_api_server_may_have_filled_in(self, weight: int) -> None:
-        """It is none of anybody's own; without any weight is another rule's."""
         assert checked(weight_single_backend, to(build.backend(weight=weight)), S) == []
 
     def test_one_of_several(self) -> None:
-        """It means something."""
         route = to(build.backend(weight=9), build.backend("t"))
         assert checked(weight_single_backend, route, S, build.service("t")) == []
 
     def test_the_only_one(self) -> None:
-        """It means nothing."""
         message = "weight 90 means nothing: Service default/s is the only backend here"
         assert said(checked(weight_single_backend, to(build.backend(weight=90)), S)) == [(f"{FIRST}.weight", message)]
 
@@ -373,7 +340,6 @@ class TestWeights:
         ids=["object", "port", "filters"],
     )
     def test_what_differs(self, other: Mapping[str, Json]) -> None:
-        """By any of these."""
         world = (build.service("s", 8080, 8081), build.service("t"))
         assert checked(duplicate_backendref, to(build.backend(), other), *world) == []
         assert checked(duplicate_backendref, to(other, build.backend()), *world) == []
@@ -385,15 +351,12 @@ class TestWeights:
         assert checked(duplicate_backendref, mirrored(build.backend()), S) == []
 
     def test_the_same_twice(self) -> None:
-        """The later one is told."""
         route = to(build.backend(weight=3), build.backend("t"), build.backend())
         message = f"it names Service default/s as {FIRST} does, so that their weights add up"
         assert said(checked(duplicate_backendref, route, S)) == [("spec.rules[0].backendRefs[2]", message)]
 
 
 class TestProtocols:
-    """Ports that are for something else than a route sends there."""
-
     @pytest.mark.parametrize(
         ("kind", "port"),
         [
@@ -407,18 +370,15 @@ class TestProtocols:
         ],
     )
     def test_what_fits(self, kind: str, port: Mapping[str, Json]) -> None:
-        """Or may do so."""
         world = (to(build.backend(), kind=kind), build.service("s", {"port": 8080, **port}))
         assert checked(app_protocol_mismatch, *world) == []
 
     def test_a_port_for_both(self) -> None:
-        """A number may stand for two ports."""
         both = build.service("s", *({"port": 8080, "protocol": protocol} for protocol in ("TCP", "UDP")))
         assert checked(app_protocol_mismatch, to(build.backend(), kind="UDPRoute"), both) == []
         assert checked(app_protocol_mismatch, to(build.backend()), both) == []
 
     def test_another_kind_of_backend(self) -> None:
-        """Nothing is known of it."""
         route = to(build.backend("b", kind="Bucket", group="example.com"), build.backend("x"), kind="UDPRoute")
         assert checked(app_protocol_mismatch, route, build.resource("Bucket", "b", group="example.com")) == []
 
@@ -435,7 +395,6 @@ class TestProtocols:
         ],
     )
     def test_what_does_not_fit(self, kind: str, port: Mapping[str, Json], message: str) -> None:
-        """Requests fail there."""
         service = build.service("s", {"port": 8080, **port})
         [finding] = checked(app_protocol_mismatch, to(build.backend(), kind=kind), service)
         assert (finding.field, finding.message) == (f"{FIRST}.port", message)
@@ -443,11 +402,10 @@ class TestProtocols:
         assert finding.related == (Related(object=service.ref, field="spec.ports", origin=build.ORIGIN),)
 
     def test_what_the_implementation_lacks(self) -> None:
-        """As it is said to."""
         service = build.service("s", {"port": 8080, "appProtocol": "kubernetes.io/h2c"})
         lacking = Implementation(frozenset({"HTTPRouteBackendProtocolH2C"}))
         analysis = analyze(build.snapshot(to(build.backend()), service, complete=True), implementation=lacking)
-        findings = app_protocol_mismatch(LintWorld(analysis, LintSettings(), lambda _: True))
+        findings = app_protocol_mismatch.check(LintWorld(analysis, LintSettings(), lambda _: True))
         message = "Service default/s#8080 speaks a protocol that needs HTTPRouteBackendProtocolH2C"
         assert said(findings) == [(f"{FIRST}.port", f"{message}; requests to this rule get status 500")]
 
@@ -461,13 +419,10 @@ def endpoint_slice(name: str, states: str, service: str = "s") -> Resource:
 
 
 def endpoints(*subsets: Json) -> Resource:
-    """The Endpoints of a Service."""
     return build.resource("Endpoints", "s", group="", subsets=list(subsets))
 
 
 class TestEndpoints:
-    """Services without any endpoint that is ready."""
-
     @pytest.mark.parametrize(
         "read",
         [
@@ -482,16 +437,13 @@ class TestEndpoints:
         ids=["unread", "ready", "not said", "in another slice", "of another", "slices count", "endpoints"],
     )
     def test_one_is_ready(self, read: list[Resource]) -> None:
-        """Or it is not known."""
         assert checked(backend_no_endpoints, to(build.backend()), S, *read) == []
 
     @pytest.mark.parametrize("reference", [build.backend(weight=0), build.backend(port=1)], ids=["weight", "port"])
     def test_no_request_goes_there(self, reference: Mapping[str, Json]) -> None:
-        """It has no weight, or is wrong otherwise."""
         assert checked(backend_no_endpoints, to(reference), S, endpoint_slice("a", "-")) == []
 
     def test_a_mirror(self) -> None:
-        """Requests are served without it."""
         mirrors = mirrored(build.backend("t"))
         world = (mirrors, S, build.service("t"), endpoint_slice("a", "-", service="t"))
         assert checked(backend_no_endpoints, *world) == []
@@ -502,13 +454,11 @@ class TestEndpoints:
         ids=["not ready", "none", "endpoints", "without addresses"],
     )
     def test_none_is_ready(self, read: list[Resource]) -> None:
-        """Its share of requests fails."""
         message = "no endpoint of Service default/s is ready; requests to this rule get status 503"
         assert said(checked(backend_no_endpoints, to(build.backend()), S, *read)) == [(FIRST, message)]
 
     def test_of_a_service_that_is_only_said_to_exist(self) -> None:
-        """There is nothing to point to."""
         read = build.snapshot(to(build.backend()), endpoint_slice("a", "-"), complete=True)
         assumed = replace(read, assumed=(AssumedObjects("service"),))
         world = LintWorld(analyze(assumed), LintSettings(), lambda _: True)
-        assert list(backend_no_endpoints(world)) == []
+        assert list(backend_no_endpoints.check(world)) == []

@@ -6,7 +6,6 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError
@@ -90,25 +89,6 @@ def _identity(item: Json) -> Json:
     if not any(text_at(item, name) for name in _NAMES):
         return None
     return {name: text_at(item, name) for name in (*_NAMES, *_BESIDE) if text_at(item, name)}
-
-
-class ComparedFindings(Struct, frozen=True, kw_only=True):
-    """Findings that are new or known, and those of an earlier run that are fixed."""
-
-    new: tuple[Finding, ...]
-    known: tuple[Finding, ...]
-    fixed: tuple[Finding, ...]
-
-
-def compare(findings: Iterable[Finding], before: Iterable[Finding]) -> ComparedFindings:
-    """Compare findings with those of an earlier run by their fingerprints."""
-    current, earlier = tuple(findings), tuple(before)
-    now, then = ({finding.fingerprint for finding in some} for some in (current, earlier))
-    return ComparedFindings(
-        new=tuple(finding for finding in current if finding.fingerprint not in then),
-        known=tuple(finding for finding in current if finding.fingerprint in then),
-        fixed=tuple(finding for finding in earlier if finding.fingerprint not in now),
-    )
 
 
 def baseline_of(findings: Iterable[Finding]) -> dict[str, Json]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, cached_property
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast, get_args
 
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.cli.config import PathName
 from kubectl_policy.errors import SourceError, UsageError
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.suppressions import rule_hint
 from kubectl_policy.lint.settings import Level, LintSettings, Requirement, Threshold
@@ -138,18 +139,13 @@ class Project(Struct, frozen=True, kw_only=True, dict=True, rename="kebab"):
         origin = finding.origin
         return not (self.per_path and origin and origin.line) or finding.rule not in self._ignored_in(origin.source)
 
-    @cached_property
-    def _ignored_in(self) -> Callable[[str], frozenset[str]]:
-        """A function from the name of a file to the IDs of rules that do not count in it."""
-
-        @cache
-        def ignored_in(source: str) -> frozenset[str]:
-            path = self._relative(source)
-            matching = [settings for settings in self.per_path if settings.files.match_file(path)]
-            names = {name for settings in matching for name in settings.ignore}
-            return frozenset(rule.id for rule in RULES for name in names if rule.is_called(name))
-
-        return ignored_in
+    @cached_method
+    def _ignored_in(self, source: str) -> frozenset[str]:
+        """Return the IDs of rules that do not count in a file."""
+        path = self._relative(source)
+        matching = [settings for settings in self.per_path if settings.files.match_file(path)]
+        names = {name for settings in matching for name in settings.ignore}
+        return frozenset(rule.id for rule in RULES for name in names if rule.is_called(name))
 
     def _relative(self, source: str) -> str:
         """Return the path of a file relative to the config file."""
@@ -216,12 +212,14 @@ def read_project(file: str) -> Project:
     for key, names in (("select", project.select), ("ignore", project.ignore)):
         steps |= {name: (key, position) for position, name in enumerate(names)}
     folder = Path(file).parent
+    states = ((str(folder / state), state) for state in project.context_from)
     return replace(
         project,
         file=file,
         written={name: Origin(file, document.line_of(field)) for name, field in steps.items()},
         baseline=str(folder / project.baseline) if project.baseline else "",
-        context_from=tuple(_resolve(state, folder) for state in project.context_from),
+        # A state may be something else than a path. (A Path raises OSError for what is too long.)
+        context_from=tuple(path if os.path.exists(path) else state for path, state in states),  # noqa: PTH110
     )
 
 
@@ -233,9 +231,3 @@ def _check_patterns(project: Project, document: Configuration) -> None:
             Exclusions([pattern])
         except UsageError as error:
             document.refuse(field, error.message, _HINT)
-
-
-def _resolve(state: str, folder: Path) -> str:
-    """Return the path of a state from the current directory, or the state as it is if it is not a path."""
-    path = str(folder / state)
-    return path if os.path.exists(path) else state  # noqa: PTH110 (a Path raises OSError for what is too long)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_policy.errors import PolicyError, SourceError, UsageError
-from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
+from kubectl_policy.lint.baseline import baseline_text, read_baseline
 from kubectl_policy.lint.linting import LintFindings, lint_worlds
 from kubectl_policy.lint.report import Checkout, Report, Scope
 from kubectl_policy.lint.rules import RULES
@@ -52,7 +52,6 @@ class LintRun:
         """
         settings, read = self._settings, self._read
         checked = {rule.id: rule for rule in RULES if rule.is_checked(settings)}
-        findings = [finding for finding in self._found.findings if self._project.counts(finding)]
         earlier = [
             replace(finding, name=rule.name, severity=rule.severity)
             for finding in _read_baseline(baseline)
@@ -63,14 +62,13 @@ class LintRun:
             # A finding that was suppressed in the base existed there.
             before = lint_worlds(read.before, settings, lines.locate)
             earlier += [finding for finding in before.every if finding.certain]
-        compared = compare((finding for finding in findings if finding.certain), earlier)
-        fingerprints = {finding.fingerprint for finding in self._found.every}
+        existed = {finding.fingerprint for finding in earlier}
+        exist = {finding.fingerprint for finding in self._found.every}
         # Findings that change the exit code are always reported.
         blinding = {rule.id for rule in RULES if rule.blinds}
-        shown = [
-            finding for finding in findings if settings.shows(finding.severity or "info") or finding.rule in blinding
-        ]
-        new = {finding.fingerprint for finding in compared.new}
+        counted = filter(self._project.counts, self._found.findings)
+        shown = [finding for finding in counted if settings.shows(finding.severity_) or finding.rule in blinding]
+        certain = [finding for finding in shown if finding.certain]
         worlds = read.worlds
         resources = [resource for world in worlds for resource in world.resources]
         # Objects of a cluster have no lines, and the name of the cluster as their source.
@@ -84,12 +82,12 @@ class LintRun:
                 files=len(sources),
                 is_open=state.index.source == "the input" and not state.snapshot.complete,
             ),
-            findings=tuple(finding for finding in shown if finding.certain and finding.fingerprint in new),
+            findings=tuple(finding for finding in certain if finding.fingerprint not in existed),
             unknown=tuple(finding for finding in shown if not finding.certain),
             suppressed=self._found.suppressed,
-            known=tuple(finding for finding in shown if finding.certain and finding.fingerprint not in new),
+            known=tuple(finding for finding in certain if finding.fingerprint in existed),
             # A finding that is suppressed now is not fixed.
-            fixed=tuple(finding for finding in compared.fixed if finding.fingerprint not in fingerprints),
+            fixed=tuple(finding for finding in earlier if finding.fingerprint not in exist),
             rules=tuple(
                 replace(rule, severity=rule.severity_in(settings) or rule.severity) for rule in checked.values()
             ),
