@@ -132,10 +132,7 @@ class TestTargets:
         routes = [build.route("r", kind=kind, rules=rules) for kind in ("HTTPRoute", "GRPCRoute")]
         world = [build.policy("p", build.target("g")), *routes]
         found = asked("colorpolicy", *world, profiles=[named])
-        assert found.targets == (
-            NamedLevel(GATEWAY, references=1),
-            NamedLevel(HTTP_ROUTE, section=True, references=1),
-        )
+        assert found.targets == (NamedLevel(GATEWAY, references=1), NamedLevel(HTTP_ROUTE, section=True, references=1))
         unnamed = replace(named, filter_routes=frozenset())
         assert asked("colorpolicy", *world, profiles=[unnamed]).targets == (NamedLevel(GATEWAY, references=1),)
 

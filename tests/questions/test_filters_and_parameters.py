@@ -349,10 +349,7 @@ class TestTraffic:
     OPEN: Final = resource("HTTPRouteFilter", "closed", {"urlRewrite": {"hostname": {"type": "Backend"}}}, group=ENVOY)
     MATCHES: Final[list[Json]] = [{"path": {"type": "PathPrefix", "value": "/a"}}]
     THERE: Final = route(
-        rules=[
-            rule(backend(), name="a", matches=MATCHES, filters=[filtered("closed")]),
-            rule(backend("t"), name="b"),
-        ]
+        rules=[rule(backend(), name="a", matches=MATCHES, filters=[filtered("closed")]), rule(backend("t"), name="b")]
     )
 
     def lost(self, before: Analysis, *applied: Resource, deleted: Sequence[ObjectRef] = ()) -> list[Any]:
@@ -483,10 +480,7 @@ class TestLists:
 
     @pytest.mark.parametrize(
         ("name", "kind", "hint"),
-        [
-            ("closed", "HTTPRouteFilter", "change the routes instead"),
-            ("own", "EnvoyProxy", "change these instead"),
-        ],
+        [("closed", "HTTPRouteFilter", "change the routes instead"), ("own", "EnvoyProxy", "change these instead")],
     )
     def test_they_cannot_be_given_another_target(self, name: str, kind: str, hint: str) -> None:
         """They name none."""

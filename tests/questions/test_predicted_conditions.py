@@ -447,10 +447,7 @@ class TestMerges:
 
     def test_by_paths(self) -> None:
         """Other kinds tell the same everywhere."""
-        by_paths = kind(
-            StatusProfile(placement="parents", conditions=WORDS),
-            strategy=MergeStrategy.PATCH_DEFAULTS,
-        )
+        by_paths = kind(StatusProfile(placement="parents", conditions=WORDS), strategy=MergeStrategy.PATCH_DEFAULTS)
         world = (build.gateway("h"), build.route("both", parents=[build.parent("g"), build.parent("h")]))
         p = colours("p", build.target("r", "HTTPRoute"), build.target("both", "HTTPRoute"))
         below = build.policy("below", build.target("r", "HTTPRoute", "rule[0]"), age=0, color="red")
@@ -504,12 +501,7 @@ class TestAffected:
         invalid = replace(self.told, least_sizes={"a": ("b",)})
         assert self.affected(invalid, GATEWAY, p) == [("Coloured", "targeted by ColorPolicy default/p")]
         assert (
-            self.affected(
-                replace(invalid, status=StatusProfile(placement="policy", conditions=MORE)),
-                GATEWAY,
-                p,
-            )
-            == []
+            self.affected(replace(invalid, status=StatusProfile(placement="policy", conditions=MORE)), GATEWAY, p) == []
         )
 
     def test_what_is_not_theirs(self) -> None:

@@ -208,10 +208,7 @@ def test_the_gateways_above_a_target() -> None:
 
 def test_each_controller_reports_in_its_own_way_on_its_own() -> None:
     """One on Gateways, the other one on what routes name as parents; neither on what is the other's."""
-    theirs = StatusProfile(
-        placement="gateways",
-        conditions={"accepted": (ConditionWords("Valid", "True", "Valid"),)},
-    )
+    theirs = StatusProfile(placement="gateways", conditions={"accepted": (ConditionWords("Valid", "True", "Valid"),)})
     kind = PolicyKindProfile(
         COLOR, "direct", "profile", status=StatusProfile(placement="parents"), status_by={THEIRS: theirs}
     )
@@ -226,10 +223,7 @@ def test_each_controller_reports_in_its_own_way_on_its_own() -> None:
 
 def test_a_caller_reports_as_the_controller_of_its_own_kind_does() -> None:
     """On a policy in the place of a Gateway; a kind of nobody's is told as usual, and the policy itself always is."""
-    theirs = StatusProfile(
-        placement="parents",
-        conditions={"accepted": (ConditionWords("Valid", "True", "Valid"),)},
-    )
+    theirs = StatusProfile(placement="parents", conditions={"accepted": (ConditionWords("Valid", "True", "Valid"),)})
     kind = PolicyKindProfile(
         COLOR, "direct", "profile", status=StatusProfile(placement="policy"), status_by={THEIRS: theirs}
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
@@ -133,6 +133,11 @@ class PolicyReach(Struct, frozen=True, kw_only=True):
         return self.enforcement is not None
 
 
+_COUNTS: Final = (
+    "The counts of the objects that the policy affects, including `behind`; for other subjects, of the changed objects."
+)
+
+
 class BlastRadius(PolicyReach, frozen=True, kw_only=True):
     """The objects that a policy affects, and the consequences of deleting an object."""
 
@@ -151,15 +156,7 @@ class BlastRadius(PolicyReach, frozen=True, kw_only=True):
         tuple[SettingsReference, ...],
         Meta(description="The settings of other policies that refer to the subject or to objects deleted with it."),
     ] = ()
-    counts: Annotated[
-        ObjectCounts,
-        Meta(
-            description=(
-                "The counts of the objects that the policy affects, including `behind`; for other subjects, of"
-                " the changed objects."
-            )
-        ),
-    ]
+    counts: Annotated[ObjectCounts, Meta(description=_COUNTS)]
     difference: Annotated[
         StateDiff, Meta(description="The difference between the current state and the state without the subject.")
     ]

@@ -62,6 +62,12 @@ class ProblemChanges(Struct, frozen=True, kw_only=True):
     ]
 
 
+_FAILING: Final = (
+    "The routes whose requests newly get an error response, because a policy is not valid any more. Their former"
+    " settings are not among the effects."
+)
+
+
 class StateDiff(Answer, frozen=True, kw_only=True):
     """The differences between two states and their consequences; sorted by name unless stated otherwise."""
 
@@ -76,15 +82,7 @@ class StateDiff(Answer, frozen=True, kw_only=True):
     without_class: Annotated[
         tuple[ObjectRef, ...], Meta(description="The Gateways that no controller manages any more.")
     ] = ()
-    failing: Annotated[
-        tuple[FailingRoute, ...],
-        Meta(
-            description=(
-                "The routes whose requests newly get an error response, because a policy is not valid any more."
-                " Their former settings are not among the effects."
-            )
-        ),
-    ] = ()
+    failing: Annotated[tuple[FailingRoute, ...], Meta(description=_FAILING)] = ()
     enforcement: Annotated[
         tuple[EnforcementChange, ...], Meta(description="The changed enforcement states of policies.")
     ]

@@ -13,7 +13,7 @@ from kubectl_policy.model.kinds import CRD, KindNames
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups, profile_file
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
-from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot
+from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.shared.in_force import OfKnownKind
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
 
@@ -48,10 +48,7 @@ class Explanation(Answer, OfKnownKind, frozen=True, kw_only=True):
     """Whether its definition was read."""
     policies: Annotated[int, Meta(description="The number of policies of the kind in the input.", ge=0)]
     targets: Annotated[tuple[NamedLevel, ...], Meta(description="The levels that these policies target.")]
-    unseen: Annotated[
-        tuple[BlindSpot, ...],
-        Meta(description="Blind spots: input that could not be read and that may change the answer."),
-    ]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
 
     @property
     def policy_kind(self) -> Annotated[GroupKind, Meta()]:

@@ -53,6 +53,9 @@ class SettingChange(Struct, frozen=True, kw_only=True):
     ]
 
 
+_TRAFFIC: Final = "lost: requests no longer reach the object; gained: requests reach it again; otherwise empty."
+
+
 class Change(Struct, frozen=True, kw_only=True):
     """The changes of the object in a commit."""
 
@@ -61,12 +64,7 @@ class Change(Struct, frozen=True, kw_only=True):
         Sort,
         Meta(description="The type of the change; appeared: the object is new; deleted: the object no longer exists."),
     ]
-    traffic: Annotated[
-        Traffic,
-        Meta(
-            description="lost: requests no longer reach the object; gained: requests reach it again; otherwise empty."
-        ),
-    ]
+    traffic: Annotated[Traffic, Meta(description=_TRAFFIC)]
     left: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which the object is no longer attached.")]
     joined: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which the object is newly attached.")]
     settings: Annotated[tuple[SettingChange, ...], Meta(description="The changed settings.")]

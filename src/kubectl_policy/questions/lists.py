@@ -22,7 +22,6 @@ from kubectl_policy.questions.shared.selection import (
     Selected,
     Selection,
     is_about_hierarchy,
-    is_any_policy,
     select,
     type_named,
 )
@@ -128,7 +127,7 @@ def _selected(
         )
         sections = (ref.namespace for ref in elsewhere for _ in analysis.topology.sections(ref))
         return replace(selected, elsewhere=tuple(sections)), ()
-    if selection.names or not is_any_policy(type_name):
+    if selection.names or type_.noun != "policy":
         return selected, ()
     kept, undecided = (
         tuple(it for it in resources if only.all_kinds or is_about_hierarchy(registry.profile(it.ref.group_kind)))

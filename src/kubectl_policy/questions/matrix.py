@@ -15,6 +15,7 @@ from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members a
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_in_settings
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
 from kubectl_policy.questions.blind_spots.unknowns import (
+    BLIND_SPOTS,
     Answer,
     BlindSpot,
     WithBlindSpots,
@@ -99,10 +100,7 @@ class Matrix(Answer, frozen=True, kw_only=True):
     # Fields that are asked for and that nothing sets anywhere.
     unused: tuple[str, ...]
     elsewhere: tuple[str, ...]
-    unseen: Annotated[
-        tuple[BlindSpot, ...],
-        Meta(description="Blind spots: input that could not be read and that may change the answer."),
-    ]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
 
 
 _DEFAULT: Final = MatrixOptions()

@@ -14,7 +14,7 @@ from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members a
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, WithBlindSpots
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
-from kubectl_policy.questions.shared.reported import ReportedCondition, has_report, reported_conditions
+from kubectl_policy.questions.shared.reported import REPORTED, ReportedCondition, has_report, reported_conditions
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.gateway.listeners import Listener  # noqa: TC001 (its members are in the document)
 
@@ -45,10 +45,7 @@ class Listed(WithBlindSpots, frozen=True, kw_only=True):
     policies: Annotated[tuple[ObjectRef, ...], Meta(description=_POLICIES)]
     undecided_policies: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_POLICIES)]
     targeted_by: Annotated[tuple[Attachment, ...], Meta(description=_TARGETED_BY)]
-    reported: Annotated[
-        tuple[ReportedCondition, ...],
-        Meta(description="The conditions in the status of the object, as controllers reported them."),
-    ]
+    reported: Annotated[tuple[ReportedCondition, ...], Meta(description=REPORTED)]
 
     @property
     def object(self) -> Annotated[ObjectRef, Meta()]:
@@ -89,15 +86,13 @@ class GatewayClassRow(ObjectRow, frozen=True, kw_only=True):
         return reported_as(self.listed.reported, "Accepted")
 
 
+_ABOVE: Final = "The GatewayClass of a Gateway, or the Gateway of a ListenerSet; null if the object names none."
+
+
 class GatewayRow(ObjectRow, frozen=True, kw_only=True):
     """A Gateway or ListenerSet."""
 
-    above: Annotated[
-        ObjectRef | None,
-        Meta(
-            description="The GatewayClass of a Gateway, or the Gateway of a ListenerSet; null if the object names none."
-        ),
-    ]
+    above: Annotated[ObjectRef | None, Meta(description=_ABOVE)]
     ports: Annotated[tuple[Port, ...], Meta(description="The ports of the listeners, each once.")]
     listeners: Annotated[tuple[str, ...], Meta(description="The names of the listeners.")]
     routes: Annotated[

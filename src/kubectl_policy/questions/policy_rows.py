@@ -16,7 +16,7 @@ from kubectl_policy.questions.blind_spots.unknowns import WithBlindSpots
 from kubectl_policy.questions.shared.effects import affected_nodes
 from kubectl_policy.questions.shared.in_force import OfKnownKind, assumed_of
 from kubectl_policy.questions.shared.reasons import Reason, failure_phrase, undecided_phrase
-from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
+from kubectl_policy.questions.shared.reported import REPORTED, ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution.enforcement import ENFORCEMENT, Enforcement
@@ -39,6 +39,7 @@ class Stanza(Struct, frozen=True):
 
 
 _REASONS: Final = "The reasons why the policy has no effect, first cause first; empty if it has or may have an effect."
+_AFFECTED: Final = "The nodes with an effective field of the policy, as in a PolicyDescription; null if unknown."
 
 
 class PolicyRow(OfKnownKind, WithBlindSpots, frozen=True, kw_only=True):
@@ -55,16 +56,8 @@ class PolicyRow(OfKnownKind, WithBlindSpots, frozen=True, kw_only=True):
     ]
     enforcement: Annotated[Enforcement, Meta(description="The enforcement state of the policy.")]
     reasons: Annotated[tuple[Reason, ...], Meta(description=_REASONS)]
-    affected: Annotated[
-        tuple[NodeRef, ...] | None,
-        Meta(
-            description="The nodes with an effective field of the policy, as in a PolicyDescription; null if unknown."
-        ),
-    ]
-    reported: Annotated[
-        tuple[ReportedCondition, ...],
-        Meta(description="The conditions in the status of the object, as controllers reported them."),
-    ]
+    affected: Annotated[tuple[NodeRef, ...] | None, Meta(description=_AFFECTED)]
+    reported: Annotated[tuple[ReportedCondition, ...], Meta(description=REPORTED)]
 
     @property
     def policy(self) -> Annotated[ObjectRef, Meta()]:

@@ -65,6 +65,11 @@ def _state_in(scope: ScopeOutcome, policy: ObjectRef, profile: PolicyKindProfile
     return "enforced" if all(held) else "partially enforced" if any(held) else "overridden"
 
 
+_RELATED: Final = (
+    "The targets that override the policy, the policy that it is merged with, or the routes that are merged."
+)
+
+
 class PolicyCondition(Struct, frozen=True, kw_only=True):
     """A condition that the controller of a policy kind should report."""
 
@@ -74,23 +79,14 @@ class PolicyCondition(Struct, frozen=True, kw_only=True):
     message: Annotated[
         str, Meta(description="The reason for the condition, for people; not the text of the controller.")
     ]
-    related: Annotated[
-        tuple[NodeRef, ...],
-        Meta(
-            description=(
-                "The targets that override the policy, the policy that it is merged with, or the routes that are"
-                " merged."
-            )
-        ),
-    ] = ()
+    related: Annotated[tuple[NodeRef, ...], Meta(description=_RELATED)] = ()
 
 
 class AncestorStatus(Struct, frozen=True, kw_only=True):
     """The conditions that should be reported in one entry of the status of a policy."""
 
     ancestor: Annotated[
-        NodeRef | None,
-        Meta(description="The ancestor in status.ancestors; null for status.conditions of the policy."),
+        NodeRef | None, Meta(description="The ancestor in status.ancestors; null for status.conditions of the policy.")
     ]
     conditions: Annotated[tuple[PolicyCondition, ...], Meta(description="The conditions.")]
 
@@ -247,20 +243,14 @@ class _Report:
         related: tuple[NodeRef, ...] = (),
     ) -> None:
         """Write a condition; of several on one place a failure stays, and the last one written counts."""
-        for condition_words in status.conditions.get(event, ()):
+        for words in status.conditions.get(event, ()):
             conditions = self.conditions.setdefault(ancestor, {})
-            if event != "accepted" or condition_words.type not in conditions:
-                conditions[condition_words.type] = _condition(condition_words, message, related)
+            if event != "accepted" or words.type not in conditions:
+                conditions[words.type] = _condition(words, message, related)
 
 
-def _condition(condition_words: ConditionWords, message: str, related: tuple[NodeRef, ...]) -> PolicyCondition:
-    return PolicyCondition(
-        type=condition_words.type,
-        status=condition_words.status,
-        reason=condition_words.reason,
-        message=message,
-        related=related,
-    )
+def _condition(words: ConditionWords, message: str, related: tuple[NodeRef, ...]) -> PolicyCondition:
+    return PolicyCondition(type=words.type, status=words.status, reason=words.reason, message=message, related=related)
 
 
 def _specificity(attachment: Attachment) -> int:
@@ -300,5 +290,5 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     for policy_kind, of_kind in sorted(policies.items()):
         status = registry.profile(policy_kind).status
         how = "targeted by" if status.affects == "targets" else "attached here or above:"
-        for condition_words in status.conditions.get("affected", ()):
-            yield _condition(condition_words, f"{how} {', '.join(map(str, of_kind))}", tuple(map(NodeRef, of_kind)))
+        for words in status.conditions.get("affected", ()):
+            yield _condition(words, f"{how} {', '.join(map(str, of_kind))}", tuple(map(NodeRef, of_kind)))

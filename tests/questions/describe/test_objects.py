@@ -24,10 +24,7 @@ def test_a_section_that_is_not_there_has_no_answer() -> None:
     """The error names those that are."""
     with pytest.raises(NotFoundError) as error:
         describe(world(), build.node("Gateway", "g", "nope"))
-    assert (error.value.message, error.value.hint) == (
-        "Gateway default/g has no section nope",
-        "it has http, https",
-    )
+    assert (error.value.message, error.value.hint) == ("Gateway default/g has no section nope", "it has http, https")
     with pytest.raises(NotFoundError) as error:
         describe(world(), build.node("GatewayClass", "public", "nope"))
     assert error.value.hint == "it has no sections"

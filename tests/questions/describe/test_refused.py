@@ -102,10 +102,7 @@ def test_an_object_that_is_not_there_is_not_found() -> None:
     """In kubectl's words, with the names that are there; also where others may not be listed."""
     error = failure({}, "bakr")
     assert isinstance(error, NotFoundError)
-    assert (error.message, error.hint) == (
-        'httproute "bakr" not found in namespace baker',
-        "did you mean baker?",
-    )
+    assert (error.message, error.hint) == ('httproute "bakr" not found in namespace baker', "did you mean baker?")
     unlisted = failure({"/httproutes": FORBIDDEN}, "x")
     assert (unlisted.message, unlisted.hint) == ('httproute "x" not found in namespace baker', "")
     assert failure({}, "x", "grpcroute").hint == "there are: baker/stock"

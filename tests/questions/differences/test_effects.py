@@ -249,11 +249,7 @@ def test_each_field_by_itself() -> None:
         on_service(deep={"same": 1, "other": 2, "lost": 3}, all=[1]),
         on_service(deep={"same": 1, "other": 4}, all=[2]),
     )
-    assert fields([before], [after]) == [
-        "deep.other: 2 p -> 4 p",
-        "deep.lost: 3 p -> nothing",
-        "all: [1] p -> [2] p",
-    ]
+    assert fields([before], [after]) == ["deep.other: 2 p -> 4 p", "deep.lost: 3 p -> nothing", "all: [1] p -> [2] p"]
 
 
 def test_who_sets_it() -> None:

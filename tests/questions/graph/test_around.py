@@ -272,10 +272,7 @@ class TestPolicies:
 
     def test_how_far_they_are_enforced(self) -> None:
         """On the paths there: what beats a policy elsewhere is no matter, and all that is told of a policy itself."""
-        assert policies(drawn(self.EVERY, around(A))) == [
-            "on-a Enforced at HTTPRoute a, Service s",
-            "on-g Overridden",
-        ]
+        assert policies(drawn(self.EVERY, around(A))) == ["on-a Enforced at HTTPRoute a, Service s", "on-g Overridden"]
         assert policies(drawn(self.EVERY, around(B)))[0] == "on-g Overridden"
         superseded = [*WORLD, self.ON_GATEWAY, self.ON_A]
         assert policies(drawn(superseded, around(B))) == ["on-g Enforced at Gateway g, HTTPRoute b, Service s"]

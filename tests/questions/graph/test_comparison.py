@@ -14,17 +14,7 @@ from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphOptions, Picture
 from kubectl_policy.questions.shared.selection import find
 from tests import build
-from tests.questions.graph.drawings import (
-    around,
-    drawn,
-    links,
-    nodes,
-    outcomes,
-    policies,
-    short,
-    unseen,
-    wins,
-)
+from tests.questions.graph.drawings import around, drawn, links, nodes, outcomes, policies, short, unseen, wins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -53,12 +53,7 @@ class TestInForce:
         """The same is in force on two routes; a Gateway has it for these, and its class has nothing."""
         found = asked(analysis_of(*WORLD))
         assert [each.subject.name for each in found.effects] == ["g", "a", "b", "s"]
-        assert [each.in_force for each in found.effects] == [
-            ((0, (0,)),),
-            ((1, (0,)),),
-            ((1, (0,)),),
-            ((1, (0, 1)),),
-        ]
+        assert [each.in_force for each in found.effects] == [((0, (0,)),), ((1, (0,)),), ((1, (0,)),), ((1, (0, 1)),)]
         assert [outcome.kind.kind for outcome in found.outcomes] == ["ColorPolicy", "ColorPolicy"]
         assert [setting.origin for outcome in found.outcomes for setting in outcome.settings] == [LINE, LINE]
 

@@ -60,10 +60,7 @@ def test_a_route_and_its_rules() -> None:
 def test_a_port() -> None:
     """Its number, whatever it is called."""
     service = build.service("s", ("web", 80), 81)
-    assert [found(build.node("Service", "s", section, group=""), service).port for section in ("web", "81")] == [
-        80,
-        81,
-    ]
+    assert [found(build.node("Service", "s", section, group=""), service).port for section in ("web", "81")] == [80, 81]
     assert found(build.node("Service", "s", group=""), service).port is None
 
 
@@ -129,10 +126,7 @@ class TestKinds:
     def test_past_what_is_left_out(self) -> None:
         """A link leads to the first node that is shown."""
         picture = drawn(WORLD, kinds(GATEWAY_CLASS, SERVICE))
-        assert links(picture) == [
-            "Service s > Service s#8080",
-            "GatewayClass public > Service s#8080 past",
-        ]
+        assert links(picture) == ["Service s > Service s#8080", "GatewayClass public > Service s#8080 past"]
         assert [link.relation for link in picture.links] == ["port", "backend"]
 
     def test_past_what_is_refused(self) -> None:

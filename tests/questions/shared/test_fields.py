@@ -98,10 +98,7 @@ def colours(name: str, to: str, *, merge: str = "", age: int = 1, **spec: Json) 
 def test_where_all_apply_each_has_its_settings_under_their_own_names() -> None:
     """The name that keeps them apart is left out; a policy without settings is not named."""
     (found,) = of_kind(
-        APART,
-        colours("a", "g", color="red", deep={"x": 1}),
-        colours("b", "r", color="blue"),
-        colours("empty", "r"),
+        APART, colours("a", "g", color="red", deep={"x": 1}), colours("b", "r", color="blue"), colours("empty", "r")
     )
     named = list(named_leaves(found.resolution.spec, APART))
     assert [(each.name, each.leaf.source.object.name) for each in named] == [

@@ -147,13 +147,7 @@ def test_events_about_something_else_are_left_out(about: Json) -> None:
 
 
 @pytest.mark.parametrize(
-    "about",
-    [
-        GATEWAY,
-        {"kind": "Gateway", "name": "g"},
-        {**GATEWAY, "uid": ""},
-        {**GATEWAY, "uid": "of-this-one"},
-    ],
+    "about", [GATEWAY, {"kind": "Gateway", "name": "g"}, {**GATEWAY, "uid": ""}, {**GATEWAY, "uid": "of-this-one"}]
 )
 def test_what_an_event_leaves_out_does_not_matter(about: Json) -> None:
     """The namespace is then the Event's own."""

@@ -258,10 +258,7 @@ def test_a_name_with_a_namespace_counts_wherever_one_looks() -> None:
     assert find(analyze(public), "gatewayclass", "public", "far") == ref("GatewayClass", "public")
     with pytest.raises(UsageError) as error:
         find(analyze(public), "gatewayclass", "far/public", "far")
-    assert (error.value.message, error.value.hint) == (
-        "a GatewayClass is in no namespace",
-        "write gatewayclass/public",
-    )
+    assert (error.value.message, error.value.hint) == ("a GatewayClass is in no namespace", "write gatewayclass/public")
 
 
 @pytest.mark.parametrize(

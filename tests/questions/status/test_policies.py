@@ -342,10 +342,7 @@ def test_no_ca_certificate_that_can_be_used_refuses_a_backend_tls_policy() -> No
     assert [
         (found.type, found.computed and (found.computed.status, found.computed.reason))
         for _, found in report.comparisons
-    ] == [
-        ("Accepted", ("False", "NoValidCACertificate")),
-        ("ResolvedRefs", ("False", "InvalidCACertificateRef")),
-    ]
+    ] == [("Accepted", ("False", "NoValidCACertificate")), ("ResolvedRefs", ("False", "InvalidCACertificateRef"))]
     assert [found.verdict for _, found in compared(*world(), said, word="policies").comparisons] == [
         "Agrees",
         "Undecided",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import CRD
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
@@ -115,55 +113,6 @@ def unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iter
                     yield BlindSpot(what=str(policy), reason=f"its {field} is {placeholder}", remedy=FILL_IN)
 
 
-class Basis(Struct, frozen=True, kw_only=True):
-    """Inputs that an answer rests on; each part is read once and searched for blind spots."""
-
-    gaps: Iterable[Gap] = ()
-    """What could not be read, and may change the answer."""
-    routes: Iterable[ObjectRef] = ()
-    """Routes, among other objects, whose parents matter."""
-    targets: Iterable[NodeRef] = ()
-    """Nodes of which it matters which routes are below."""
-    possible: Iterable[BlindSpot] = ()
-    """What may be related, as something is to be filled in."""
-    attachments: Iterable[Attachment] = ()
-    """References of policies whose targets matter."""
-    settings: Iterable[ObjectRef] = ()
-    """Policies whose settings matter."""
-    needs: Iterable[Attachment] = ()
-    """Attachments by which policies are in force that may need something."""
-    kinds: Collection[tuple[GroupKind, Path]] = ()
-    """Kinds that count on a path only with some controllers or parameters."""
-    crossings: Iterable[Path] = ()
-    """Paths of which it matters whether routes may refer to backends in other namespaces."""
-    namespaced: Iterable[ObjectRef] = ()
-    """Objects whose namespaces matter."""
-    uncomputed: Iterable[BlindSpot] = ()
-    """Policies that are not computed, and what was not read below a target without effect."""
-    paths: Iterable[Path] = ()
-    """Paths that are to be followed to their ends."""
-
-
-def blind_spots_of(analysis: Analysis, basis: Basis) -> tuple[BlindSpot, ...]:
-    """Return what could not be seen of what an answer rests on, each once."""
-    unseen = chain(
-        describe_gaps(analysis, basis.gaps),
-        unknown_parents(analysis, basis.routes),
-        unknown_routes(analysis, basis.targets),
-        basis.possible,
-        unknown_targets(analysis, basis.attachments),
-        unfilled_settings(analysis, basis.settings),
-        unknown_needs(analysis, basis.needs),
-        unknown_controllers(analysis, basis.kinds),
-        unknown_parameters(analysis, basis.kinds),
-        unknown_grants(analysis, basis.crossings),
-        unknown_namespaces(analysis, basis.namespaced),
-        basis.uncomputed,
-        cut_paths(basis.paths),
-    )
-    return tuple(dict.fromkeys(unseen))
-
-
 def blind_spots_for(
     analysis: Analysis,
     subject: NodeRef,
@@ -181,20 +130,24 @@ def blind_spots_for(
     objects = tuple(dict.fromkeys([subject.object, *(node.object for node in nodes)]))
     targeting = [attachment for obj in objects for attachment in analysis.attachments_to(obj)]
     neighbours = (*objects, *(attachment.policy for attachment in targeting))
-    basis = Basis(
-        gaps=relevant_gaps(analysis, [subject.object], neighbours, include_descendants=include_descendants),
-        routes=objects,
-        possible=possible_for(analysis, subject.object, paths, targeting),
-        attachments=targeting,
-        settings=(attachment.policy for attachment in targeting),
-        needs=_reaching(analysis, subject, targeting) if needs else (),
-        kinds=_depending(analysis, nodes, paths),
-        crossings=paths,
-        namespaced=neighbours,
-        uncomputed=uncomputed_policies(analysis, objects),
-        paths=paths,
+    depending = _depending(analysis, nodes, paths)
+    unseen = chain(
+        describe_gaps(
+            analysis, relevant_gaps(analysis, [subject.object], neighbours, include_descendants=include_descendants)
+        ),
+        unknown_parents(analysis, objects),
+        possible_for(analysis, subject.object, paths, targeting),
+        unknown_targets(analysis, targeting),
+        unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
+        unknown_needs(analysis, _reaching(analysis, subject, targeting) if needs else ()),
+        unknown_controllers(analysis, depending),
+        unknown_parameters(analysis, depending),
+        unknown_grants(analysis, paths),
+        unknown_namespaces(analysis, neighbours),
+        uncomputed_policies(analysis, objects),
+        cut_paths(paths),
     )
-    return blind_spots_of(analysis, basis)
+    return tuple(dict.fromkeys(unseen))
 
 
 def _depending(analysis: Analysis, nodes: Iterable[NodeRef], paths: Iterable[Path]) -> list[tuple[GroupKind, Path]]:
@@ -236,17 +189,20 @@ def blind_spots_in_settings(
     ]
     names = {"", CRD.kind, *(kind.kind for kind in kinds)}
     relevant = relevant_gaps(analysis, [subject.object], objects)
-    basis = Basis(
-        gaps=(gap for gap in relevant if not kinds or gap.kind in names),
-        possible=possible_for(analysis, subject.object, paths, references),
-        attachments=references,
-        settings=(attachment.policy for attachment in references),
-        kinds=[(kind, path) for kind, path in _depending(analysis, nodes, paths) if not kinds or kind in kinds],
-        namespaced=objects,
-        uncomputed=(unseen for unseen in uncomputed_policies(analysis, objects) if any(map(is_meant, unseen.policies))),
-        paths=paths,
+    depending = [(kind, path) for kind, path in _depending(analysis, nodes, paths) if not kinds or kind in kinds]
+    uncomputed = uncomputed_policies(analysis, objects)
+    unseen = chain(
+        describe_gaps(analysis, (gap for gap in relevant if not kinds or gap.kind in names)),
+        possible_for(analysis, subject.object, paths, references),
+        unknown_targets(analysis, references),
+        unfilled_settings(analysis, (attachment.policy for attachment in references)),
+        unknown_controllers(analysis, depending),
+        unknown_parameters(analysis, depending),
+        unknown_namespaces(analysis, objects),
+        (blind_spot for blind_spot in uncomputed if any(map(is_meant, blind_spot.policies))),
+        cut_paths(paths),
     )
-    return blind_spots_of(analysis, basis)
+    return tuple(dict.fromkeys(unseen))
 
 
 def blind_spots_for_policy(
@@ -286,31 +242,35 @@ def blind_spots_for_policy(
     superseding = (attachment for by in enforcement.by for attachment in analysis.attachments.get(by, ()))
     relevant = relevant_gaps(analysis, subjects, neighbours, include_descendants=include_descendants)
     changing = [gap for gap in relevant if may_change_policy(analysis, gap, policy, subjects)]
-    basis = Basis(
-        gaps=(*changing, *(gaps_in_list(analysis, selected, "") if include_descendants else ())),
-        routes=routes,
-        targets=targets if include_descendants else (),
-        possible=possible_for_policy(analysis, policy, paths) if is_uncertain else (),
-        attachments=attachments,
-        settings=[policy, *(participants if has_ports else ())],
-        needs=(*attachments, *superseding) if needs else (),
-        kinds=[(policy.group_kind, path) for path in paths] if is_conditional else (),
-        # Most routes stay in their namespaces.
-        crossings=affected if any(map(analysis.topology.relations.leaves_namespace, routes)) else (),
-        namespaced=(*subjects, *neighbours) if is_homeless else (),
-        uncomputed=unknown_below_targets(analysis, enforcement),
-        paths=through,
+    depending = [(policy.group_kind, path) for path in paths] if is_conditional else []
+    # Most routes stay in their namespaces.
+    crosses = any(map(analysis.topology.relations.leaves_namespace, routes))
+    unseen = chain(
+        describe_gaps(analysis, (*changing, *(gaps_in_list(analysis, selected, "") if include_descendants else ()))),
+        unknown_parents(analysis, routes),
+        unknown_routes(analysis, targets if include_descendants else ()),
+        possible_for_policy(analysis, policy, paths) if is_uncertain else (),
+        unknown_targets(analysis, attachments),
+        unfilled_settings(analysis, [policy, *(participants if has_ports else ())]),
+        unknown_needs(analysis, (*attachments, *superseding) if needs else ()),
+        unknown_controllers(analysis, depending),
+        unknown_parameters(analysis, depending),
+        unknown_grants(analysis, affected if crosses else ()),
+        unknown_namespaces(analysis, (*subjects, *neighbours) if is_homeless else ()),
+        unknown_below_targets(analysis, enforcement),
+        cut_paths(through),
     )
-    return blind_spots_of(analysis, basis)
+    return tuple(dict.fromkeys(unseen))
 
 
-def blind_spots_in_needs(analysis: Analysis, policies: Iterable[ObjectRef]) -> tuple[BlindSpot, ...]:
-    """Return what some policies need, of which it is not known whether it is there."""
-    attachments = (attachment for policy in policies for attachment in analysis.attachments.get(policy, ()))
-    return blind_spots_of(analysis, Basis(needs=attachments))
+def blind_spots_in_needs(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[BlindSpot]:
+    """Find what some policies need, of which it is not known whether it is there."""
+    for policy in policies:
+        yield from unknown_needs(analysis, analysis.attachments.get(policy, ()))
 
 
 def blind_spots_in_references(analysis: Analysis, policy: ObjectRef, *, needs: bool = True) -> tuple[BlindSpot, ...]:
     """Return what a policy refers to itself and was not read: targets and, with `needs`, what it is invalid without."""
     attachments = analysis.attachments[policy]
-    return blind_spots_of(analysis, Basis(attachments=attachments, needs=attachments if needs else ()))
+    unseen = chain(unknown_targets(analysis, attachments), unknown_needs(analysis, attachments if needs else ()))
+    return tuple(dict.fromkeys(unseen))

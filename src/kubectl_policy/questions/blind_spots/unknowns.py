@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct
@@ -41,6 +41,9 @@ _ADD_ALL: Final = "add the manifests that hold them"
 _SAY_PORTS: Final = "a profile can say where the ports of such objects stand: --profiles PATH"
 FILL_IN: Final = "fill it in: --set VARIABLE=VALUE"
 _ASK_FURTHER: Final = "ask about what is at these ends"
+
+
+BLIND_SPOTS: Final = "Blind spots: input that could not be read and that may change the answer."
 
 
 class BlindSpot(Struct, frozen=True, kw_only=True):
@@ -183,23 +186,15 @@ def _ungranted(analysis: Analysis, ref: ObjectRef, reason: str) -> BlindSpot:
 
 def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[BlindSpot]:
     """The backends on paths of which it is not known whether their routes may refer to them."""
-    permit = analysis.index.grants.permit
-    for route, backend in dict.fromkeys(step for path in paths for step in _steps_to_backends(path)):
-        if permit(route.group_kind, route.namespace, backend) is None:
-            reason = f"whether {route} may refer to it is unknown: {analysis.index.grants.unknown_reason}"
+    index = analysis.index
+    objects = ([node.object for node in path if node.object.group_kind != NAMESPACE] for path in paths)
+    for route, backend in dict.fromkeys(step for on_path in objects for step in pairwise(on_path)):
+        leaves = (
+            route.namespace != backend.namespace and route.group_kind in ROUTES and backend.group_kind not in ROUTES
+        )
+        if leaves and index.grants.permit(route.group_kind, route.namespace, backend) is None:
+            reason = f"whether {route} may refer to it is unknown: {index.grants.unknown_reason}"
             yield _ungranted(analysis, backend, reason)
-
-
-def _steps_to_backends(path: Path) -> Iterator[tuple[ObjectRef, ObjectRef]]:
-    """Each route on a path of which a rule sends requests to a backend in another namespace, with that."""
-    route: ObjectRef | None = None
-    for obj in (node.object for node in path):
-        if obj.group_kind in ROUTES:
-            route = obj
-        elif route and obj.group_kind != NAMESPACE:
-            if obj.namespace != route.namespace:
-                yield route, obj
-            route = None
 
 
 def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[BlindSpot]:

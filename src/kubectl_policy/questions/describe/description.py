@@ -8,9 +8,10 @@ from msgspec import Meta, Struct
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
-from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot
+from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.shared.path_phrases import NumberedPath, numbered
 from kubectl_policy.questions.shared.reported import (
+    REPORTED,
     ReportedCondition,
     contrary_report,
     reported_conditions,
@@ -52,13 +53,10 @@ class Focus(Struct, frozen=True, kw_only=True):
         return tuple(declared for declared in fields if self.has_field(declared.field))
 
 
-_REPORTED: Final = "The conditions in the status of the object, as controllers reported them."
-
-
 class Reports(Struct, frozen=True, kw_only=True):
     """Conditions and Events that controllers reported on an object."""
 
-    reported: Annotated[tuple[ReportedCondition, ...], Meta(description=_REPORTED)]
+    reported: Annotated[tuple[ReportedCondition, ...], Meta(description=REPORTED)]
     events: Annotated[tuple[ReportedEvent, ...], Meta(description="The Events about the object, newest last.")]
 
 
@@ -80,10 +78,7 @@ class Description(Answer, frozen=True, kw_only=True):
     paths: tuple[Path, ...]
     """The paths that the answer is about; the rest refers to them by position."""
     reports: Annotated[Reports, "inline"]
-    unseen: Annotated[
-        tuple[BlindSpot, ...],
-        Meta(description="Blind spots: input that could not be read and that may change the answer."),
-    ]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
     problems: Annotated[tuple[Diagnostic, ...], Meta(description=_PROBLEMS)]
 
     @property
@@ -155,19 +150,17 @@ class IncomingRequests(Struct, frozen=True, kw_only=True):
     unattached: Annotated[tuple[Unattached, ...], Meta(description=_UNATTACHED)]
 
 
+_CONTRARY: Final = (
+    "The condition in which a controller reports that the policy does not work here; null if there is none."
+)
+
+
 class PolicyInAnswer(Struct, frozen=True, kw_only=True):
     """A policy in an answer."""
 
     policy: Annotated[ObjectRef, Meta(description="The policy.")]
     origin: Annotated[Origin | None, Meta(description="The location of the policy; null if unknown.")]
-    contrary: Annotated[
-        ReportedCondition | None,
-        Meta(
-            description=(
-                "The condition in which a controller reports that the policy does not work here; null if there is none."
-            )
-        ),
-    ]
+    contrary: Annotated[ReportedCondition | None, Meta(description=_CONTRARY)]
     otherwise: Annotated[
         str, Meta(description="The reason why the policy may differ from what was read; empty if there is none.")
     ] = ""

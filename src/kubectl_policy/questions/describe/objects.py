@@ -89,16 +89,14 @@ class ObjectDescription(Description, frozen=True, kw_only=True):
     targeting: Annotated[Targeting, "inline"]
     in_force: Annotated[tuple[InForce, ...], Meta(description="The settings in force, by policy kind and paths.")]
     sources: Annotated[
-        tuple[PolicyInAnswer, ...],
-        Meta(description="The policies in inForce, whether effective or superseded."),
+        tuple[PolicyInAnswer, ...], Meta(description="The policies in inForce, whether effective or superseded.")
     ]
     not_applying: Annotated[
         tuple[NotApplying, ...], Meta(description="The policies and parents that do not apply, with the reasons.")
     ]
     mentions: Annotated[Mentions, "inline"]
     failing: Annotated[
-        tuple[FailingRoute, ...],
-        Meta(description="The routes whose requests on these paths get an error response."),
+        tuple[FailingRoute, ...], Meta(description="The routes whose requests on these paths get an error response.")
     ]
     influences: Annotated[UnknownInfluences, "inline"]
     expected: Annotated[tuple[PolicyCondition, ...], Meta(description=_EXPECTED)]
@@ -187,8 +185,7 @@ def narrowed(answer: ObjectDescription, focus: Focus) -> ObjectDescription:
         answer,
         in_force=in_force,
         targeting=replace(
-            answer.targeting,
-            attached=tuple(ref for ref in answer.targeting.attached if focus.has_kind(ref.group_kind)),
+            answer.targeting, attached=tuple(ref for ref in answer.targeting.attached if focus.has_kind(ref.group_kind))
         ),
         not_applying=tuple(
             policy for policy in answer.not_applying if policy.policy and focus.has_kind(policy.policy.group_kind)
@@ -201,8 +198,7 @@ def narrowed(answer: ObjectDescription, focus: Focus) -> ObjectDescription:
         expected=(),
         focus=focus,
         influences=replace(
-            answer.influences,
-            marks=tuple(mark for mark in answer.influences.marks if focus.has_kind(mark.policy_kind)),
+            answer.influences, marks=tuple(mark for mark in answer.influences.marks if focus.has_kind(mark.policy_kind))
         ),
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, same_json
+from kubectl_policy.questions.shared.in_force import ASSUMED
 from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber, numbered, numbers, path_phrases
 
 if TYPE_CHECKING:
@@ -131,10 +132,7 @@ class EffectChange(Struct, frozen=True, kw_only=True, dict=True):
     ]
     paths: tuple[Path, ...]
     objects: Annotated[tuple[ChangedObject, ...], Meta(description="The changed objects, from the root downward.")]
-    assumed: Annotated[
-        tuple[str, ...],
-        Meta(description="Properties of the policy kind that are assumed, because no profile defines them."),
-    ]
+    assumed: Annotated[tuple[str, ...], Meta(description=ASSUMED)]
     doubts: Annotated[tuple[Doubt, ...], Meta(description="Questions that could not be decided.")]
 
     @property

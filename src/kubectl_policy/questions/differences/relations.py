@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Binding, BindingState, Path
 
 # The state of a policy, and who beats it; None where there is no such policy.
-Standing: TypeAlias = "tuple[EnforcementState, tuple[ObjectRef, ...]] | None"
+Standing: TypeAlias = "tuple[EnforcementState | None, tuple[ObjectRef, ...]]"
 # So many routes are looked at for one of which nothing but the policy itself decides.
 _TRIED: Final = 8
 
@@ -41,42 +41,30 @@ class AttachmentChange(Struct, frozen=True, kw_only=True):
     ]
 
 
+_ROUTE_STATE: Final = (
+    "The state of the route at the parent; null if the route does not name the parent or does not exist."
+)
+
+
 class ParentChange(Struct, frozen=True, kw_only=True):
     """A change of the state of a route at a parent or listener."""
 
     route: Annotated[ObjectRef, Meta(description="The route.")]
     parent: Annotated[NodeRef, Meta(description="The parent or listener.")]
-    before: Annotated[
-        BindingState | None,
-        Meta(
-            description=(
-                "The state of the route at the parent; null if the route does not name the parent or does not exist."
-            )
-        ),
-    ]
-    after: Annotated[
-        BindingState | None,
-        Meta(
-            description=(
-                "The state of the route at the parent; null if the route does not name the parent or does not exist."
-            )
-        ),
-    ]
+    before: Annotated[BindingState | None, Meta(description=_ROUTE_STATE)]
+    after: Annotated[BindingState | None, Meta(description=_ROUTE_STATE)]
     message: Annotated[str, Meta(description="The reason for the state, for people.")]
+
+
+_ENFORCEMENT: Final = "The enforcement state of the policy; null if the policy does not exist."
 
 
 class EnforcementChange(Struct, frozen=True, kw_only=True):
     """A change of the enforcement of a policy."""
 
     policy: Annotated[ObjectRef, Meta(description="The policy.")]
-    before: Annotated[
-        EnforcementState | None,
-        Meta(description="The enforcement state of the policy; null if the policy does not exist."),
-    ]
-    after: Annotated[
-        EnforcementState | None,
-        Meta(description="The enforcement state of the policy; null if the policy does not exist."),
-    ]
+    before: Annotated[EnforcementState | None, Meta(description=_ENFORCEMENT)]
+    after: Annotated[EnforcementState | None, Meta(description=_ENFORCEMENT)]
     by: Annotated[tuple[ObjectRef, ...], Meta(description="The sources that supersede the policy in the later state.")]
     by_before: Annotated[
         tuple[ObjectRef, ...], Meta(description="The sources that supersede the policy in the earlier state.")
@@ -178,26 +166,20 @@ def enforcement_changes(comparison: StateComparison, concerned: Collection[Objec
     """The policies with another enforcement than before, of those that may be concerned; sorted."""
     changes: list[EnforcementChange] = []
     for policy in sorted(concerned):
-        standings = change_of_standing(comparison, policy)
-        if standings:
-            (old, by_before), (new, by) = (standing or (None, ()) for standing in standings)
+        lasting = _of_lasting(comparison, policy)
+        if lasting and lasting.is_the_same:
+            continue
+        standings = lasting.standings() if lasting else None
+        before, after = standings or (_standing(comparison.before, policy), _standing(comparison.after, policy))
+        if before != after:
+            (old, by_before), (new, by) = before, after
             changes.append(EnforcementChange(policy=policy, before=old, after=new, by=by, by_before=by_before))
     return tuple(changes)
 
 
-def change_of_standing(comparison: StateComparison, policy: ObjectRef) -> tuple[Standing, Standing] | None:
-    """Enforcement in the earlier and in the later state; None if both are the same."""
-    lasting = _of_lasting(comparison, policy)
-    if lasting and lasting.is_the_same:
-        return None
-    known = lasting.standings() if lasting else None
-    before, after = known or (_standing(comparison.before, policy), _standing(comparison.after, policy))
-    return (before, after) if before != after else None
-
-
 def _standing(analysis: Analysis, policy: ObjectRef) -> Standing:
     enforcement = analysis.enforcement(policy) if policy in analysis.attachments else None
-    return (enforcement.state, enforcement.by) if enforcement else None
+    return (enforcement.state, enforcement.by) if enforcement else (None, ())
 
 
 def _of_lasting(comparison: StateComparison, policy: ObjectRef) -> _Lasting | None:

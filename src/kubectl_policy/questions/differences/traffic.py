@@ -46,6 +46,9 @@ class FailingRule(Struct, frozen=True, kw_only=True):
     gone: Annotated[bool, Meta(description="Whether the state has no rule for these requests.")] = False
 
 
+_KEPT: Final = "The listeners or parents at which the route accepts or may accept requests in the other state."
+
+
 class RouteTraffic(Struct, frozen=True, kw_only=True):
     """A route that receives requests in one of two states that it does not receive in the other state."""
 
@@ -55,12 +58,7 @@ class RouteTraffic(Struct, frozen=True, kw_only=True):
         tuple[NodeRef, ...],
         Meta(description="The listeners or parents at which the route accepts no requests in the other state."),
     ]
-    kept: Annotated[
-        tuple[NodeRef, ...],
-        Meta(
-            description="The listeners or parents at which the route accepts or may accept requests in the other state."
-        ),
-    ]
+    kept: Annotated[tuple[NodeRef, ...], Meta(description=_KEPT)]
     failing: Annotated[tuple[FailingRule, ...], Meta(description="The rules whose requests fail in the other state.")]
     rules: Annotated[int, Meta(description="The number of rules of the route.", ge=0)]
     owner: Annotated[
@@ -109,8 +107,7 @@ class TrafficChanges(Struct, frozen=True, kw_only=True):
     lost: Annotated[TrafficOneWay, Meta(description="The traffic that only the earlier state has.")]
     gained: Annotated[TrafficOneWay, Meta(description="The traffic that only the later state has.")]
     uncontrolled: Annotated[
-        tuple[RouteTraffic, ...],
-        Meta(description="Other routes behind Gateways that no controller manages any more."),
+        tuple[RouteTraffic, ...], Meta(description="Other routes behind Gateways that no controller manages any more.")
     ] = ()
     owner_key: Annotated[str, Meta(description="The label or annotation that names owners; empty without --owner.")] = (
         ""

@@ -9,13 +9,7 @@ from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.kind_roles import (
-    ABOVE_BACKENDS,
-    LISTENER_SETS,
-    PORT_HOLDERS,
-    ROUTES,
-    role_of,
-)
+from kubectl_policy.model.kind_roles import ABOVE_BACKENDS, LISTENER_SETS, PORT_HOLDERS, ROUTES, role_of
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.graph.picture import GraphLink, LinkState
 from kubectl_policy.topology.gateway.conditions import listener_set_conditions

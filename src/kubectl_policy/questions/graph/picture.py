@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 
 from kubectl_policy.attachment import MEANINGS, Attachment
 from kubectl_policy.model import Diagnostic, GroupKind, Json, NodeRef, ObjectRef, Origin
-from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot
+from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.shared.in_force import InForce, OfKnownKind
 from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber, numbered, numbers
 
@@ -103,6 +103,9 @@ class GraphFacts(GraphOptions, frozen=True, kw_only=True):
     two_states: Annotated[bool, Meta(description="Whether two states are compared; otherwise mark is empty.")]
 
 
+_CERTAIN: Final = "False if it is unknown how the policies combine, or if a policy may differ from its manifest."
+
+
 class KindInForce(Struct, frozen=True, kw_only=True):
     """Settings of one policy kind in force at a node, equal on all of its paths."""
 
@@ -112,12 +115,7 @@ class KindInForce(Struct, frozen=True, kw_only=True):
         Meta(description="The policies that set the values; empty if a rule of a route sets them itself."),
     ]
     summary: Annotated[tuple[str, ...], Meta(description="The settings in short phrases, for people.")]
-    certain: Annotated[
-        bool,
-        Meta(
-            description="False if it is unknown how the policies combine, or if a policy may differ from its manifest.",
-        ),
-    ]
+    certain: Annotated[bool, Meta(description=_CERTAIN)]
     positions: tuple[int, ...] = ()
     # These paths in words, where it is told of a part of all that lead to a place.
     scope: str = ""
@@ -151,6 +149,9 @@ class _Drawn(Struct, frozen=True, kw_only=True):
         return node_id(self.ref)
 
 
+_PORT: Final = "The port number of a listener or backend; a string if it contains a variable without a value."
+
+
 class GraphNode(_Drawn, frozen=True, kw_only=True):
     """An object of the hierarchy or one of its sections, whether or not it exists."""
 
@@ -164,12 +165,7 @@ class GraphNode(_Drawn, frozen=True, kw_only=True):
         tuple[str, ...], Meta(description="The hostnames in the spec of the route; empty for other objects.")
     ] = ()
     protocol: Annotated[str, Meta(description="The protocol of a listener; empty for other nodes.")] = ""
-    port: Annotated[
-        Port | None,
-        Meta(
-            description="The port number of a listener or backend; a string if it contains a variable without a value.",
-        ),
-    ] = None
+    port: Annotated[Port | None, Meta(description=_PORT)] = None
     hostname: Annotated[str, Meta(description="The hostname of a listener; empty for any hostname.")] = ""
     matches: Annotated[tuple[Json, ...], Meta(description="The matches of a rule, as in its spec.")] = ()
     mark: Annotated[Mark, Meta(description=_MARK)] = ""
@@ -219,8 +215,7 @@ class GraphLink(_GraphEdge, frozen=True, kw_only=True):
     """A link between two nodes: the source is, or would be, directly above the target."""
 
     relation: Annotated[
-        str,
-        Meta(description=("gateway, listener, listener-set, route, mesh-route, rule, backend or port.")),
+        str, Meta(description=("gateway, listener, listener-set, route, mesh-route, rule, backend or port."))
     ]
     state: Annotated[
         LinkState,
@@ -241,6 +236,9 @@ class GraphAttachment(_GraphEdge, frozen=True, kw_only=True):
     declared_in: Annotated[str, Meta(description="The field with the reference, as in targets.")]
 
 
+_CONTRARY: Final = "The condition in which a controller reports that the policy does not work; null if there is none."
+
+
 class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
     """A policy, a filter, or an object with parameters.
 
@@ -259,14 +257,7 @@ class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
         EnforcementState | None,
         Meta(description="The enforcement in the earlier of two states, if it differs; otherwise null."),
     ] = None
-    contrary: Annotated[
-        ReportedCondition | None,
-        Meta(
-            description=(
-                "The condition in which a controller reports that the policy does not work; null if there is none."
-            )
-        ),
-    ] = None
+    contrary: Annotated[ReportedCondition | None, Meta(description=_CONTRARY)] = None
     affected: tuple[NodeRef, ...]
     mark: Annotated[Mark, Meta(description=_MARK)] = ""
     # The targets that it names in the earlier of two states alone.
@@ -321,10 +312,7 @@ class Picture(Answer, frozen=True, kw_only=True):
     nodes: tuple[GraphNode, ...]
     links: tuple[GraphLink, ...]
     policies: tuple[GraphPolicy, ...]
-    unseen: Annotated[
-        tuple[BlindSpot, ...],
-        Meta(description="Blind spots: input that could not be read and that may change the answer."),
-    ]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
     two_states: bool = False
     details: Details | None = None
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _PASSES_DOWN: Final = (
     "True if the policies take effect only below these paths; settings then lists what they pass down."
 )
-_ASSUMED: Final = "Properties of the policy kind that are assumed, because no profile defines them."
+ASSUMED: Final = "Properties of the policy kind that are assumed, because no profile defines them."
 _CERTAIN: Final = "False if the value may not be in force, because it is unknown how the policies combine here."
 
 Assumption: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": ["being a policy", "class", "merge strategy"]})]
@@ -97,7 +97,7 @@ class Combination(Struct, frozen=True, kw_only=True):
     """How policies of one kind combine, as far as that is known."""
 
     strategies: Annotated[tuple[MergeStrategy, ...], Meta(description="The merge strategies, least specific first.")]
-    assumed: Annotated[tuple[Assumption, ...], Meta(description=_ASSUMED)]
+    assumed: Annotated[tuple[Assumption, ...], Meta(description=ASSUMED)]
     doubts: Annotated[tuple[Doubt, ...], Meta(description="Questions that could not be decided.")]
 
 

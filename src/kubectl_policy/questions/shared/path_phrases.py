@@ -136,10 +136,7 @@ class PathPhrases:
     def _on_any(self, positions: Iterable[int]) -> list[_PartialNode]:
         """The nodes on any of some paths, nearest to the root first."""
         nodes = dict.fromkeys(chain.from_iterable(self._paths[position] for position in positions))
-        return sorted(
-            (self._partial[node] for node in nodes if node in self._partial),
-            key=lambda node: node.number,
-        )
+        return sorted((self._partial[node] for node in nodes if node in self._partial), key=lambda node: node.number)
 
     def _by_several(self, chosen: frozenset[int]) -> str:
         """Several nodes of one sort (listeners, rules, Gateways, Services), as few as possible."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.attachment import MEANINGS, Attachment, unattached_phrase
 from kubectl_policy.attachment.validity import policy_failure
 from kubectl_policy.model import NodeRef, ObjectRef, Origin
-from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY_CLASS, KINDS, ROUTES, section_noun
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, KINDS, ROUTES, section_noun
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
@@ -280,11 +280,6 @@ def backend_reasons(analysis: Analysis, route: ObjectRef, backend: ObjectRef) ->
         elif not backend_ref.nodes and backend_ref.routes is None:
             message = f"{route} sends no requests to {backend}: its weight there is 0"
             yield Reason("no-weight", message, route, field=f"{field}.weight", related=related)
-
-
-def is_above_routes(node: NodeRef) -> bool:
-    """Whether a node is of a kind by which routes attach: a Gateway, its class, a ListenerSet or a listener."""
-    return node.object.group_kind in ABOVE_ROUTES
 
 
 def merge_does_not_count(

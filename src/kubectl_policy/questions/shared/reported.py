@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model.index import Index
 
+REPORTED: Final = "The conditions in the status of the object, as controllers reported them."
 # What the conditions of a place are about: the object itself, one of its parents, ancestors or listeners.
 StatusEntryRole: TypeAlias = Literal["object", "parent", "ancestor", "listener"]
 

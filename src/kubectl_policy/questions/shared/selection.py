@@ -10,15 +10,9 @@ from msgspec.structs import replace
 from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.model.kind_roles import (
-    HIERARCHY,
-    LISTENER_HOLDERS,
-    ROUTES,
-    KindRole,
-    role_of,
-)
+from kubectl_policy.model.kind_roles import HIERARCHY, LISTENER_HOLDERS, ROUTES, KindRole, role_of
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot
+from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -122,20 +116,17 @@ class Selected(Struct, frozen=True, kw_only=True):
     """Objects of which it is not known whether they have the labels."""
 
 
+_LEFT_OUT_POLICIES: Final = (
+    "True if the objects are policies of objects outside the hierarchy; false if they only look like policies."
+)
+
+
 class LeftOutKind(Struct, frozen=True):
     """Objects of a kind that a list of policies leaves out."""
 
     kind: Annotated[GroupKind, Meta(description="The kind of the objects.")]
     number: Annotated[int, Meta(description="The number of objects of the kind that are left out.", ge=1)]
-    policies: Annotated[
-        bool,
-        Meta(
-            description=(
-                "True if the objects are policies of objects outside the hierarchy; false if they only look like"
-                " policies."
-            )
-        ),
-    ]
+    policies: Annotated[bool, Meta(description=_LEFT_OUT_POLICIES)]
 
 
 class Listing(Answer, Generic[Row_co], frozen=True, kw_only=True):
@@ -151,20 +142,12 @@ class Listing(Answer, Generic[Row_co], frozen=True, kw_only=True):
         tuple[LeftOutKind, ...],
         Meta(description="The objects that a list of policies leaves out; empty for any other list."),
     ] = ()
-    unseen: Annotated[
-        tuple[BlindSpot, ...],
-        Meta(description="Blind spots: input that could not be read and that may change the answer."),
-    ]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
 
     @property
     def items(self) -> Annotated[tuple[Row_co, ...], Meta()]:
         """A row for each object."""
         return self.rows
-
-
-def is_any_policy(type_name: str) -> bool:
-    """Whether a type name means policies of every kind."""
-    return OWN_TYPES.get(type_name.lower()) == "policies" and type_name.lower() not in _ROLES
 
 
 def is_about_hierarchy(profile: PolicyKindProfile) -> bool:

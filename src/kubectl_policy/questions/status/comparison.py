@@ -20,6 +20,7 @@ from kubectl_policy.model.kind_roles import (
 from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.profiles.controllers import STANDARD_STATUS, Event, StatusProfile
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps
+from kubectl_policy.questions.shared.in_force import ASSUMED, Assumption
 from kubectl_policy.questions.shared.reported import ReportedCondition, StatusEntry, has_report, status_entries
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.predicted_conditions import PolicyCondition
-    from kubectl_policy.questions.shared.in_force import Assumption
     from kubectl_policy.topology.gateway.conditions import Condition
 
 # "Undecided" depends on something that was not read; of an "UnknownType" it is not known when it is to be reported.
@@ -139,10 +139,7 @@ class ObjectStatus(Struct, frozen=True, kw_only=True):
     resource: Annotated[Resource, "inline"]
     policy: Annotated[bool, Meta(description=_POLICY)]
     generation: Annotated[int | None, Meta(description="The generation of the object; null if it has none.")]
-    assumed: Annotated[
-        tuple[Assumption, ...],
-        Meta(description="Properties of the policy kind that are assumed, because no profile defines them."),
-    ] = ()
+    assumed: Annotated[tuple[Assumption, ...], Meta(description=ASSUMED)] = ()
     has_status: Annotated[
         bool, Meta(description="Whether the object has a status; without a status, nothing is compared.")
     ]

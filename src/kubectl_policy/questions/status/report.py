@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, relevant_gaps
+from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, select
 from kubectl_policy.questions.status.comparison import Comparison, Explainer, ObjectStatus
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Resource
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.model.snapshot import SnapshotSource
-    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 
-class StatusReport(Struct, frozen=True, kw_only=True):
+class StatusReport(Answer, frozen=True, kw_only=True):
     """The reported status of the selected objects, compared with the computed status."""
 
     noun: str
@@ -34,16 +33,7 @@ class StatusReport(Struct, frozen=True, kw_only=True):
     """The kinds of the objects, as an API server knows them."""
     elsewhere: tuple[str, ...]
     """The namespaces, one for each, of objects that would have been selected there."""
-    unseen: Annotated[
-        tuple[BlindSpot, ...],
-        Meta(description="Blind spots: input that could not be read and that may change the answer."),
-    ]
-    place: SnapshotSource = "the input"
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if some input could not be read."""
-        return not self.unseen
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
 
     @property
     def compared(self) -> Annotated[int, Meta(ge=0)]:

@@ -11,8 +11,8 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy, blind_spots_in_needs
-from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot
-from kubectl_policy.questions.shared.in_force import assumed_of
+from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
+from kubectl_policy.questions.shared.in_force import ASSUMED, assumed_of
 from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber, numbered, numbers
 from kubectl_policy.questions.shared.reasons import Reason, node_phrase
 from kubectl_policy.questions.why_not import edits_of_policies as policies
@@ -225,6 +225,9 @@ def _errors(analysis: Analysis, obj: ObjectRef) -> set[tuple[str, str]]:
     return {(problem.rule, problem.message) for problem in analysis.problems_of(obj) if problem.severity == "error"}
 
 
+_REASONS: Final = "The reasons why the policy has no effect, or none on the remaining paths; first cause first."
+
+
 class WhyNot(Answer, frozen=True, kw_only=True):
     """The answer of why-not: whether a policy has an effect on a target, the reasons why not, and helpful edits."""
 
@@ -234,26 +237,15 @@ class WhyNot(Answer, frozen=True, kw_only=True):
     target_origin: Annotated[Origin | None, Meta(description="The location of the target; null if it was not read.")]
     effect: EffectOn
     profile: PolicyKindProfile
-    assumed: Annotated[
-        tuple[str, ...],
-        Meta(description="Properties of the policy kind that are assumed, because no profile defines them."),
-    ]
-    reasons: Annotated[
-        tuple[Reason, ...],
-        Meta(
-            description="The reasons why the policy has no effect, or none on the remaining paths; first cause first."
-        ),
-    ]
+    assumed: Annotated[tuple[str, ...], Meta(description=ASSUMED)]
+    reasons: Annotated[tuple[Reason, ...], Meta(description=_REASONS)]
     edits: Annotated[
         tuple[Offered, ...],
         Meta(description="The alternative edits, those with the fewest side effects first.", max_length=3),
     ]
     tried: Annotated[int, Meta(description="The number of edits that were tried.", ge=0)]
     obstacle: Annotated[str, Meta(description="The reason why no edit of one object helps; empty if an edit helps.")]
-    unseen: Annotated[
-        tuple[BlindSpot, ...],
-        Meta(description="Blind spots: input that could not be read and that may change the answer."),
-    ]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
 
     @property
     def has_effect(self) -> Annotated[bool, Meta()]:

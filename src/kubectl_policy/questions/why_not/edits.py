@@ -159,8 +159,7 @@ class SideEffects(Struct, frozen=True, kw_only=True):
     ]
     objects: Annotated[tuple[ObjectRef, ...], Meta(description="The other objects whose settings change.")]
     replaced: Annotated[
-        tuple[str, ...],
-        Meta(description="Settings of other policies that the edit would replace on the target."),
+        tuple[str, ...], Meta(description="Settings of other policies that the edit would replace on the target.")
     ]
     unprotected: Annotated[
         tuple[ObjectRef, ...],

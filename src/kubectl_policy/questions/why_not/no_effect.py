@@ -10,7 +10,15 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, NAMESPACE, ROUTES, layer_of
+from kubectl_policy.model.kind_roles import (
+    ABOVE_ROUTES,
+    GATEWAY,
+    LISTENER_HOLDERS,
+    LISTENER_SETS,
+    NAMESPACE,
+    ROUTES,
+    layer_of,
+)
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import EffectiveEntry, effective_entries
@@ -19,7 +27,6 @@ from kubectl_policy.questions.shared.reasons import (
     attachment_reason,
     backend_reasons,
     in_causal_order,
-    is_above_routes,
     missing_reference,
     node_phrase,
     parent_reasons,
@@ -246,7 +253,7 @@ class _Chain:
     def _along(self, route: ObjectRef, node: NodeRef) -> Iterator[Reason]:
         """Reason why a path from a target by a route does not reach the node."""
         leads = any(node in path for path in self._analysis.topology.paths(NodeRef(route)))
-        if is_above_routes(node) and not leads:
+        if node.object.group_kind in ABOVE_ROUTES and not leads:
             yield from parent_reasons(self._analysis, route, node)
         if self._target.object != route and (leads or route == node.object):
             yield from backend_reasons(self._analysis, route, self._target.object)
@@ -278,7 +285,7 @@ class _Chain:
         target, index = self._target.object, self._analysis.index
         if target.group_kind in ROUTES:
             return (target,)
-        if is_above_routes(self._target) or target.group_kind == NAMESPACE:
+        if target.group_kind in {*ABOVE_ROUTES, NAMESPACE}:
             return ()
         return tuple(
             route.ref
