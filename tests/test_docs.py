@@ -16,6 +16,7 @@ from typer.core import TyperOption
 
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.cli.app import build_command
+from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
 from kubectl_policy.cli.completion.candidates import RULES_TABLE
 from kubectl_policy.cli.linting.project import Project
 from kubectl_policy.cli.syntax import COMMANDS, HEADINGS, OPTIONS_TABLE, OTHER_OPTIONS
@@ -23,7 +24,6 @@ from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import Requirement, RouteSelection
 from kubectl_policy.model.kind_roles import KIND_ROWS
 from kubectl_policy.profiles.reading import file_fields
-from kubectl_policy.render.forms import OBJECT_DESCRIPTION
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.output.encoding import API_VERSION
 from tests import pictures

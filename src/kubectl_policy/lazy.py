@@ -1,9 +1,10 @@
-"""Lazy evaluation: methods that cache results by argument, and regular expressions that are compiled at first use."""
+"""Lazy evaluation: methods that cache results by argument; expressions and functions that wait for their first use."""
 
 from __future__ import annotations
 
 import re
 from functools import cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, AnyStr, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -74,3 +75,19 @@ class _LazyPattern(Generic[AnyStr]):
         method = getattr(re.compile(self._text, self._flags), name)
         setattr(self, name, method)
         return method
+
+
+class LazyFunctions:
+    """The functions of a module that is imported when one of them is called."""
+
+    def __init__(self, module: str) -> None:
+        """Keep the full name of the module."""
+        self._module = module
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return a function that calls the one of that name."""
+
+        def call(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 (those of any function)
+            return getattr(import_module(self._module), name)(*arguments, **options)
+
+        return call

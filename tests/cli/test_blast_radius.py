@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 import yaml
 
-from kubectl_policy.render.forms import DIFF
+from kubectl_policy.cli.commands.changes import DIFF
 from kubectl_policy.sources import Lines
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.render.forms import DIFF
+from kubectl_policy.cli.commands.changes import DIFF
 from tests.cli.conftest import MANIFESTS
 from tests.repository import Repository
 

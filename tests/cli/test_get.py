@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from kubectl_policy.render.forms import LISTS
+from kubectl_policy.cli.commands.get import LISTS
 from tests.cli.conftest import MANIFESTS
 
 if TYPE_CHECKING:

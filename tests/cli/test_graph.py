@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.render.forms import GRAPH
+from kubectl_policy.cli.commands.graph import GRAPH
 from tests.cli.conftest import MANIFESTS
 from tests.programs import needs_dot
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 import yaml
 
-from kubectl_policy.render.forms import STATUS
+from kubectl_policy.cli.commands.status import STATUS
 from tests.cli.conftest import MANIFESTS
 
 if TYPE_CHECKING:

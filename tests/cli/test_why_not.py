@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 import yaml
 
-from kubectl_policy.render.forms import WHY_NOT
+from kubectl_policy.cli.commands.why_not import WHY_NOT
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command

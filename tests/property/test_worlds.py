@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy import GroupKind, NodeRef, ObjectRef, Resource, Snapshot, load_manifests
+from kubectl_policy.cli.commands.changes import BLAST_RADIUS
+from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, SERVICE, TCP_ROUTE, UDP_ROUTE
@@ -20,7 +22,6 @@ from kubectl_policy.model.world import World as ReadWorld
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.render.forms import BLAST_RADIUS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.render.output.formats import Forms, render
 from kubectl_policy.render.output.text import View
 from tests.asking import Asked, everything

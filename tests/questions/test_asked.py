@@ -14,6 +14,10 @@ from msgspec.structs import replace
 from bench.worlds import one_gateway
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.cli.call import CommandCall
+from kubectl_policy.cli.commands.changes import BLAST_RADIUS
+from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
+from kubectl_policy.cli.commands.explain import EXPLANATION
+from kubectl_policy.cli.commands.why_not import WHY_NOT
 from kubectl_policy.model import GroupKind, NodeRef, Snapshot
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.model.world import world_of
@@ -22,7 +26,6 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.explain import explain
 from kubectl_policy.questions.shared.selection import find
 from kubectl_policy.questions.why_not.answer import why_not
-from kubectl_policy.render.forms import BLAST_RADIUS, EXPLANATION, OBJECT_DESCRIPTION, WHY_NOT
 from tests.crowded import IMPLEMENTATIONS, TEAM, Implementation, world
 from tests.fakes import RecordingWorld, decoded, deferred
 

@@ -42,7 +42,7 @@ from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
 from kubectl_policy.questions.why_not.answer import WhyNot
 from kubectl_policy.render.explain.statements import Statement
-from kubectl_policy.render.forms import KINDS
+from kubectl_policy.render.lists import KINDS
 from kubectl_policy.render.output.cluster_answers import Unanswered
 from kubectl_policy.render.output.encoding import API_VERSION, members
 

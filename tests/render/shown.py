@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from kubectl_policy.cli.commands.changes import BLAST_RADIUS, DIFF
+from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
+from kubectl_policy.cli.commands.explain import EXPLANATION
+from kubectl_policy.cli.commands.get import EFFECTIVE, LISTS
+from kubectl_policy.cli.commands.graph import GRAPH
+from kubectl_policy.cli.commands.status import STATUS
+from kubectl_policy.cli.commands.why_not import WHY_NOT
 from kubectl_policy.lint.report import Report
 from kubectl_policy.questions.blast_radius import BlastRadius
 from kubectl_policy.questions.describe.objects import ObjectDescription
@@ -16,18 +23,6 @@ from kubectl_policy.questions.matrix import Matrix
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
 from kubectl_policy.questions.why_not.answer import WhyNot
-from kubectl_policy.render.forms import (
-    BLAST_RADIUS,
-    DIFF,
-    EFFECTIVE,
-    EXPLANATION,
-    GRAPH,
-    LISTS,
-    OBJECT_DESCRIPTION,
-    POLICY_DESCRIPTION,
-    STATUS,
-    WHY_NOT,
-)
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.output.encoding import json_pieces, plain
 from kubectl_policy.render.output.formats import render

@@ -128,7 +128,7 @@ def test_of_a_deletion(world: Analysis) -> None:
     text = joined(to_text(diff_text(difference, View()), 200))
     assert "one 1 (may hold) → 1, set by ColorPolicy default/a" in text
     assert text.count("assumed, because no profile covers it") == text.count("in doubt") == 1
-    assert "1 (may hold)" in diff_table(difference, View()).text(View(headers=False), wide=False)
+    assert "1 (may hold)" in diff_table(difference).text(View(headers=False), wide=False)
 
 
 def test_of_a_new_policy() -> None:

@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from kubectl_policy import analyze
+from kubectl_policy.cli.commands.get import LISTS as FORMS
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.questions.lists import Lists, list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.forms import LISTS as FORMS
 from kubectl_policy.render.lists import list_remarks, ordered
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import Line, View

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import yaml
 
 from kubectl_policy import analyze
+from kubectl_policy.cli.commands.get import EFFECTIVE
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.questions.matrix import MatrixOptions, matrix
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.forms import EFFECTIVE
 from kubectl_policy.render.matrix import matrix_headline, matrix_remarks
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from kubectl_policy import analyze
+from kubectl_policy.cli.commands.get import LISTS
 from kubectl_policy.questions.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.forms import LISTS
 from kubectl_policy.render.lists import columns_of
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View

@@ -340,6 +340,36 @@ def _object_columns(type_: ListType, rows: Sequence[ObjectRow]) -> tuple[Column[
 _MAX_KINDS: Final = 4
 
 
+# The kinds of documents.
+KINDS: Final[Mapping[RowSort, str]] = {
+    "policies": "PolicyList",
+    "policy kinds": "PolicyKindList",
+    "gateway classes": "GatewayClassList",
+    "gateways": "GatewayList",
+    "listener sets": "ListenerSetList",
+    "listeners": "ListenerList",
+    "routes": "RouteList",
+    "backends": "BackendList",
+    "namespaces": "NamespaceList",
+}
+
+
+def lists_headline(lists: Lists) -> str:
+    """Count the objects of each list."""
+    return " ".join(map(list_headline, lists.lists))
+
+
+def lists_document(lists: Lists, context: str) -> dict[str, object]:
+    """Return the document of a list, or of several lists."""
+    from kubectl_policy.render.output.encoding import document, envelope  # noqa: PLC0415 (tables do without)
+
+    only = context if len(lists.lists) == 1 else ""
+    items = [document(KINDS[listing.type.rows], list_headline(listing), listing, only) for listing in lists.lists]
+    if len(items) == 1:
+        return items[0]
+    return envelope("Lists", {"headline": lists_headline(lists), "complete": not lists.unseen, "items": items}, context)
+
+
 def list_tables(lists: Lists, view: View) -> list[Table[Any]]:
     """Return a table for each type; namespaces only if the view shows them, and kinds if there are several types."""
     tables: list[Table[Any]] = []

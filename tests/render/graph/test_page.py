@@ -17,7 +17,6 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.graph.details import details
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.render.graph.page import assembled, embedded, graph_page, page_data
-from kubectl_policy.render.output.text import View
 from kubectl_policy.render.wording.names import source_phrase
 from tests import build
 from tests.render.graph.pictures import FIXTURES, HOSTILE, hostile_world
@@ -135,7 +134,7 @@ def test_data_ends_no_element() -> None:
 
 def test_only_its_own_scripts_run() -> None:
     """The policy of the page names the hash of each, and lets nothing be asked of anybody."""
-    page = graph_page(graph(fixture("bakery")), View())
+    page = graph_page(graph(fixture("bakery")))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy
     rules = {rule.split()[0]: rule.split()[1:] for rule in policy[1].split(";") if rule.strip()}

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
+from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.render.forms import OBJECT_DESCRIPTION
 from kubectl_policy.render.output.encoding import plain as plain_of
 from kubectl_policy.render.output.escape import escape_commands
 from kubectl_policy.render.output.text import View

@@ -1,6 +1,6 @@
 """`diff` and `blast-radius`: changes of the effects of policies between two states, or without an object."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from msgspec.structs import replace
@@ -20,13 +20,38 @@ from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_states
 from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.forms import BLAST_RADIUS, DIFF
-from kubectl_policy.render.output.formats import format_of
+from kubectl_policy.lazy import LazyFunctions
+from kubectl_policy.render.output.formats import Forms, format_of
 
 if TYPE_CHECKING:
+    from kubectl_policy.questions.blast_radius import BlastRadius
     from kubectl_policy.questions.diff import StateDiff
+    from kubectl_policy.render.changes import headlines, rows, text
+else:
+    headlines, rows, text = (
+        LazyFunctions(f"kubectl_policy.render.changes.{name}") for name in ("headlines", "rows", "text")
+    )
 
 _EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
+
+DIFF: "Final[Forms[StateDiff]]" = Forms(
+    kind="PolicyDiff",
+    headline=headlines.diff_headline,
+    tree=text.diff_text,
+    table=lambda difference, _: [rows.diff_table(difference)],
+    names=rows.diff_names,
+    markdown=rows.diff_markdown,
+    summary=headlines.diff_headline,
+)
+BLAST_RADIUS: "Final[Forms[BlastRadius]]" = Forms(
+    kind="BlastRadius",
+    headline=headlines.blast_headline,
+    tree=text.blast_radius_text,
+    table=lambda answer, _: [rows.diff_table(answer.difference)],
+    names=lambda answer: rows.diff_names(answer.difference),
+    markdown=rows.blast_radius_markdown,
+    summary=headlines.blast_headline,
+)
 
 
 @shared_options(DIFF)

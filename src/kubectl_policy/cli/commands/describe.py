@@ -1,7 +1,7 @@
 """`describe`: what affects objects, or what policies affect."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from msgspec.structs import replace
@@ -12,19 +12,80 @@ from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.cli.terminal import write_remarks
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.forms import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
+from kubectl_policy.lazy import LazyFunctions
+from kubectl_policy.render.output.formats import Forms
+from kubectl_policy.render.output.text import Line
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, Origin
     from kubectl_policy.model.authorship import Authorship
-    from kubectl_policy.questions.describe.description import Focus
+    from kubectl_policy.questions.describe.description import Description, Descriptions, Focus
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.fields import FindAuthor, WrittenValue
-    from kubectl_policy.render.output.formats import Forms
+    from kubectl_policy.render.describe import headline, objects, policies
+    from kubectl_policy.render.output import encoding
+    from kubectl_policy.render.output.columns import Table
+    from kubectl_policy.render.wording import headlines
     from kubectl_policy.sources import Lines
     from kubectl_policy.sources.history import Authors
+else:
+    headline, objects, policies = (
+        LazyFunctions(f"kubectl_policy.render.describe.{name}") for name in ("headline", "objects", "policies")
+    )
+    encoding = LazyFunctions("kubectl_policy.render.output.encoding")
+    headlines = LazyFunctions("kubectl_policy.render.wording.headlines")
+
+OBJECT_DESCRIPTION: "Final[Forms[ObjectDescription]]" = Forms(
+    kind="ObjectDescription",
+    rows_suffice=True,
+    headline=headline.object_headline,
+    tree=objects.object_text,
+    table=lambda answer, _: [objects.settings_of([answer], named=False)],
+    names=lambda answer: answer.policies,
+)
+POLICY_DESCRIPTION: "Final[Forms[PolicyDescription]]" = Forms(
+    kind="PolicyDescription",
+    rows_suffice=True,
+    headline=headlines.policy_headline,
+    tree=policies.policy_text,
+    table=lambda answer, _: [policies.targets_of([answer])],
+    names=lambda answer: dict.fromkeys(node.object for node in answer.affected),
+)
+
+
+def _forms_of(item: "Description") -> Forms[Any]:
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+
+    return OBJECT_DESCRIPTION if isinstance(item, ObjectDescription) else POLICY_DESCRIPTION
+
+
+def _tables(answer: "Descriptions") -> "list[Table[Any]]":
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.questions.describe.policies import PolicyDescription
+
+    of_objects = [item for item in answer.items if isinstance(item, ObjectDescription)]
+    of_policies = [item for item in answer.items if isinstance(item, PolicyDescription)]
+    return [objects.settings_of(of_objects, named=True), policies.targets_of(of_policies)]
+
+
+# Several answers, one after another.
+DESCRIPTIONS: "Final[Forms[Descriptions]]" = Forms(
+    kind="DescriptionList",
+    rows_suffice=True,
+    headline=lambda answer: " ".join(_forms_of(item).headline(item) for item in answer.items),
+    tree=lambda answer, view: tuple(
+        line
+        for index, item in enumerate(answer.items)
+        for line in (*((Line(), Line()) if index else ()), *_forms_of(item).tree(item, view))
+    ),
+    table=lambda answer, _: _tables(answer),
+    names=lambda answer: dict.fromkeys(ref for item in answer.items for ref in _forms_of(item).names(item)),
+    special_document=lambda answer, context: encoding.envelope(
+        "DescriptionList", {"items": [_forms_of(item).document(item) for item in answer.items]}, context
+    ),
+)
 
 
 @shared_options(OBJECT_DESCRIPTION, watches=True)

@@ -1,6 +1,6 @@
 """`explain`: policy kinds, with the evidence for what is known of them."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -8,9 +8,23 @@ from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import TREE_OPTIONS, OutputOption
 from kubectl_policy.cli.remarks import mention_remaining_problems, mention_unapplied
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.forms import EXPLANATION
+from kubectl_policy.lazy import LazyFunctions
+from kubectl_policy.render.output.formats import Forms
+
+if TYPE_CHECKING:
+    from kubectl_policy.questions.explain import Explanation
+    from kubectl_policy.render.explain import statements
+else:
+    statements = LazyFunctions("kubectl_policy.render.explain.statements")
 
 _EXAMPLE = "for example: explain xbackendtrafficpolicy"
+
+EXPLANATION: "Final[Forms[Explanation]]" = Forms(
+    kind="PolicyKindExplanation",
+    headline=statements.explanation_headline,
+    tree=statements.explanation_text,
+    special_document=statements.explanation_document,
+)
 
 
 @shared_options(EXPLANATION, without={"namespace", "complete", "assume_exists", *TREE_OPTIONS})

@@ -1,7 +1,7 @@
 """`get`: tables of policies, policy kinds and the objects that policies affect."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -20,16 +20,40 @@ from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.cli.syntax import split_types
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.forms import EFFECTIVE, LISTS
+from kubectl_policy.lazy import LazyFunctions
+from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kubectl_policy.questions.lists import Lists
+    from kubectl_policy.questions.matrix import Matrix
     from kubectl_policy.questions.shared.selection import Listing
+    from kubectl_policy.render import lists as list_renderer
+    from kubectl_policy.render import matrix as matrix_renderer
     from kubectl_policy.resolution.enforcement import EnforcementState
+else:
+    list_renderer, matrix_renderer = map(LazyFunctions, ("kubectl_policy.render.lists", "kubectl_policy.render.matrix"))
 
 _EFFECTIVE = "effective"
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
+
+LISTS: "Final[Forms[Lists]]" = Forms(
+    kind="Lists",
+    headline=list_renderer.lists_headline,
+    table=list_renderer.list_tables,
+    # Of a policy kind it is its definition, of a listener what it belongs to.
+    names=lambda answer: dict.fromkeys(row.ref for listing in answer.lists for row in listing.rows),
+    special_document=list_renderer.lists_document,
+    special_remarks=lambda answer, empty: list_renderer.list_remarks(answer, empty=empty),
+)
+EFFECTIVE: "Final[Forms[Matrix]]" = Forms(
+    kind="EffectiveList",
+    headline=matrix_renderer.matrix_headline,
+    table=lambda matrix, view: [matrix_renderer.matrix_table(matrix, view)],
+    names=lambda matrix: dict.fromkeys(row.subject.object for row in matrix.items),
+    special_remarks=lambda matrix, empty: matrix_renderer.matrix_remarks(matrix, empty=empty),
+)
 
 
 @shared_options(LISTS, watches=True)

@@ -1,6 +1,6 @@
 """`graph`: pictures of Gateways, routes and backends with their policies."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -18,11 +18,26 @@ from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_with_state
 from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.forms import GRAPH
+from kubectl_policy.lazy import LazyFunctions
+from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.graph.picture import GraphOptions
+    from kubectl_policy.questions.graph.picture import GraphOptions, Picture
+    from kubectl_policy.render.graph import dot, mermaid, page, tree, wording
+else:
+    modules = ("dot", "mermaid", "page", "tree", "wording")
+    dot, mermaid, page, tree, wording = (LazyFunctions(f"kubectl_policy.render.graph.{name}") for name in modules)
+
+GRAPH: "Final[Forms[Picture]]" = Forms(
+    kind="Graph",
+    redirected="dot",
+    headline=wording.graph_headline,
+    tree=tree.graph_tree,
+    dot=dot.graph_dot,
+    mermaid=mermaid.graph_mermaid,
+    html=lambda picture, _: page.graph_page(picture),
+)
 
 
 @shared_options(GRAPH)

@@ -10,18 +10,28 @@ from kubectl_policy.cli.options import CLUSTER_OPTIONS, Fields, PolicyKinds, Sel
 from kubectl_policy.cli.remarks import mention_remaining_problems
 from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.render.forms import HISTORY
+from kubectl_policy.lazy import LazyFunctions
+from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef, Snapshot
-    from kubectl_policy.questions.history import Version
+    from kubectl_policy.questions.history import History, Version
+    from kubectl_policy.render import history as renderer
     from kubectl_policy.sources import Progress
+else:
+    renderer = LazyFunctions("kubectl_policy.render.history")
 
 # States that are read before progress is shown.
 _SOON: Final = 5
+
+HISTORY: "Final[Forms[History]]" = Forms(
+    kind="EffectHistory",
+    headline=renderer.history_headline,
+    tree=renderer.history_text,
+)
 
 
 @shared_options(HISTORY, without=("render", *CLUSTER_OPTIONS))

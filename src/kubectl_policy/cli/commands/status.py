@@ -1,6 +1,6 @@
 """`status`: conditions that controllers reported next to computed ones."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -9,9 +9,27 @@ from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOption, Selector
 from kubectl_policy.cli.syntax import split_types
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.forms import STATUS
+from kubectl_policy.lazy import LazyFunctions
+from kubectl_policy.render.output.formats import Forms
+
+if TYPE_CHECKING:
+    from kubectl_policy.questions.status.report import StatusReport
+    from kubectl_policy.render import status as renderer
+    from kubectl_policy.render.wording import headlines, sections
+else:
+    renderer = LazyFunctions("kubectl_policy.render.status")
+    headlines, sections = (LazyFunctions(f"kubectl_policy.render.wording.{name}") for name in ("headlines", "sections"))
 
 _EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"
+
+STATUS: "Final[Forms[StatusReport]]" = Forms(
+    kind="StatusComparison",
+    headline=headlines.status_headline,
+    tree=renderer.status_text,
+    table=lambda report, view: [renderer.status_table(report, view)],
+    names=lambda report: (status.resource.ref for status in report.items if not status.agrees),
+    hints=lambda report: sections.elsewhere_hint(report.elsewhere, report.noun),
+)
 
 
 @shared_options(STATUS, watches=True)

@@ -1,6 +1,6 @@
 """`why-not`: reasons why a policy has no effect on an object, and edits that would give it one."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from msgspec.structs import replace
@@ -10,9 +10,24 @@ from kubectl_policy.cli.options import SelectionOption
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
 from kubectl_policy.cli.syntax import type_and_name
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.forms import WHY_NOT
+from kubectl_policy.lazy import LazyFunctions
+from kubectl_policy.render.output.formats import Forms
+
+if TYPE_CHECKING:
+    from kubectl_policy.questions.why_not.answer import WhyNot
+    from kubectl_policy.render import why_not as renderer
+    from kubectl_policy.render.wording import headlines
+else:
+    renderer = LazyFunctions("kubectl_policy.render.why_not")
+    headlines = LazyFunctions("kubectl_policy.render.wording.headlines")
 
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
+
+WHY_NOT: "Final[Forms[WhyNot]]" = Forms(
+    kind="EffectExplanation",
+    headline=headlines.why_not_headline,
+    tree=renderer.why_not_text,
+)
 
 
 @shared_options(WHY_NOT)

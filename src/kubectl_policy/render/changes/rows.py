@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.differences.effects import EffectChange
     from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.questions.differences.traffic import TrafficChanges
-    from kubectl_policy.render.output.text import View
 
 
 class ChangeRow(Struct, frozen=True, kw_only=True):
@@ -79,7 +78,7 @@ def rows_of(difference: StateDiff) -> dict[RowGroup, list[ChangeRow]]:
     }
 
 
-def diff_table(difference: StateDiff, _: View) -> Table[ChangeRow]:
+def diff_table(difference: StateDiff) -> Table[ChangeRow]:
     """Return a row for each route with other traffic, then for each setting, target, parent, policy and problem."""
     return Table(_COLUMNS, tuple(chain.from_iterable(rows_of(difference).values())))
 

@@ -297,6 +297,14 @@ def _gist(answer: Explanation) -> str:
     return f"{reach}; {two}"
 
 
+def explanation_document(answer: Explanation, context: str) -> dict[str, object]:
+    """Return the members of the answer and its statements."""
+    from kubectl_policy.render.output.encoding import document  # noqa: PLC0415 (text does without)
+
+    members = document("PolicyKindExplanation", explanation_headline(answer), answer, context)
+    return {**members, "statements": tuple(statements(answer))}
+
+
 def explanation_text(answer: Explanation, view: View) -> Document:
     """Return the answer about a policy kind: headline, statements, sources, assumptions, blind spots, next commands."""
     profile, all_statements = answer.profile, list(statements(answer))

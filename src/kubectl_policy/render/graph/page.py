@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.graph.picture import Details, GraphNode, GraphPolicy, Picture
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.render.graph.boxes import Drawn, Group
-    from kubectl_policy.render.output.text import View
     from kubectl_policy.resolution import Fate
     from kubectl_policy.topology import Path
 
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 _PLACE: Final = re.compile(r"<!-- (?P<part>[a-z_.-]+) -->|\{\{(?P<value>[a-z-]+)\}\}")
 
 
-def graph_page(picture: Picture, _: View) -> str:
+def graph_page(picture: Picture) -> str:
     """Return the page. The same picture makes the same page, byte for byte."""
     return assembled(page_data(picture))
 

@@ -1,9 +1,9 @@
-"""The formats of answers: a row for each, for all commands; a slice says once which parts its answers have."""
+"""The formats of answers: a row for each, for all commands; a command says once which parts its answers have."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Never, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -25,13 +25,17 @@ _INSTALL: Final = "apt install graphviz, dnf install graphviz, brew install grap
 Answer = TypeVar("Answer")
 
 
-class Forms(Generic[Answer]):
-    """The parts of one sort of answer that formats are made of: the methods that a slice writes, its answers have.
+def _not_offered(*_: object) -> Never:
+    raise KeyError("the answer has no such part")
 
-    A method imports its renderer when it is called: no answer needs them all, and `--help` needs none.
+
+class Forms(Struct, Generic[Answer], frozen=True, kw_only=True):
+    """The parts of one sort of answer that formats are made of; an answer has those that its command gives here.
+
+    A command imports renderers when they are called: no answer needs them all, and `--help` needs none.
     """
 
-    kind: str = ""
+    kind: str
     """The kind of its document."""
     rows_suffice: bool = False
     """Whether rows that are all there is need no headline next to them."""
@@ -39,59 +43,64 @@ class Forms(Generic[Answer]):
     """The format where standard output is no terminal, if that is another than the first."""
     headline: Callable[[Answer], str]
     """The sentence that an answer opens with."""
-    text: Callable[[Answer, View], Document]
+    text: Callable[[Answer, View], Document] = _not_offered
     """The lines of `-o text`."""
-    tree: Callable[[Answer, View], Document]
+    tree: Callable[[Answer, View], Document] = _not_offered
     """The lines of `-o tree`."""
-    table: Callable[[Answer, View], Sequence[Table[Any]]]
+    table: Callable[[Answer, View], Sequence[Table[Any]]] = _not_offered
     """The rows and columns of tables."""
-    names: Callable[[Answer], Iterable[ObjectRef]]
+    names: Callable[[Answer], Iterable[ObjectRef]] = _not_offered
     """The objects of `-o name`."""
-    markdown: Callable[[Answer], str]
+    markdown: Callable[[Answer], str] = _not_offered
     """A comment in Markdown."""
-    summary: Callable[[Answer], str]
+    summary: Callable[[Answer], str] = _not_offered
     """One line."""
-    dot: Callable[[Answer, View], str]
+    dot: Callable[[Answer, View], str] = _not_offered
     """A graph for Graphviz."""
-    mermaid: Callable[[Answer, View], str]
+    mermaid: Callable[[Answer, View], str] = _not_offered
     """A graph for Mermaid."""
-    html: Callable[[Answer, View], str]
+    html: Callable[[Answer, View], str] = _not_offered
     """A page."""
-    sarif: Callable[[Answer], dict[str, Json]]
+    sarif: Callable[[Answer], dict[str, Json]] = _not_offered
     """A log in SARIF."""
-    junit: Callable[[Answer], str]
+    junit: Callable[[Answer], str] = _not_offered
     """A report of JUnit."""
-    github: Callable[[Answer], Commands]
+    github: Callable[[Answer], Commands] = _not_offered
     """Commands for GitHub Actions."""
-    gitlab: Callable[[Answer], list[Json]]
+    gitlab: Callable[[Answer], list[Json]] = _not_offered
     """A report for GitLab's code quality."""
+    special_document: Callable[[Answer, str], dict[str, object]] | None = None
+    """The document in a context, where it is not made of the members of the answer alone."""
+    special_remarks: Callable[[Answer, bool], Sequence[str]] | None = None
+    """What is said next to rows, of which there may be none, where that is not the headline."""
+    hints: Callable[[Answer], Sequence[str]] = lambda _: ()
+    """What is said next to any format."""
 
     @property
     def formats(self) -> tuple[str, ...]:
         """The names of the formats in which such an answer is offered."""
-        return tuple(name for name, row in FORMATS.items() if hasattr(self, row.part))
+        return tuple(name for name, row in FORMATS.items() if getattr(self, row.part) is not _not_offered)
 
     def document(self, answer: Answer, context: str = "") -> dict[str, object]:
         """Return the document of `-o json`; `context` is that of its cluster, where answers of several are shown."""
+        if self.special_document:
+            return self.special_document(answer, context)
         from kubectl_policy.render.output.encoding import document  # noqa: PLC0415 (text does without)
 
         return document(self.kind, self.headline(answer), answer, context)
 
     def remarks(self, answer: Answer, *, empty: bool, complete: bool) -> Sequence[str]:
         """Return what is said next to rows, of which there may be none."""
+        if self.special_remarks:
+            return self.special_remarks(answer, empty)
         return () if not empty and complete and self.rows_suffice else (self.headline(answer),)
-
-    def hints(self, answer: Answer) -> Sequence[str]:
-        """Return what is said next to any format."""
-        del answer
-        return ()
 
 
 class Format(Struct, frozen=True):
     """A format of `--output`."""
 
     part: str
-    """The part of an answer that it is made of: a method of `Forms`."""
+    """The part of an answer that it is made of, by its name in `Forms`."""
     tells: Literal["everything", "headline", "rows", "part"]
     """How much it says.
 
