@@ -46,7 +46,6 @@ def things(text: str) -> list[Thing]:
 
 
 def color(value: str, name: str = "red", *, route: str = "r") -> Thing:
-    """A ColorPolicy in namespace `app`, which sets a color on a route."""
     target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": route}
     return {
         "apiVersion": "example.com/v1",

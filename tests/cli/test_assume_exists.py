@@ -36,7 +36,6 @@ def world(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("closed", [(), ("--complete",)])
 def test_what_is_assumed_is_no_doubt(command: Command, world: str, closed: tuple[str, ...]) -> None:
-    """One line on standard error says what was taken to exist."""
     code, out, err = command("get", "policies", "--offline", world, "--assume-exists", "clusterissuer/le", *closed)
     assert code == 0
     assert "Invalid" not in out
@@ -45,14 +44,12 @@ def test_what_is_assumed_is_no_doubt(command: Command, world: str, closed: tuple
 
 
 def test_without_it(command: Command, world: str) -> None:
-    """The answer says what would help, or that the policy is not valid."""
     assert "--assume-exists clusterissuer" in command("describe", "tlspolicy/certs", "--offline", world).out
     assert "Invalid" in command("get", "policies", "--offline", world, "--complete").out
 
 
 @pytest.mark.parametrize("argument", ["/", "secret/", "a/b/c/d"])
 def test_what_says_nothing(command: Command, world: str, argument: str) -> None:
-    """Is refused, with an example."""
     code, _, err = command("get", "policies", "--offline", world, "--assume-exists", argument)
     assert code == 2
     assert f'--assume-exists takes no "{argument}"' in err
@@ -60,7 +57,6 @@ def test_what_says_nothing(command: Command, world: str, argument: str) -> None:
 
 
 def test_many_are_counted(command: Command, tmp_path: Path) -> None:
-    """The first three are named."""
     gateway, _, certs = WORLD.partition("---")
     (tmp_path / "gateway.yaml").write_text(gateway, encoding="utf-8")
     for number in range(4):

@@ -24,14 +24,12 @@ IDLE: Final = ("blast-radius", "retrypolicy/wedding", "-n", "baker", "--offline"
 
 
 def test_an_object_that_is_not_there_has_no_answer(command: Command) -> None:
-    """What cannot be found cannot be deleted."""
     code, out, err = command("blast-radius", "retrypolicy/nowhere", "-n", "baker", "--offline", BAKERY)
     assert (code, out) == (3, "")
     assert 'retrypolicy "nowhere" not found in namespace baker' in err
 
 
 def test_lines_of_values_are_looked_up_for_documents_alone(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No other form shows them."""
     asked: list[FieldPath] = []
 
     def locate(_: Lines, __: Origin, field: FieldPath, ___: Json = None) -> None:
@@ -76,14 +74,12 @@ def test_a_policy_of_which_nothing_is_computed_fails_closed(command: Command, tm
 
 
 def test_documents_are_the_same_as_json_and_as_yaml(command: Command) -> None:
-    """With the names of what is in the text, and nothing cut."""
     document = json.loads(command(*RETRIES, "-o", "json").out)
     assert yaml.safe_load(command(*RETRIES, "-o", "yaml").out) == document
     assert (document["kind"], document["complete"]) == ("BlastRadius", True)
 
 
 def test_owners_are_counted(command: Command) -> None:
-    """By a label of the Namespace, where the objects have none of their own."""
     out = command(*RETRIES, "--owner", "team").out
     assert "  team         baker 7, pastry 1\n" in out
     assert "  absent       no absent label: 8\n" in command(*RETRIES, "--owner", "absent").out
@@ -97,7 +93,6 @@ def test_a_namespace_without_a_manifest_can_be_asked_about(command: Command, man
 
 
 def test_names_cannot_control_the_terminal(command: Command, manifests: Path) -> None:
-    """Nor can values, in any format."""
     hostile = "\x1b[31mred\x07\u202e[bold]x[/bold]</details><script>|`\n::error::x"
     policy = {
         "apiVersion": "example.com/v1",
@@ -120,7 +115,6 @@ def test_names_cannot_control_the_terminal(command: Command, manifests: Path) ->
 
 
 def test_no_list_of_a_large_answer_is_cut_in_a_pipe(command: Command, tmp_path: Path) -> None:
-    """Not in a pipe, nor in a document: these have all of it."""
     heads = "apiVersion: v1\nkind: Namespace\nmetadata: {name: app}\n---\n"
     policy = "apiVersion: e.com/v1\nkind: APolicy\nmetadata: {name: p, namespace: app}\n"
     policy += "spec: {targetRef: {group: '', kind: Namespace, name: app}, a: 1}\n"

@@ -67,19 +67,15 @@ def _spec(argument: str, *policies: Resource, profile: PolicyKindProfile | None 
 
 
 class TestDeletions:
-    """`--delete TYPE/NAME`."""
-
     @pytest.mark.parametrize(
         "argument", ["", "gateway", "gateway/", "/g", "gateway/a/b/g", "gateway/g/", "gateway//g", "//"]
     )
     def test_what_names_no_object(self, argument: str) -> None:
-        """Is wrong usage."""
         with pytest.raises(UsageError, match="--delete takes TYPE/NAME, not") as caught:
             deletions(analyze(snapshot(*WORLD)), ["gateway/g", argument], "default")
         assert caught.value.hint == "for example: --delete retrypolicy/own"
 
     def test_what_is_not_there(self) -> None:
-        """With the namespace in which it would be."""
         with pytest.raises(NotFoundError, match='gateway "far" not found in namespace default') as caught:
             deletions(analyze(snapshot(*WORLD)), ["gateway/far"], "default")
         assert caught.value.hint == "it exists in namespace other: use gateway/other/far"
@@ -87,28 +83,23 @@ class TestDeletions:
             deletions(analyze(snapshot(*WORLD)), ["teapot/a"], "default")
 
     def test_each_object_once(self) -> None:
-        """By any name of its kind, in the order in which they are named."""
         arguments = ["svc/s", "gatewayclass/public", "services/s", "gateway.gateway.networking.k8s.io/g"]
         result = deletions(analyze(snapshot(*WORLD)), arguments, "default")
         assert [str(one) for one in result] == ["Service default/s", "GatewayClass public", "Gateway default/g"]
         assert deletions(analyze(snapshot(*WORLD)), [], "default") == ()
 
     def test_a_name_with_a_namespace(self) -> None:
-        """Counts, wherever else one looks."""
         assert [str(one) for one in deletions(analyze(snapshot(*WORLD)), ["gateway/other/far"], "x")] == [
             "Gateway other/far"
         ]
 
 
 class TestRetargeted:
-    """`--retarget POLICY=TARGET`."""
-
     @pytest.mark.parametrize(
         "argument",
         ["", "colorpolicy/p", "=", "colorpolicy/p=", "=gateway/g", "p=g", "colorpolicy/p=gateway/g#", "a/b=c/d/e/f"],
     )
     def test_what_is_no_pair(self, argument: str) -> None:
-        """Is wrong usage."""
         with pytest.raises(UsageError, match="--retarget takes POLICY=TARGET, not") as caught:
             _spec(argument, policy("p", target("g")))
         assert caught.value.hint == "for example: --retarget retrypolicy/own=gateway/edge#https"
@@ -122,7 +113,6 @@ class TestRetargeted:
         ],
     )
     def test_what_is_not_there(self, argument: str, message: str) -> None:
-        """Neither of them may be missing in the namespace."""
         with pytest.raises(NotFoundError, match=message):
             _spec(argument, policy("p", target("g")))
 
@@ -135,7 +125,6 @@ class TestRetargeted:
             _spec("namespace/other=gatewayclass/public", profile=PolicyKindProfile(NAMESPACE, "direct", "profile"))
 
     def test_what_names_no_targets(self) -> None:
-        """The hint says what could be done instead."""
         unknown = PolicyKindProfile(COLOR, "inherited", "profile", attachment="none")
         with pytest.raises(UsageError, match="it is not known how its kind attaches") as caught:
             _spec("colorpolicy/p=gateway/g", policy("p"), profile=unknown)
@@ -208,7 +197,6 @@ class TestRetargeted:
         assert _spec("colorpolicy/p=gateway/g", _policy(spec), profile=profile) == expected
 
     def test_fields_in_other_places(self) -> None:
-        """As a profile says."""
         fields = ("spec.to.targetRef", "spec.at.targetSelectors")
         profile = PolicyKindProfile(COLOR, "inherited", "profile", reference_fields=fields)
         spec: Json = {"at": {"targetSelectors": [{"kind": "Gateway"}], "a": 1}}
@@ -261,7 +249,6 @@ class TestRetargeted:
 
 
 def test_a_target_is_looked_for_where_the_policy_is() -> None:
-    """In the namespace of `-n`."""
     world = _world(policy("p", target("x"), namespace="other"))
     (changed,) = retargetings(world, ["colorpolicy/p=gateway/far"], "other")
     assert changed.ref == ref("ColorPolicy", "p", "other", "example.com")

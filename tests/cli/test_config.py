@@ -47,7 +47,6 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_a_malformed_config_file(config: Path, text: str, message: str) -> None:
-    """Is wrong usage, with its line."""
     config.write_text(text, "utf-8")
     with pytest.raises(ProfileError) as refused:
         read_config([], None)
@@ -57,21 +56,18 @@ def test_a_malformed_config_file(config: Path, text: str, message: str) -> None:
 
 
 def test_a_config_file_that_cannot_be_read(config: Path) -> None:
-    """Says why."""
     config.mkdir()
     with pytest.raises(ProfileError, match=r"config\.yaml: cannot be read: Is a directory"):
         read_config([], None)
 
 
 def test_a_place_that_cannot_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Is not taken for an absent file."""
     monkeypatch.setenv("KUBECTL_POLICY_CONFIG", "/" + "x" * 300)
     with pytest.raises(ProfileError, match="cannot be read: File name too long"):
         read_config([], None)
 
 
 def test_a_bad_profile_that_it_names(config: Path) -> None:
-    """The error is the profile's, the hint says who names it."""
     config.write_text("profiles:\n  - near.yaml\n  - gone.yaml\n", "utf-8")
     with pytest.raises(ProfileError, match=r"gone\.yaml: cannot be read: No such file") as refused:
         read_config([], None)
@@ -80,7 +76,6 @@ def test_a_bad_profile_that_it_names(config: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "# profiles: [near.yaml]\n", "profiles: []\n", "{}\n"])
 def test_a_config_file_that_says_nothing(config: Path, text: str) -> None:
-    """Is as good as none."""
     assert read_config([], None).profiles == ()
     config.write_text(text, "utf-8")
     assert read_config([], None).profiles == ()
@@ -124,7 +119,6 @@ def test_a_malformed_config_file_stops_a_command(config: Path, command: Command,
 
 
 def test_where_the_config_file_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the place that is named, else in XDG's, else in the home directory."""
     monkeypatch.setenv("HOME", "/home/me")
     monkeypatch.setenv("XDG_CONFIG_HOME", "/xdg")
     monkeypatch.setenv("KUBECTL_POLICY_CONFIG", "/named.yaml")
@@ -136,13 +130,11 @@ def test_where_the_config_file_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_place_below_a_file_has_no_config_file(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing can be there."""
     monkeypatch.setenv("KUBECTL_POLICY_CONFIG", str(config.parent / "near.yaml" / "config.yaml"))
     assert read_config([], None).profiles == ()
 
 
 def test_a_folder_of_profiles(config: Path) -> None:
-    """Can be named in either place."""
     assert [profile.strategy for profile in read_config([str(config.parent)], None).profiles] == ["Patch defaults"]
     config.parent.joinpath("more").mkdir()
     Path(config.parent / "more" / "a.yml").write_text(PROFILE % "None", "utf-8")
@@ -180,25 +172,20 @@ spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: g}, co
 
 
 class TestSettings:
-    """How controllers are set up, by the names that profiles give."""
-
     @pytest.mark.parametrize("setting", ["example.controllerName", "=two", ""])
     def test_neither_name_nor_value(self, config: Path, setting: str) -> None:
-        """Is wrong usage."""
         config.parent.joinpath("near.yaml").write_text(CONTROLLED, "utf-8")
         with pytest.raises(UsageError, match="is not a setting") as refused:
             read_config([str(config.parent)], [setting])
         assert refused.value.hint == "write --setting NAME=VALUE"
 
     def test_a_name_that_no_profile_has(self, config: Path) -> None:
-        """Is wrong usage, with the names that there are: those of the user's profiles and of the built-in ones."""
         config.parent.joinpath("near.yaml").write_text(CONTROLLED, "utf-8")
         with pytest.raises(UsageError, match=r'no profile has a setting "example\.name"') as refused:
             read_config([str(config.parent)], ["example.name=x"])
         assert "there are: envoyGateway.controllerName, example.controllerName" in refused.value.hint
 
     def test_a_value_that_is_no_text(self, config: Path) -> None:
-        """Is refused with its line, as anything else in the config file."""
         config.write_text("settings:\n  envoyGateway.controllerName: 1\n", "utf-8")
         with pytest.raises(ProfileError, match=r'config\.yaml:2: settings\["envoyGateway\.controllerName"\]'):
             read_config([], None)
@@ -211,7 +198,6 @@ class TestSettings:
         assert overridden.implementation.settings == {"envoyGateway.controllerName": "two=2"}
 
     def test_a_setting_decides_whose_gateways_a_kind_is_for(self, config: Path, command: Command) -> None:
-        """`get` and `describe` go by it."""
         config.parent.joinpath("near.yaml").write_text(CONTROLLED, "utf-8")
         world = config.parent / "world" / "world.yaml"
         world.parent.mkdir()
@@ -225,10 +211,7 @@ class TestSettings:
 
 
 class TestOwner:
-    """The label or annotation that names owners."""
-
     def test_nobody_has_to_say_it(self, config: Path) -> None:
-        """Neither without a config file, nor in one."""
         assert owner_key() == ""
         config.write_text("profiles: []\n", "utf-8")
         assert owner_key() == ""

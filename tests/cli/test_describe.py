@@ -30,14 +30,12 @@ HEADLINE = "HTTPRoute app/r is affected by 1 policy. "
     ],
 )
 def test_what_is_not_there_has_no_answer(command: Command, manifests: Path, arguments: list[str], message: str) -> None:
-    """Exit code 3, and a hint at what is there."""
     code, out, err = command("describe", *arguments, "--offline", manifests)
     assert (code, out) == (3, "")
     assert message in err
 
 
 def test_a_policy_has_no_sections(command: Command, manifests: Path) -> None:
-    """So asking for one is wrong usage."""
     assert command("describe", "colorpolicy/red", "-n", "app", "--section", "x", "--offline", manifests) == (
         2,
         "",
@@ -49,14 +47,12 @@ def test_a_policy_has_no_sections(command: Command, manifests: Path) -> None:
     "arguments", [["httproute/app/r"], ["httproute", "app/r"], ["httproute/app/r", "-n", "elsewhere"]]
 )
 def test_a_name_can_have_its_namespace(command: Command, manifests: Path, arguments: list[str]) -> None:
-    """Which counts, whatever `-n` says."""
     code, out, err = command("describe", *arguments, "--offline", manifests)
     assert (code, err) == (0, "")
     assert out.startswith(HEADLINE)
 
 
 def test_what_has_no_namespace_is_named_without_one(command: Command, manifests: Path) -> None:
-    """A GatewayClass is in none."""
     assert command("describe", "gatewayclass/app/c", "--offline", manifests) == (
         2,
         "",
@@ -68,20 +64,17 @@ def test_what_has_no_namespace_is_named_without_one(command: Command, manifests:
     "arguments", [["httproute/r"], ["HTTPRoute", "r"], ["httproutes", "r"], ["httproute.gateway.networking.k8s.io/r"]]
 )
 def test_an_object_is_named_as_for_kubectl(command: Command, manifests: Path, arguments: list[str]) -> None:
-    """By type and name in one word or in two, in singular, plural or with the group."""
     code, out, err = command("describe", *arguments, "-n", "app", "--offline", manifests)
     assert (code, err) == (0, "")
     assert out.startswith(HEADLINE)
 
 
 def test_a_policy_can_be_described(command: Command, manifests: Path) -> None:
-    """Its answer is another one, its command is the same."""
     out = command("describe", "colorpolicy/red", "-n", "app", "--offline", manifests).out
     assert out.startswith("ColorPolicy app/red → HTTPRoute app/r is enforced on its only path; it affects 2 objects")
 
 
 def test_manifests_can_come_from_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For pipes."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MANIFESTS.encode())))
     assert command("describe", "httproute/r", "-n", "app", "--offline", "-").out.startswith(HEADLINE)
 
@@ -103,7 +96,6 @@ def test_where_manifests_are_that_name_no_namespace(command: Command, manifests:
 
 
 def test_values_of_variables(command: Command, manifests: Path) -> None:
-    """Each by a name that a variable may have."""
     (manifests / "all.yaml").write_text(MANIFESTS.replace("app", "${AREA}"), "utf-8")
     arguments = ("describe", "httproute/r", "--offline", manifests, "-n", "app", "--set")
     assert command(*arguments, "AREA=app").out.startswith(HEADLINE)
@@ -124,7 +116,6 @@ def test_an_empty_namespace_is_as_if_it_was_left_out(command: Command, manifests
 
 
 def test_every_format_can_be_asked_for() -> None:
-    """The option names the formats that there are, which are the same for both sorts of answers."""
     assert OBJECT_DESCRIPTION.formats == POLICY_DESCRIPTION.formats
     assert {"tree", "table", "wide", "yaml", "json", "name"} <= set(OBJECT_DESCRIPTION.formats)
 
@@ -136,7 +127,6 @@ def test_every_format_can_be_asked_for() -> None:
 def test_several_objects_are_described_one_after_another(
     command: Command, manifests: Path, arguments: tuple[str, ...]
 ) -> None:
-    """Each once, with blank lines between; as documents, in a list."""
     asked: tuple[str | Path, ...] = ("describe", *arguments, "-n", "app", "--offline", manifests)
     out = command(*asked).out
     route, gateway = (
@@ -152,7 +142,6 @@ def test_several_objects_are_described_one_after_another(
 
 
 def test_several_objects_of_one_type_are_described(command: Command, manifests: Path) -> None:
-    """As kubectl takes them; as a table the policy has rows of its own, and names are told once."""
     more = "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: q, namespace: app}}\n"
     (manifests / "more.yaml").write_text(more, "utf-8")
     out = command("describe", "httproute", "r", "app/q", "-n", "app", "--offline", manifests).out
@@ -173,7 +162,6 @@ def test_several_objects_of_one_type_are_described(command: Command, manifests: 
 
 
 def test_one_kind_and_one_field_can_be_asked_for(command: Command, manifests: Path) -> None:
-    """Of an object; of a policy it is known what its kind is, and fields can be asked for."""
     arguments = ("-n", "app", "--offline", manifests)
     out = command("describe", "httproute/r", *arguments, "--kind", "colorpolicy", "--field", "color").out
     assert "affected by 1 policy, looking only at ColorPolicy and color." in " ".join(out.split())
@@ -186,13 +174,11 @@ def test_one_kind_and_one_field_can_be_asked_for(command: Command, manifests: Pa
 
 
 def test_json_is_printed_as_it_is(command: Command, manifests: Path) -> None:
-    """One document on standard output, whatever the width."""
     code, out, _ = command("describe", "httproute/r", "-n", "app", "-o", "json", "--offline", manifests)
     assert (code, json.loads(out)["subject"]["name"]) == (0, "r")
 
 
 def test_an_empty_table_is_explained(command: Command, manifests: Path) -> None:
-    """On standard error, as kubectl does."""
     code, out, err = command("describe", "gateway/g", "-n", "app", "-o", "table", "--offline", manifests)
     assert (code, out) == (0, "")
     assert err.startswith("No policy affects Gateway app/g: no policy kind in the input targets Gateways. ")
@@ -240,7 +226,6 @@ def test_problems_of_the_answer_are_not_mentioned_again(command: Command, manife
 
 
 def test_an_incomplete_world_can_be_closed(command: Command, manifests: Path) -> None:
-    """`--complete` turns what is unknown into what is missing."""
     (manifests / "more.yaml").write_text(
         "{apiVersion: example.com/v1, kind: ColorPolicy, metadata: {name: lost, namespace: app},"
         " spec: {targetRef: {group: gateway.networking.k8s.io, kind: GRPCRoute, name: x}}}\n",
@@ -254,7 +239,6 @@ def test_an_incomplete_world_can_be_closed(command: Command, manifests: Path) ->
 
 
 def test_profiles_say_what_is_known_of_a_kind(command: Command, manifests: Path) -> None:
-    """And a malformed profile is wrong usage."""
     profile = manifests / "profile.txt"
     arguments = ("describe", "httproute/r", "-n", "app", "--offline", manifests / "all.yaml", "--profiles", profile)
     profile.write_text(
@@ -268,7 +252,6 @@ def test_profiles_say_what_is_known_of_a_kind(command: Command, manifests: Path)
 
 
 def test_colour_is_used_where_it_is_asked_for(command: Command, manifests: Path) -> None:
-    """It repeats what the words say: without it the text is the same."""
     arguments = ("describe", "httproute/r", "-n", "app", "--offline", manifests)
     plain = command(*arguments, "--color", "never").out
     coloured = command(*arguments, "--color", "always").out
@@ -280,7 +263,6 @@ def test_colour_is_used_where_it_is_asked_for(command: Command, manifests: Path)
 
 
 def test_columns_sets_the_width(command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it does for other programs."""
     monkeypatch.setenv("COLUMNS", "60")
     out = command("describe", "httproute/r", "-n", "app", "--offline", manifests).out
     assert max(map(len, out.splitlines())) <= 60

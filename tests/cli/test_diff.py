@@ -34,7 +34,6 @@ BLUE: Final = MANIFESTS.replace("color: red", "color: blue")
 def test_a_policy_is_not_changed_in_two_ways_at_once(
     command: Command, manifests: Path, arguments: list[str], message: str
 ) -> None:
-    """Which one counts would be a guess."""
     code, out, err = command("diff", "-n", "app", "--offline", manifests, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {message} is to be changed in two ways at once\n")
@@ -87,7 +86,6 @@ def test_two_revisions_are_compared(command: Command, tmp_path: Path, monkeypatc
 def test_manifests_are_applied_from_standard_input(
     command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `kubectl diff -f -` has it; a cluster-scoped kind of the input is known there as well."""
     monkeypatch.setattr(sys, "stdin", io.StringIO(BLUE.split("---\n")[-1]))
     code, out, _ = command("diff", "-f", "-", "--offline", manifests, "--complete")
     assert code == 1
@@ -111,7 +109,6 @@ def test_what_is_applied_is_read_by_the_definitions_in_the_input(command: Comman
 
 
 def test_deletions_take_with_them_what_goes_with_them(command: Command) -> None:
-    """A Namespace is not deleted without what is in it."""
     document = json.loads(command("diff", "--delete", "ns/pastry", "--offline", BAKERY, "-o", "json").out)
     assert {result["kind"] for result in document["deleted"]} == {
         "Namespace",
@@ -123,7 +120,6 @@ def test_deletions_take_with_them_what_goes_with_them(command: Command) -> None:
 
 
 def test_a_policy_is_retargeted(command: Command) -> None:
-    """It leaves its old target, and affects the new one."""
     ask = ("diff", "--retarget", "retrypolicy/own=httproute/menu", "-n", "baker", "--offline", BAKERY)
     code, out, _ = command(*ask)
     assert code == 1
@@ -142,7 +138,6 @@ def test_a_change_without_any_object_is_no_change(command: Command, manifests: P
 
 @pytest.mark.unmeasured
 def test_a_comment_on_a_pull_request_fits(command: Command, tmp_path: Path) -> None:
-    """However much changes."""
     shutil.copytree(BAKERY, tmp_path / "before")
     shutil.copytree(BAKERY, tmp_path / "after")
     name = "x" * 60

@@ -28,14 +28,12 @@ PROFILE = "group: example.com\nkinds:\n  ColorPolicy: {class: direct, strategy: 
     ],
 )
 def test_no_answer(command: Command, arguments: list[str], code: int, message: str) -> None:
-    """The exit code says why, and so does one line with a hint."""
     result = command("explain", *arguments)
     assert result[:2] == (code, "")
     assert result.err.startswith(message)
 
 
 def test_a_built_in_kind_needs_no_input(command: Command) -> None:
-    """Nothing is read but its profile."""
     code, out, err = command("explain", "xbackendtrafficpolicy")
     assert (code, err) == (0, "")
     assert out.startswith("XBackendTrafficPolicy.gateway.networking.x-k8s.io is a direct policy kind: ")
@@ -45,7 +43,6 @@ def test_a_built_in_kind_needs_no_input(command: Command) -> None:
     "name", ["colorpolicy", "ColorPolicies", "colorpolicy.example.com", "colorpolicy.v1.example.com"]
 )
 def test_a_kind_of_the_input(command: Command, manifests: Path, name: str) -> None:
-    """By any of its names."""
     code, out, err = command("explain", name, "--offline", manifests)
     assert (code, err) == (0, "")
     assert out.startswith("ColorPolicy.example.com looks like an inherited policy kind: ")
@@ -65,7 +62,6 @@ def test_a_profile_of_ones_own(command: Command, manifests: Path) -> None:
 
 @pytest.mark.parametrize("output", ["json", "yaml"])
 def test_documents(command: Command, manifests: Path, output: str) -> None:
-    """The same for machines."""
     code, out, err = command("explain", "colorpolicy", "-o", output, "--offline", manifests)
     assert (code, err) == (0, "")
     assert "PolicyKindExplanation" in out
@@ -74,7 +70,6 @@ def test_documents(command: Command, manifests: Path, output: str) -> None:
 
 
 def test_a_draft_can_be_used_at_once(command: Command, manifests: Path) -> None:
-    """With it, nothing is assumed any more."""
     code, out, err = command("explain", "colorpolicy", "--offline", manifests, "--draft-profile")
     assert (code, err) == (0, "")
     profile = manifests / "draft.txt"
@@ -87,7 +82,6 @@ def test_a_draft_can_be_used_at_once(command: Command, manifests: Path) -> None:
 
 
 def test_what_was_wrong_with_the_input_is_mentioned(command: Command, manifests: Path) -> None:
-    """In the answer where it has a place for it, else on standard error."""
     (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
     arguments = ("explain", "colorpolicy", "--offline", manifests)
     shown, drafted = command(*arguments), command(*arguments, "--draft-profile")
@@ -108,7 +102,6 @@ def test_names_of_the_input_can_do_no_harm(command: Command, manifests: Path) ->
 
 
 def test_colour_is_used_where_it_is_asked_for(command: Command) -> None:
-    """It repeats what the words say."""
     arguments = ("explain", "xbackendtrafficpolicy", "--color")
     assert "\x1b[" in command(*arguments, "always").out
     assert "\x1b[" not in command(*arguments, "never").out

@@ -27,7 +27,6 @@ red    ColorPolicy (assumed)   Enforced      2         HTTPRoute app/r
 
 
 def test_a_name_that_is_not_there_has_no_answer(command: Command, manifests: Path) -> None:
-    """Exit code 3, and a hint at where it is; nothing of the rest is shown."""
     assert command("get", "gateway", "g", "--offline", manifests) == (
         3,
         "",
@@ -39,7 +38,6 @@ def test_a_name_that_is_not_there_has_no_answer(command: Command, manifests: Pat
 
 
 def test_policies_are_listed(command: Command, manifests: Path) -> None:
-    """Of the namespace that is asked for, in columns as kubectl prints them."""
     assert command("get", "policies", "-n", "app", "--offline", manifests) == (0, TABLE, "")
 
 
@@ -48,12 +46,10 @@ def test_policies_are_listed(command: Command, manifests: Path) -> None:
     [["policy", "red"], ["policy/red"], ["colorpolicies"], ["ColorPolicy", "red", "red"], ["policies", "-l", "!a"]],
 )
 def test_policies_are_named_as_for_kubectl(command: Command, manifests: Path, arguments: list[str]) -> None:
-    """By their kind or as policies, all of them or by name."""
     assert command("get", *arguments, "-n", "app", "--offline", manifests) == (0, TABLE, "")
 
 
 def test_all_namespaces_can_be_listed(command: Command, manifests: Path) -> None:
-    """With a column for the namespace, whatever namespace is named beside it."""
     code, out, err = command("get", "gtw", "-A", "--offline", manifests)
     assert (code, err) == (0, "")
     assert out.splitlines() == [
@@ -64,13 +60,11 @@ def test_all_namespaces_can_be_listed(command: Command, manifests: Path) -> None
 
 
 def test_headers_can_be_left_out(command: Command, manifests: Path) -> None:
-    """For scripts."""
     out = command("get", "policies", "-n", "app", "--no-headers", "--offline", manifests).out
     assert out == "red   ColorPolicy (assumed)   Enforced   2   HTTPRoute app/r\n"
 
 
 def test_nothing_is_said_as_kubectl_says_it(command: Command, manifests: Path) -> None:
-    """On standard error, with exit code 0, and with a hint if there is something elsewhere."""
     assert command("get", "policies", "--offline", manifests) == (
         0,
         "",
@@ -94,7 +88,6 @@ def test_an_empty_list_is_a_document(command: Command, manifests: Path) -> None:
 
 
 def test_a_list_is_a_document(command: Command, manifests: Path) -> None:
-    """The same as JSON and as YAML."""
     arguments = ("get", "routes", "-n", "app", "--offline", manifests)
     document = json.loads(command(*arguments, "-o", "json").out)
     assert (document["kind"], document["items"][0]["object"]["name"]) == ("RouteList", "r")
@@ -102,7 +95,6 @@ def test_a_list_is_a_document(command: Command, manifests: Path) -> None:
 
 
 def test_names_can_be_given_to_other_commands(command: Command, manifests: Path) -> None:
-    """Sorted as asked."""
     for arguments in ((), ("--sort-by", "affects")):
         assert command("get", "policies", "-n", "app", "-o", "name", *arguments, "--offline", manifests) == (
             0,
@@ -112,7 +104,6 @@ def test_names_can_be_given_to_other_commands(command: Command, manifests: Path)
 
 
 def test_every_format_can_be_asked_for(command: Command, manifests: Path) -> None:
-    """Of every type."""
     for output in LISTS.formats:
         for argument in ("policies", "policykinds", "routes", "services"):
             code, out, err = command("get", argument, "-A", "-o", output, "--offline", manifests)
@@ -145,7 +136,6 @@ def test_a_part_of_a_document_can_be_asked_for(command: Command, manifests: Path
 
 
 def test_names_can_be_handed_to_describe(command: Command, manifests: Path) -> None:
-    """Of any namespace, as `get -A -o name | xargs describe` does."""
     text = (manifests / "all.yaml").read_text("utf-8")
     (manifests / "other.yaml").write_text(text.replace("namespace: app", "namespace: other"), "utf-8")
     for argument in ("policies", "routes", "gateways,listeners", "services"):
@@ -156,7 +146,6 @@ def test_names_can_be_handed_to_describe(command: Command, manifests: Path) -> N
 
 
 def test_a_table_can_be_coloured(command: Command, manifests: Path) -> None:
-    """The words stay the same; --color always, as nobody is at a terminal here."""
     arguments = ("get", "policies", "-n", "app", "--offline", manifests, "--color")
     coloured = command(*arguments, "always").out
     assert "\x1b[1;32mEnforced" in coloured
@@ -191,7 +180,6 @@ def test_a_table_can_be_coloured(command: Command, manifests: Path) -> None:
 def test_what_is_in_force_can_be_listed(
     command: Command, manifests: Path, arguments: list[str], expected: tuple[int, str, str]
 ) -> None:
-    """Of every rule, of chosen settings, or where these are missing; a script can ask for an exit code."""
     result = command("get", "effective", "-n", "app", *arguments, "--complete", "--offline", manifests)
     code, out, err = expected
     assert result.code == code
@@ -211,7 +199,6 @@ def test_what_could_not_be_seen_may_be_missing(command: Command, manifests: Path
 
 @pytest.mark.parametrize("option", [["--kind", "a"], ["--field", "a"], ["--missing"], ["--exit-code"]])
 def test_some_options_are_for_what_is_in_force(command: Command, option: list[str]) -> None:
-    """They say so elsewhere."""
     code, out, err = command("get", "policies", *option)
     assert (code, out) == (2, "")
     assert err == f"error: {option[0]} is for get effective\nhint: for example: get effective --field jwt --missing\n"
@@ -221,14 +208,12 @@ def test_some_options_are_for_what_is_in_force(command: Command, option: list[st
     "option", [["--sort-by", "a"], ["--all-kinds"], ["--enforcement", "Enforced"], ["--hostname", "a"]]
 )
 def test_some_options_are_not(command: Command, manifests: Path, option: list[str]) -> None:
-    """Nor do they do nothing without a word."""
     code, _, err = command("get", "effective", *option, "--offline", manifests)
     assert (code, err) == (2, f"error: {option[0]} is not for get effective\nhint: leave out {option[0]}\n")
 
 
 @pytest.mark.parametrize("arguments", [["gateways,httproutes"], ["gateway/g", "httproute/r", "gateway/g"]])
 def test_several_types_can_be_listed(command: Command, manifests: Path, arguments: list[str]) -> None:
-    """A table for each, as kubectl prints them."""
     code, out, err = command("get", *arguments, "-n", "app", "--offline", manifests)
     assert (code, err) == (0, "")
     assert [line.split()[0] for line in out.splitlines() if line] == [
@@ -240,7 +225,6 @@ def test_several_types_can_be_listed(command: Command, manifests: Path, argument
 
 
 def test_policies_can_be_left_by_their_state(command: Command, manifests: Path) -> None:
-    """As names, too."""
     arguments = ("get", "policies", "-n", "app", "--offline", manifests)
     assert command(*arguments, "--enforcement", "enforced").out == TABLE
     assert command(*arguments, "--enforcement", "Overridden,conflicted").out == ""
@@ -248,7 +232,6 @@ def test_policies_can_be_left_by_their_state(command: Command, manifests: Path) 
 
 
 def test_routes_can_be_looked_up_by_hostname(command: Command, manifests: Path) -> None:
-    """Without hostnames a route takes all that its listener does."""
     out = command("get", "routes", "-n", "app", "--hostname", "a.example", "-o", "name", "--offline", manifests).out
     assert out == "httproute.gateway.networking.k8s.io/r\n"
 
@@ -261,7 +244,6 @@ def test_names_keep_their_namespace_where_there_are_several(command: Command, ma
 
 
 def test_a_list_can_be_sorted(command: Command, manifests: Path) -> None:
-    """By a column that is not shown, too."""
     (manifests / "more.yaml").write_text(MANIFESTS.split("---\n")[-1].replace("name: red", "name: all", 1), "utf-8")
 
     def names(*arguments: str) -> list[str]:
@@ -295,13 +277,11 @@ def test_what_could_not_be_read_is_said(command: Command, manifests: Path) -> No
 
 
 def test_manifests_can_come_from_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For pipes."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MANIFESTS.encode())))
     assert command("get", "policies", "-n", "app", "--offline", "-").out == TABLE
 
 
 def test_profiles_and_a_closed_world_are_heeded(command: Command, manifests: Path) -> None:
-    """As by every command."""
     profile = manifests / "profile.txt"
     profile.write_text(
         "group: example.com\nkinds:\n  ColorPolicy:\n"
@@ -320,7 +300,6 @@ def test_profiles_and_a_closed_world_are_heeded(command: Command, manifests: Pat
 
 @pytest.mark.parametrize("output", LISTS.formats)
 def test_names_cannot_control_the_terminal(command: Command, tmp_path: Path, output: str) -> None:
-    """Escape sequences, markup and line breaks, in every format, on both streams."""
     evil = "\\e[2J\\n[bold]x[/bold]\\u202e"
     text = MANIFESTS
     for name in ("name: red", "name: r,", "name: g,", "name: s,", "name: r}", "gatewayClassName: public"):
@@ -342,7 +321,6 @@ def test_names_cannot_control_the_terminal(command: Command, tmp_path: Path, out
 def test_a_field_of_the_wrong_type_is_no_reason_to_give_up(
     command: Command, manifests: Path, kind: str, spec: str
 ) -> None:
-    """In any object, whatever is listed."""
     groups = {"ColorPolicy": "example.com/v1", "Service": "v1"}
     (manifests / "odd.yaml").write_text(
         f"apiVersion: {groups.get(kind, 'gateway.networking.k8s.io/v1')}\nkind: {kind}\n"

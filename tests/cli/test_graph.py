@@ -51,7 +51,6 @@ def world(tmp_path: Path) -> Path:
     ],
 )
 def test_what_cannot_be_drawn(command: Command, world: Path, arguments: list[str], message: str, hint: str) -> None:
-    """What is wrong, and what to do."""
     result = command("graph", *arguments, "--offline", world)
     assert result.code in {2, 3}
     assert result.out == ""
@@ -62,7 +61,6 @@ def test_what_cannot_be_drawn(command: Command, world: Path, arguments: list[str
 def test_redirected_it_is_dot_and_at_a_terminal_a_tree(
     command: Command, world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unless another format is asked for."""
     assert command("graph", "--offline", world).out.startswith("digraph {\n")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     at_terminal = command("graph", "--offline", world).out
@@ -72,7 +70,6 @@ def test_redirected_it_is_dot_and_at_a_terminal_a_tree(
 
 @pytest.mark.parametrize("form", [form for form in GRAPH.formats if form not in {"svg", "png", "pdf"}])
 def test_every_format_is_the_same_in_every_run(command: Command, world: Path, form: str) -> None:
-    """Byte for byte."""
     first, second = (command("graph", "-o", form, "--offline", world) for _ in range(2))
     assert first == second
     assert first.code == 0
@@ -81,7 +78,6 @@ def test_every_format_is_the_same_in_every_run(command: Command, world: Path, fo
 
 @needs_dot
 def test_pictures_are_not_shown_in_a_terminal(command: Command, world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bytes are for files."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     result = command("graph", "-o", "png", "--offline", world)
     assert result.code == 2
@@ -90,13 +86,11 @@ def test_pictures_are_not_shown_in_a_terminal(command: Command, world: Path, mon
 
 
 def names(command: Command, *arguments: str | Path) -> list[str]:
-    """The objects and policies that are drawn."""
     document = json.loads(command("graph", *arguments, "-o", "json").out)
     return sorted({f"{node['kind']} {node['name']}" for node in document["nodes"]})
 
 
 def test_what_is_around_an_object(command: Command, world: Path) -> None:
-    """Up, down, and no further than is asked for."""
     route = ("httproute/r", "-n", "app", "--offline", world)
     assert names(command, *route) == ["ColorPolicy red", "Gateway g", "GatewayClass public", "HTTPRoute r", "Service s"]
     assert names(command, *route, "--down") == ["ColorPolicy red", "HTTPRoute r", "Service s"]

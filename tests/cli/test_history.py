@@ -36,7 +36,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 def test_a_history(command: Command, repository: Repository) -> None:
-    """Newest first, with commits, values and lines."""
     second, first = repository.git("rev-list", "HEAD").split()
     code, out, err = command(*ROUTE)
     assert (code, err) == (0, "")
@@ -59,7 +58,6 @@ def test_a_history(command: Command, repository: Repository) -> None:
 
 
 def test_a_document(command: Command, repository: Repository) -> None:
-    """The last change alone, with the commit whole."""
     repository.git("checkout", "--quiet", ".")
     answer = json.loads(command(*ROUTE, "--limit", "1", "-o", "json").out)
     (change,) = answer["changes"]
@@ -73,7 +71,6 @@ def test_a_document(command: Command, repository: Repository) -> None:
 
 @pytest.mark.usefixtures("repository")
 def test_kinds_and_fields(command: Command) -> None:
-    """Only what is asked for counts."""
     assert "size" not in command(*ROUTE, "--field", "color,other").out
     assert "color" not in command(*ROUTE, "--field", "spec.size", "--kind", "colorpolicy").out
     code, _, err = command(*ROUTE, "--kind", "nothing")
@@ -93,7 +90,6 @@ def test_an_object_that_is_gone(command: Command, repository: Repository) -> Non
 
 @pytest.mark.usefixtures("repository")
 def test_what_has_no_history(command: Command) -> None:
-    """A policy, and nothing at all."""
     code, _, err = command("history", "colorpolicy/red", "-n", "app", "--offline", ".")
     assert (code, "is a policy" in err) == (2, True)
     assert err.endswith("hint: name what it targets, for example: history httproute/app/r\n")
@@ -102,7 +98,6 @@ def test_what_has_no_history(command: Command) -> None:
 
 @pytest.mark.usefixtures("repository")
 def test_progress(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is said how far the reading is, once it takes a while."""
     message: list[tuple[int, int, str]] = []
     monkeypatch.setattr("kubectl_policy.cli.commands.history._SOON", 1)
 

@@ -28,12 +28,10 @@ def _refused(result: Result, message: str) -> None:
 
 
 def test_an_empty_folder(command: Command, tmp_path: Path) -> None:
-    """There is nothing to answer from."""
     _refused(command(*ASK, tmp_path), "there is no manifest in it")
 
 
 def test_a_missing_path(command: Command, tmp_path: Path) -> None:
-    """The path is named."""
     _refused(command(*ASK, tmp_path / "nowhere"), "nowhere")
 
 
@@ -71,7 +69,6 @@ def test_a_folder_without_permission(command: Command, tmp_path: Path, monkeypat
     ],
 )
 def test_a_file_that_cannot_be_read_is_a_gap(command: Command, manifests: Path, name: str, content: bytes) -> None:
-    """The rest is answered, and the answer says that it is incomplete; alone, there is no answer."""
     path = manifests / name
     # Without an object in it, broken as it may be, it would be no manifest.
     path.write_bytes(b"apiVersion: v1\nkind: List\nitems: []\n---\n" + content)
@@ -108,7 +105,6 @@ def test_a_document_of_fifty_megabytes(command: Command, manifests: Path) -> Non
     ],
 )
 def test_a_field_of_the_wrong_type(command: Command, manifests: Path, document: str) -> None:
-    """It is a problem in the input, and no reason to give up."""
     (manifests / "odd.yaml").write_text(document, "utf-8")
     for name in ("httproute/r", "gateway/g", "service/s", "colorpolicy/red"):
         code, out, err = command("describe", name, "-n", "app", "--offline", manifests, "-o", "json")
@@ -117,7 +113,6 @@ def test_a_field_of_the_wrong_type(command: Command, manifests: Path, document: 
 
 
 def test_a_gateway_with_listeners_as_text_is_a_problem(command: Command, manifests: Path) -> None:
-    """With the file, the line of the field, and the field."""
     head = HEAD.format("Gateway", "bad")
     (manifests / "odd.yaml").write_text(f"{head}spec:\n  gatewayClassName: x\n  listeners: http\n", "utf-8")
     out = command("describe", "gateway/bad", "-n", "app", "--offline", manifests).out
@@ -128,7 +123,6 @@ def test_a_gateway_with_listeners_as_text_is_a_problem(command: Command, manifes
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_names_cannot_control_the_terminal(command: Command, tmp_path: Path, name: str) -> None:
-    """Escape sequences, markup and line breaks in names and values, in every format, on both streams."""
     evil = "\\e[2J\\n[bold]x[/bold]\\u202e"
     text = MANIFESTS.replace("name: red", f'name: "{evil}"').replace("color: red", f'"{evil}": "{evil}"')
     lost = text.split("---\n")[-1].replace("name: r}", f'name: "{evil}"}}').replace("name: ", "name: x", 1)
@@ -143,13 +137,11 @@ def test_names_cannot_control_the_terminal(command: Command, tmp_path: Path, nam
 
 
 def test_markup_is_not_obeyed_in_colour(command: Command, manifests: Path) -> None:
-    """Not even where Rich prints."""
     (manifests / "all.yaml").write_text(MANIFESTS.replace("color: red", 'color: "[bold]x[/bold] :smile:"'), "utf-8")
     assert "[bold]x[/bold] :smile:" in command(*ASK, manifests, "--color", "always").out
 
 
 def test_a_value_nested_deeply_is_answered_or_refused(command: Command, manifests: Path) -> None:
-    """Whatever is let in can also be printed."""
     deep = '{"a": ' * 190 + "1" + "}" * 190
     (manifests / "all.yaml").write_text(MANIFESTS.replace("color: red", f"color: {deep}"), "utf-8")
     for name in FORMATS:

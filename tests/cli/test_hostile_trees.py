@@ -174,14 +174,12 @@ def answered(command: Command) -> Callable[..., None]:
 
 @pytest.mark.parametrize("files", TREES.values(), ids=TREES)
 def test_a_tree_that_is_not_meant_well(answered: Callable[..., None], tmp_path: Path, files: dict[str, str]) -> None:
-    """Whatever is asked."""
     write(tmp_path, files)
     answered(tmp_path)
 
 
 @pytest.mark.parametrize("name", sorted(TREES.keys() - ENDLESS))
 def test_a_tree_that_is_not_meant_well_is_rendered(answered: Callable[..., None], tmp_path: Path, name: str) -> None:
-    """Or what of it cannot be is said."""
     write(tmp_path, TREES[name])
     answered(tmp_path, "--render")
 

@@ -30,21 +30,18 @@ def origins(answer: str) -> list[tuple[str, str, int]]:
 
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"], ids=["plain", "bom"])
 def test_a_file(command: Command, tmp_path: Path, start: bytes) -> None:
-    """With a byte order mark or without."""
     (tmp_path / "a.yaml").write_bytes(start + MANIFESTS.encode())
     answer = command(*DESCRIBE, "--offline", tmp_path / "a.yaml")
     assert origins(answer.out) == [(str(tmp_path / "a.yaml"), "spec.color", LINE)]
 
 
 def test_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What cannot be read again is kept."""
     block = MANIFESTS.replace("spec: {targetRef", "spec:\n  targetRef").replace(", color: red}", "\n  color: red")
     monkeypatch.setattr(sys, "stdin", io.StringIO(block))
     assert origins(command(*DESCRIBE, "--offline", "-").out) == [("<stdin>", "spec.color", LINE + 2)]
 
 
 def test_a_revision(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of both states of a comparison."""
     repository = Repository(tmp_path / "repository")
     repository.write("a.yaml", MANIFESTS)
     repository.commit()
@@ -66,7 +63,6 @@ def test_what_a_kustomization_places(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_policys_own_fields(command: Command, tmp_path: Path) -> None:
-    """As those in force on an object."""
     (tmp_path / "a.yaml").write_text(MANIFESTS, encoding="utf-8")
     answer = command("describe", "colorpolicy/red", "-n", "app", "-o", "json", "--offline", tmp_path)
     (field,) = json.loads(answer.out)["fields"]
@@ -74,7 +70,6 @@ def test_a_policys_own_fields(command: Command, tmp_path: Path) -> None:
 
 
 def test_who_wrote_it(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--blame`: beside the line, in JSON, and for a policy's own fields."""
     repository = Repository(tmp_path / "repository")
     repository.write("a.yaml", MANIFESTS)
     commit = repository.commit()
@@ -92,7 +87,6 @@ def test_who_wrote_it(command: Command, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_who_wrote_it_is_not_known(command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Outside of a repository that is said, and the answer is as it would be without."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(manifests.parent))
     code, out, err = command(*DESCRIBE, "--blame", "--offline", manifests)
     assert (code, json.loads(out)["inForce"][0]["settings"][0]["blame"]) == (0, None)
@@ -126,7 +120,6 @@ KUSTOMIZATION: Final = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kusto
 
 
 def tree(folder: Path, namespace: str) -> Path:
-    """A folder with a kustomization that names a namespace, or none."""
     message = KUSTOMIZATION + namespace + "resources: [route.yaml, policy.yaml]\n"
     for name, text in (("kustomization.yaml", message), ("route.yaml", ROUTE_MANIFEST), ("policy.yaml", POLICY)):
         (folder / name).write_text(text, "utf-8")
@@ -144,7 +137,6 @@ def tree(folder: Path, namespace: str) -> Path:
     ],
 )
 def test_what_says_a_namespace_is_told_once(command: Command, tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """With the file, where people read it."""
     result = command(*arguments, "-n", "media", "--offline", tree(tmp_path, "namespace: media\n"))
     assert result.code == 0
     (message,) = [line for line in result.err.splitlines() if " is in namespace " in line]
@@ -152,7 +144,6 @@ def test_what_says_a_namespace_is_told_once(command: Command, tmp_path: Path, ar
 
 
 def test_where_nothing_says_it_the_answer_says_so(command: Command, tmp_path: Path) -> None:
-    """The object is found by its name, whatever namespace is asked for."""
     folder = tree(tmp_path, "")
     out = command("describe", "httproute/echo", "-n", "media", "--offline", folder).out
     assert "the namespace of HTTPRoute" in out

@@ -27,7 +27,6 @@ QUESTIONS = (
 
 @pytest.mark.parametrize("arguments", QUESTIONS, ids=lambda arguments: arguments[0])
 def test_without_a_kubeconfig_there_is_nothing_to_ask(command: Command, arguments: tuple[str, ...]) -> None:
-    """Which is said, with where it was looked for and what else can be done."""
     code, out, err = command(*arguments)
     assert (code, out) == (3, "")
     assert err.startswith("error: no kubeconfig was found: looked for ")
@@ -35,7 +34,6 @@ def test_without_a_kubeconfig_there_is_nothing_to_ask(command: Command, argument
 
 
 def test_manifests_and_a_cluster_are_not_asked_together(command: Command) -> None:
-    """Which of them was meant is not guessed."""
     assert command("get", "policies", "--offline", "fixtures/bakery", "--context", "c") == (
         2,
         "",
@@ -45,7 +43,6 @@ def test_manifests_and_a_cluster_are_not_asked_together(command: Command) -> Non
 
 @pytest.mark.parametrize("extra", ["team", "=bakers", ""])
 def test_what_is_said_of_a_user_has_a_key(command: Command, extra: str) -> None:
-    """And a value, which may be empty."""
     assert command("get", "policies", "--as", "jane", "--as-user-extra", extra) == (
         2,
         "",
@@ -55,14 +52,12 @@ def test_what_is_said_of_a_user_has_a_key(command: Command, extra: str) -> None:
 
 
 def test_a_built_in_kind_is_explained_without_a_cluster(command: Command) -> None:
-    """As nothing has to be read for that, nothing is complained about."""
     code, out, err = command("explain", "backendtlspolicy.gateway.networking.k8s.io")
     assert (code, err) == (0, "")
     assert "BackendTLSPolicy" in out
 
 
 def workload(version: str, kind: str, name: str) -> dict[str, Any]:
-    """An object in namespace `app` that is about Pods, or one."""
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "app"}, "spec": {}}
 
 

@@ -37,7 +37,6 @@ MODULE = (sys.executable, "-m", "kubectl_policy")
     ],
 )
 def test_usage_shows_how_the_command_was_called(argv0: str, name: str) -> None:
-    """As `kubectl a b-c`, for which kubectl runs `kubectl-a-b_c`."""
     assert program_name(argv0) == name
 
 
@@ -52,7 +51,6 @@ def test_a_shell_says_whether_it_was_kubectl(monkeypatch: pytest.MonkeyPatch, st
 
 
 def test_help_is_plain_text(command: Command) -> None:
-    """No boxes, no colours; the same without any argument."""
     code, out, err = command("--help")
     assert (code, err) == (0, "")
     assert out.startswith("Usage: kubectl policy [OPTIONS] COMMAND [ARGS]...\n")
@@ -62,7 +60,6 @@ def test_help_is_plain_text(command: Command) -> None:
 
 
 def test_the_version_is_the_same_in_every_way(command: Command) -> None:
-    """As `--version` has it."""
     assert command("version") == (0, f"kubectl-policy {__version__}\n", "")
     assert command("version").out == command("--version").out
     document = json.loads(command("version", "-o", "json").out)
@@ -84,7 +81,6 @@ def test_going_away_is_silent(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 def test_an_error_without_a_hint_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And what it quotes cannot control the terminal."""
 
     def fail(_: Sequence[str], __: str) -> int:
         raise PolicyError("bad\x1b[2J\nname")
@@ -127,7 +123,6 @@ class _Stream(io.StringIO):
 
 
 def test_without_utf_8_symbols_become_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And other letters become visible escapes."""
     stream = _Stream("ascii")
     monkeypatch.setattr(sys, "stdout", stream)
     terminal.write("a ▸ b → c · d… größe\n")
@@ -161,7 +156,6 @@ def test_a_full_disk_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_reader_who_has_seen_enough_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody wanted the rest."""
 
     class _Gone(_Stream):
         def flush(self) -> None:
@@ -221,7 +215,6 @@ def test_colour_is_for_terminals(
     expected: bool,  # noqa: FBT001 (a parameter)
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Unless the environment says otherwise; what the user says on the command line counts before all."""
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stdout", _Stream(terminal=at_terminal))
@@ -235,13 +228,11 @@ def test_colour_is_for_terminals(
     [("80", 80), ("7", 40), ("0", 100), ("wide", 100), ("", 100), ("0080", 80), ("12345", 9_999), ("9" * 4_000, 9_999)],
 )
 def test_the_width_is_that_of_columns(columns: str, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else 100; never so narrow that nothing fits, nor wider than anybody's terminal."""
     monkeypatch.setenv("COLUMNS", columns)
     assert terminal.width() == expected
 
 
 def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If there is one that says how wide it is."""
     stream = _Stream(terminal=True)
     monkeypatch.setattr(sys, "stdout", stream)
     assert terminal.width() == 100
@@ -279,7 +270,6 @@ def test_starting_is_light(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], []])
 def test_help_builds_no_command(arguments: list[str]) -> None:
-    """Nor does it import what lays out rich help."""
     heavy = ["dataclasses", "rich", "kubectl_policy.model", "kubectl_policy.cli.options"]
     assert _imported(arguments, heavy) == []
 
@@ -304,7 +294,6 @@ def test_an_answer_imports_what_it_needs(manifests: Path) -> None:
 
 
 def test_a_reader_who_goes_away_is_no_error(manifests: Path) -> None:
-    """`| head -0`: silence, and no traceback."""
     read, write = os.pipe()
     os.close(read)
     arguments = ("describe", "httproute/r", "-n", "app", "--offline", str(manifests))

@@ -51,7 +51,6 @@ def parsed(name: str, *arguments: str) -> dict[str, Any]:
     ],
 )
 def test_options_with_values(arguments: list[str], expected: dict[str, object]) -> None:
-    """Long and short, joined and apart."""
     assert parsed("describe", *arguments) == expected
 
 
@@ -78,14 +77,12 @@ def test_flags_with_values(arguments: list[str], expected: dict[str, object]) ->
 
 
 def test_numbers_are_bounded(command: Command) -> None:
-    """By what the option declares."""
     assert parsed("history", "--limit", "5") == {"limit": 5}
     assert command("history", "--limit", "0").code == 2
     assert command("history", "--limit", "many").code == 2
 
 
 def test_an_option_that_is_unknown_keeps_its_value() -> None:
-    """So that the error names what was typed."""
     assert split_values([], ["--a=b", "-cd", "x"]) == (["--a=b", "-cd", "x"], set())
     with pytest.raises(UsageError, match="is not a boolean"):
         split_values(build_command("get").params, ["-A=x"])
@@ -99,7 +96,6 @@ def test_an_empty_value_counts_as_left_out(command: Command, manifests: Path) ->
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_in_a_group(name: str) -> None:
-    """Only help itself is in none."""
     headings = {getattr(parameter, "rich_help_panel", None) for parameter in build_command(name).params}
     assert headings <= {*HEADINGS, None}
     loose = [
@@ -112,7 +108,6 @@ def test_every_option_is_in_a_group(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_of_commands_says_what_commands_say(name: str) -> None:
-    """In their first lines."""
     assert (build_command(name).help or "").splitlines()[0] == COMMANDS[name].summary
 
 
@@ -121,7 +116,6 @@ def test_the_list_of_commands_says_what_commands_say(name: str) -> None:
 def test_help_fits_in_80_columns(
     name: str, columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Except examples and names, which are not broken; it has no colours, and ends with success."""
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert run([*([name] if name else []), "--help"]) == 0
@@ -133,7 +127,6 @@ def test_help_fits_in_80_columns(
 
 
 def test_help_where_there_is_less_room(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is laid out for that."""
     monkeypatch.setenv("COLUMNS", "60")
     code, out, _ = command("--help")
     assert code == 0

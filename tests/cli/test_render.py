@@ -24,14 +24,12 @@ GET_SERVICES: Final = (sys.executable, "-m", "kubectl_policy", "get", "services"
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A folder with a kustomization."""
     return write(
         tmp_path / "tree", {"kustomization.yaml": "resources: [a.yaml]\nnamespace: x", "a.yaml": SERVICE % "a"}
     )
 
 
 def test_progress(tree: Path, tmp_path: Path) -> None:
-    """At a terminal, a line says how far it is, and is gone afterwards; elsewhere, nothing does."""
     program(tmp_path, "kubectl", f"echo '{SERVICE % 'a'}'")
     line = f"rendering 1 of 1: {tree} ..."[:99]
     command = [*GET_SERVICES, "-A", "--render", "--offline", str(tree)]
@@ -41,7 +39,6 @@ def test_progress(tree: Path, tmp_path: Path) -> None:
 
 @kubectl
 def test_it_is_silent_elsewhere(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Standard error has nothing about it."""
     assert cli.run(["get", "services", "-A", "--render", "--offline", str(tree)]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[1].split()[:2] == ["x", "a"]

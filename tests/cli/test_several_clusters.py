@@ -51,7 +51,6 @@ def clusters(command: Command, tmp_path: Path) -> Iterator[Clusters]:
 
 
 def test_one_context_changes_nothing(clusters: Clusters) -> None:
-    """No column, no heading, no list."""
     alone = clusters("get", "policies", "--context", "red")
     assert alone.code == 0
     assert "CONTEXT" not in alone.out
@@ -60,26 +59,22 @@ def test_one_context_changes_nothing(clusters: Clusters) -> None:
 
 
 def test_an_object_is_not_named_without_its_cluster(clusters: Clusters) -> None:
-    """Whoever reads names gives them to other commands."""
     code, out, err = clusters.both("get", "policies", "-o", "name")
     assert (code, out) == (2, "")
     assert err.startswith("error: -o name does not say which cluster an object is in\nhint: ask one --context")
 
 
 def test_all_contexts_and_one_are_not_asked_together(clusters: Clusters, manifests: Path) -> None:
-    """Nor a cluster and manifests."""
     assert "--all-contexts is every --context" in clusters("get", "policies", "--all-contexts", "--context", "red").err
     assert clusters("get", "policies", "--all-contexts", "--offline", str(manifests)).code == 2
 
 
 def test_a_snapshot_is_of_one_cluster(clusters: Clusters, tmp_path: Path) -> None:
-    """And what is wrong for all of them is said once."""
     code, out, err = clusters.both("snapshot", "-o", str(tmp_path / "s.gz"))
     assert (code, out, err) == (2, "", "error: a snapshot is of one cluster\nhint: name one --context\n")
 
 
 def test_a_table_has_a_column_for_the_cluster(clusters: Clusters) -> None:
-    """As one for the namespace where there are several."""
     code, out, _ = clusters.both("get", "policies", "-A")
     rows = [line.split()[:3] for line in out.splitlines()]
     assert code == 0
@@ -94,13 +89,11 @@ def test_a_table_has_a_column_for_the_cluster(clusters: Clusters) -> None:
 
 
 def test_columns_are_those_of_all_clusters(clusters: Clusters) -> None:
-    """Where one of them has not what another has, nothing stands."""
     out = clusters.both("get", "effective", "-o", "table", "--no-headers").out
     assert [line.split()[0] for line in out.splitlines()] == ["red", "blue"]
 
 
 def test_several_types_have_a_table_each(clusters: Clusters) -> None:
-    """With the rows of all clusters."""
     out = clusters.both("get", "gateways,httproutes", "--no-headers").out
     assert [line.split()[:2] for line in out.splitlines() if line] == [
         ["red", "gateway.gateway.networking.k8s.io/g"],
@@ -111,7 +104,6 @@ def test_several_types_have_a_table_each(clusters: Clusters) -> None:
 
 
 def test_texts_stand_under_their_contexts(clusters: Clusters) -> None:
-    """One after the other, each as it is alone."""
     code, out, _ = clusters.both("describe", "httproute/r")
     alone = [clusters("describe", "httproute/r", "--context", name).out for name in ("red", "blue")]
     assert code == 0
@@ -121,7 +113,6 @@ def test_texts_stand_under_their_contexts(clusters: Clusters) -> None:
 
 
 def test_markdown_and_summaries(clusters: Clusters) -> None:
-    """Of comments on changes."""
     change = ("diff", "--delete", "colorpolicy/red")
     code, out, _ = clusters.both(*change, "-o", "summary")
     assert code == 1
@@ -132,7 +123,6 @@ def test_markdown_and_summaries(clusters: Clusters) -> None:
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
 def test_a_document_has_the_answers_of_all(clusters: Clusters, form: str) -> None:
-    """Each with its context, as the schema has it; and why a cluster gives none."""
     code, out, _ = clusters("get", "policies", "--all-contexts", "-o", form)
     document = cast("dict[str, Any]", json.loads(out) if form == "json" else yaml.safe_load(out))
     VALIDATOR.validate(document)
@@ -172,14 +162,12 @@ def test_a_cluster_that_gives_no_answer_does_not_keep_the_others(clusters: Clust
 
 
 def test_a_context_that_is_not_there(clusters: Clusters) -> None:
-    """Is one that gives no answer."""
     code, out, err = clusters("get", "policies", "--context", "red", "--context", "nowhere")
     assert (code, len(out.splitlines())) == (3, 2)
     assert "error: nowhere: there is no context nowhere in " in err
 
 
 def test_what_is_said_beside_an_answer_says_of_which(command: Command, tmp_path: Path) -> None:
-    """On standard error, after the answers."""
     with cluster() as one, cluster() as other:
         other.fault("/apis/example.com/v1/*", faults.status(403, "no"))
         config = kubeconfig(tmp_path, namespace="app", one=one.url, other=other.url)
@@ -218,7 +206,6 @@ def test_clusters_are_asked_at_the_same_time(command: Command, tmp_path: Path) -
 
 
 def test_a_context_may_be_called_anything(command: Command, tmp_path: Path) -> None:
-    """Nothing in its name does anything to a terminal, or to Markdown."""
     name = "\x1b[31m`<b>`"
     with cluster() as one, cluster() as other:
         config = kubeconfig(tmp_path, namespace="app", **{name: one.url, "other": other.url})

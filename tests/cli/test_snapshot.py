@@ -45,28 +45,24 @@ def lines_of(file: Path) -> list[dict[str, Any]]:
 
 
 def test_where_to_write_must_be_said(command: Command, manifests: Path) -> None:
-    """Nothing is written to where nobody asked for it."""
     code, out, err = command("snapshot", "--offline", manifests)
     assert (code, out) == (2, "")
     assert err.endswith("hint: add -o FILE, or -o - for standard output\n")
 
 
 def test_a_format_is_a_file_here(command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-o` is where to write; there is one format."""
     monkeypatch.chdir(manifests)
     assert command("snapshot", "-o", "json", "--offline", "all.yaml").code == 0
     assert lines_of(manifests / "json")[0]["kind"] == "Snapshot"
 
 
 def test_what_cannot_be_written_is_an_error(command: Command, manifests: Path) -> None:
-    """In one line."""
     code, out, err = command("snapshot", "-o", manifests, "--offline", manifests)
     assert (code, out) == (3, "")
     assert err.startswith(f"error: {manifests}: there is something else than a file\n")
 
 
 def test_nothing_is_written_where_nothing_can_be_read(command: Command, tmp_path: Path) -> None:
-    """An old file stays."""
     assert command("snapshot", "-o", tmp_path / "s.gz", "--offline", tmp_path / "nowhere").code == 3
     assert list(tmp_path.iterdir()) == []
 
@@ -87,7 +83,6 @@ def test_what_is_written_answers_as_what_it_was_made_of(command: Command, manife
 
 
 def test_it_can_be_piped(command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From one command into the other, or to another machine."""
     module = (sys.executable, "-m", "kubectl_policy")
     done = subprocess.run(  # noqa: S603 (our own code)
         [*module, "snapshot", "-o", "-", "--offline", str(manifests)], capture_output=True, check=True
@@ -98,7 +93,6 @@ def test_it_can_be_piped(command: Command, manifests: Path, monkeypatch: pytest.
 
 
 def test_a_reader_that_goes_away_is_no_error(manifests: Path) -> None:
-    """As for every answer."""
     read, write = os.pipe()
     os.close(read)
     arguments = [sys.executable, "-m", "kubectl_policy", "snapshot", "-o", "-", "--offline", str(manifests)]
@@ -108,7 +102,6 @@ def test_a_reader_that_goes_away_is_no_error(manifests: Path) -> None:
 
 
 def test_it_is_not_written_to_a_terminal(command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which would show noise."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     code, out, err = command("snapshot", "-o", "-", "--offline", manifests)
     assert (code, out) == (2, "")
@@ -133,7 +126,6 @@ def test_without_values_names_and_references_stay(command: Command, tmp_path: Pa
 
 
 def test_a_later_state_is_compared_with_a_snapshot(command: Command, manifests: Path, tmp_path: Path) -> None:
-    """Two files are two states, and manifests can be applied to one."""
     folder = tmp_path / "packed"
     folder.mkdir()
     assert command("snapshot", "-o", folder / "one.gz", "--offline", manifests).code == 0

@@ -48,13 +48,11 @@ def named(lines: list[dict[str, Any]]) -> set[tuple[str, str]]:
 
 
 def secret(name: str) -> Thing:
-    """A Secret with data."""
     metadata = {"name": name, "namespace": "app", "annotations": {"a": "hunter2"}}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"k": "hunter2"}}
 
 
 def event(name: str, kind: str) -> Thing:
-    """An Event about something."""
     about = {"kind": kind, "name": "r", "namespace": "app"}
     return {
         "apiVersion": "v1",
@@ -91,7 +89,6 @@ def test_what_nothing_names_stays_where_it_is(taken: Taking) -> None:
 
 
 def test_the_header_says_which_cluster_it_was(taken: Taking) -> None:
-    """By which context, and of which version; a cluster is all there is."""
     with cluster() as server:
         header = taken(server)[0]
     assert {name: header[name] for name in ("cluster", "context", "server", "complete", "gaps", "redacted")} == {
@@ -124,7 +121,6 @@ def test_what_could_not_be_read_travels_with_it(taken: Taking, command: Command,
 
 
 def test_values_are_taken_out_as_of_manifests(taken: Taking) -> None:
-    """What policies are attached to stays."""
     with cluster(color("hunter2", "blue")) as server:
         lines = taken(server, "--redact")
     assert "hunter2" not in str(lines)
@@ -138,7 +134,6 @@ def test_a_namespace_is_for_a_cluster_alone(command: Command, manifests: Path) -
 
 
 def test_what_a_cluster_has_is_compared_with_manifests(command: Command, tmp_path: Path) -> None:
-    """As a snapshot of it is, in both directions."""
     (tmp_path / "all.yaml").write_text(MANIFESTS.replace("color: red", "color: blue"), "utf-8")
     with cluster() as server:
         options = ("--kubeconfig", kubeconfig(tmp_path, one=server.url), "--cache-dir", tmp_path)

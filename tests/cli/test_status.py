@@ -57,7 +57,6 @@ def test_the_exit_code_says_that_a_report_cannot_be_judged(command: Command, out
 
 @pytest.mark.parametrize("output", ["table", "wide", "name"])
 def test_rows_go_to_standard_output_and_the_first_sentence_beside_them(command: Command, output: str) -> None:
-    """So that a pipe gets rows alone."""
     code, out, err = command("status", "-A", "--offline", REPORTED, "-o", output)
     assert code == 0
     assert HEADLINE in err
@@ -66,7 +65,6 @@ def test_rows_go_to_standard_output_and_the_first_sentence_beside_them(command: 
 
 
 def test_a_table_of_everything(command: Command) -> None:
-    """With what agrees, what is not known, and who reported what when."""
     _, narrow, _ = command("status", "-A", "--offline", REPORTED, "-o", "table", "--show-all")
     _, wide, _ = command("status", "-A", "--offline", REPORTED, "-o", "wide", "--show-all")
     assert len(narrow.splitlines()) == len(wide.splitlines()) == 1 + 17 + 2
@@ -84,7 +82,6 @@ def test_a_table_of_everything(command: Command) -> None:
 
 
 def test_documents_carry_both_sides(command: Command) -> None:
-    """JSON and YAML are the same document, and nothing in it is cut or left out."""
     _, out, err = command("status", "-A", "--offline", REPORTED, "-o", "json")
     result = json.loads(out)
     assert result == yaml.safe_load(command("status", "-A", "--offline", REPORTED, "-o", "yaml").out)
@@ -99,7 +96,6 @@ def test_documents_carry_both_sides(command: Command) -> None:
 
 
 def test_manifests_without_any_status_have_nothing_to_compare(command: Command, manifests: Path) -> None:
-    """How to get one is said, and it is no error, nor a disagreement."""
     code, out, err = command("status", "-A", "--exit-code", "--offline", manifests)
     assert (code, err) == (0, "")
     assert out.startswith("Nothing to compare: none of 1 policy and 1 HTTPRoute has a status in the input.\n")
@@ -109,7 +105,6 @@ def test_manifests_without_any_status_have_nothing_to_compare(command: Command, 
 
 
 def test_where_else_there_are_policies_is_said(command: Command, manifests: Path) -> None:
-    """Nobody is to take an empty namespace for an answer."""
     code, out, err = command("status", "--offline", manifests)
     assert (code, out) == (0, "Nothing to compare: no policies in namespace default.\n")
     assert err == "hint: there is 1 policy in namespace app: add -n app\n"
@@ -121,7 +116,6 @@ def test_where_else_there_are_policies_is_said(command: Command, manifests: Path
 def test_where_else_there_is_what_was_asked_for_is_said_by_its_name(
     command: Command, manifests: Path, argument: str, one: str, many: str
 ) -> None:
-    """Routes are not called policies."""
     code, out, err = command("status", argument, "--offline", manifests)
     assert (code, out) == (0, f"Nothing to compare: no {many} in namespace default.\n")
     assert err == f"hint: there is 1 {one} in namespace app: add -n app\n"
@@ -144,7 +138,6 @@ HOSTILE: Final = (
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("status", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_status_that_means_harm(command: Command, tmp_path: Path, status: str) -> None:
-    """Of any shape, any size and with any letters: an answer, no traceback, and nothing that a terminal obeys."""
     text = "---\n".join(f"{document}{status}\n" for document in MANIFESTS.split("---\n"))
     (tmp_path / "all.yaml").write_text(text, "utf-8")
     for output in OUTPUTS:

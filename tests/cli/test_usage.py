@@ -92,13 +92,11 @@ _SHELLS: Final = "it is one of bash, fish, kubectl, zsh"
     ],
 )
 def test_arguments(command: Command, line: str, message: str, hint: str) -> None:
-    """They are refused before anything is read."""
     assert command(*shlex.split(line)) == (2, "", f"error: {message}\nhint: {hint}\n")
 
 
 @pytest.mark.parametrize("name", ["describe", "get", "explain", "why-not"])
 def test_unknown_options(command: Command, name: str) -> None:
-    """The hint is the help of the command."""
     code, out, err = command(name, "--nope")
     assert (code, out) == (2, "")
     assert err.startswith("error: no such option: --nope")
@@ -120,7 +118,6 @@ def test_unknown_options(command: Command, name: str) -> None:
     ],
 )
 def test_options(command: Command, arguments: str, problem: str) -> None:
-    """Their names and values are checked in the style of every other error."""
     code, out, err = command("describe", *arguments.split())
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {problem}")
@@ -150,14 +147,12 @@ def test_options(command: Command, arguments: str, problem: str) -> None:
     ],
 )
 def test_questions_about_manifests(command: Command, manifests: Path, line: str, message: str) -> None:
-    """Unknown types, names and columns are refused after the manifests are read."""
     code, out, err = command(*line.split(), "--offline", manifests)
     assert (code, out) == (2, "")
     assert message in err
 
 
 def test_version(command: Command) -> None:
-    """It takes two formats and no argument."""
     code, out, err = command("version", "-o", "tree")
     assert (code, out) == (2, "")
     assert "'tree' is not one of 'json', 'yaml'" in err

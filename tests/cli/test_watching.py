@@ -98,7 +98,6 @@ def if_watched(fault: Callable[[Handler], None]) -> Callable[[Handler], None]:
 
 
 def test_manifests_and_several_clusters_are_not_watched(command: Command, manifests: Path) -> None:
-    """Which is said, before anything is read."""
     for others in (["--offline", str(manifests)], ["--context", "a", "--context", "b"], ["--all-contexts"]):
         code, out, err = command("get", "policies", "-w", *others)
         assert (code, out) == (2, "")
@@ -106,7 +105,6 @@ def test_manifests_and_several_clusters_are_not_watched(command: Command, manife
 
 
 def test_without_an_answer_at_first_nothing_is_watched(server: FaultyServer, tmp_path: Path, command: Command) -> None:
-    """As for kubectl."""
     config = kubeconfig(tmp_path, namespace="app", one=server.url)
     code, _, err = command("describe", "colorpolicy/none", "-w", "--kubeconfig", config, "--cache-dir", tmp_path)
     assert code == 3
@@ -138,7 +136,6 @@ def test_each_new_answer_comes_after_the_last_one(server: FaultyServer, tmp_path
 
 @pytest.mark.parametrize(("form", "between"), [("yaml", "\n---\napiVersion:"), ("json", '\n}\n{\n  "apiVersion"')])
 def test_documents_can_be_told_apart(server: FaultyServer, tmp_path: Path, form: str, between: str) -> None:
-    """As kubectl prints them."""
     with watching(server, tmp_path, "get", "policies", "-o", form) as watcher:
         watcher.until(lambda: "PolicyList" in watcher.out)
         server.change("ADDED", color("blue", "blue"))
@@ -156,7 +153,6 @@ def test_what_is_gone_may_come_back(server: FaultyServer, tmp_path: Path) -> Non
 
 
 def test_what_may_not_be_watched_is_asked_for_again(server: FaultyServer, tmp_path: Path) -> None:
-    """Every few seconds."""
     server.fault("/api*", if_watched(faults.status(403, "no")))
     with watching(server, tmp_path, *DESCRIBE) as watcher:
         watcher.until(lambda: "red" in watcher.out)
@@ -189,7 +185,6 @@ def test_an_answer_that_may_be_old_is_said_to_be(server: FaultyServer, tmp_path:
 
 
 def test_it_ends_when_nobody_reads_any_more(server: FaultyServer, tmp_path: Path) -> None:
-    """At the next answer, without a complaint."""
     config = kubeconfig(tmp_path, namespace="app", one=server.url)
     command = [sys.executable, "-m", "kubectl_policy", *DESCRIBE, "-w", "--kubeconfig", config]
     with subprocess.Popen(  # noqa: S603 (our own program)
@@ -205,7 +200,6 @@ def test_it_ends_when_nobody_reads_any_more(server: FaultyServer, tmp_path: Path
 
 
 def test_at_a_terminal_it_is_shown_in_place(server: FaultyServer, tmp_path: Path) -> None:
-    """On another screen, which is left at the end."""
     config = kubeconfig(tmp_path, namespace="app", one=server.url)
     command = [sys.executable, "-m", "kubectl_policy", *DESCRIBE, "-w", "--kubeconfig", config]
     ours, theirs = pty.openpty()

@@ -31,7 +31,6 @@ EXAMPLE: Final = "for example: why-not retrypolicy/own httproute/menu"
     ],
 )
 def test_what_is_not_there_has_no_answer(command: Command, arguments: list[str], code: int, message: str) -> None:
-    """With a hint at what there is."""
     result = command("why-not", *arguments, "-n", "baker", "--offline", BAKERY)
     assert (result.code, result.out) == (code, "")
     assert result.err.startswith(f"error: {message}\nhint: ")
@@ -50,7 +49,6 @@ def test_the_line_is_that_of_the_field(command: Command) -> None:
 
 
 def test_without_such_a_field_it_is_that_of_the_object(command: Command) -> None:
-    """A new object has none."""
     arguments = ("circuitbreakerpolicy/till-rush-hour", "service/till")
     out = command("why-not", *arguments, "-n", "baker", "--offline", BAKERY).out
     lines = (BAKERY / "policies.yaml").read_text("utf-8").splitlines()
@@ -62,7 +60,6 @@ def test_without_such_a_field_it_is_that_of_the_object(command: Command) -> None
 
 @pytest.mark.parametrize("output", WHY_NOT.formats)
 def test_every_format_says_the_same(command: Command, output: str) -> None:
-    """The documents with the same names for things."""
     code, out, err = command(*ASK, "-o", output)
     assert (code, err) == (0, "")
     if output == "tree":
@@ -74,7 +71,6 @@ def test_every_format_says_the_same(command: Command, output: str) -> None:
 
 
 def test_the_target_can_be_in_another_namespace(command: Command) -> None:
-    """And a section of it can be meant."""
     ask = ("why-not", "timeoutpolicy/strict", "httproute/menu", "-n", "infra", "--offline", BAKERY)
     assert command(*ask).code == 3
     out = command(*ask, "--target-namespace", "baker", "--section", "cream").out
@@ -82,13 +78,11 @@ def test_the_target_can_be_in_another_namespace(command: Command) -> None:
 
 
 def test_colour_is_there_if_it_is_asked_for(command: Command) -> None:
-    """And only in the tree."""
     assert "\x1b[" in command(*ASK, "--color", "always").out
     assert "\x1b[" not in command(*ASK, "--color", "always", "-o", "yaml").out
 
 
 def test_what_cannot_be_read_is_said(command: Command, tmp_path: Path) -> None:
-    """In the answer, and in its first sentence."""
     (tmp_path / "broken.yaml").write_text("apiVersion: v1\nkind: [", "utf-8")
     result = command(*ASK, "--offline", tmp_path)
     assert result.code == 0

@@ -50,7 +50,6 @@ FORMS: Final[dict[type, Forms[Any]]] = {
 
 
 def shown(answer: object, name: str, view: View | None = None) -> str:
-    """The answer in a format, as plain text."""
     view = view or View()
     answer = _answer(answer)
     text = render(FORMS[type(answer)], answer, name, view)
@@ -66,12 +65,10 @@ def _answer(answer: object) -> object:
 
 
 def as_json(document: object) -> str:
-    """A document as JSON, in one piece."""
     return "".join(json_pieces(document))
 
 
 def document_of(answer: object) -> dict[str, Json]:
-    """The answer as the document that `-o json` prints."""
     answer = _answer(answer)
     return cast("dict[str, Json]", plain(FORMS[type(answer)].document(answer)))
 

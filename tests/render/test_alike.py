@@ -56,16 +56,12 @@ def on_gateways(**spec: Json) -> Resource:
 
 
 def on_route(**spec: Json) -> Resource:
-    """A policy on the route."""
     target = build.target("r", "HTTPRoute")
     return build.resource("ColorPolicy", "own", {"targetRef": target, **spec}, group="example.com", age=2)
 
 
 class TestDescribed:
-    """Blocks of settings."""
-
     def test_a_policy_on_two_gateways(self) -> None:
-        """One heading with both targets, for all paths; what it is beaten by and what it loses stands there once."""
         text = described(world(on_gateways(a=1, b=2), on_route(a=3)))
         both = "default/house → Gateway default/one and Gateway default/two"
         assert f"ColorPolicy a 3, b 2 default/own → HTTPRoute default/r, merged with {both} ColorPolicy" in text
@@ -73,12 +69,10 @@ class TestDescribed:
         assert f"{both} test.yaml:1 b 2" in text
 
     def test_where_it_takes_effect_at_each_gateway(self) -> None:
-        """It is told once."""
         text = described(world(on_gateways(a=1), profile=OF_GATEWAYS))
         assert "ColorPolicy a 1 default/house → Gateway default/one and Gateway default/two ColorPolicy" in text
 
     def test_many_targets(self) -> None:
-        """The first ones are named, and how many more there are."""
         targets = [build.target(name) for name in ("one", "two", "three", "four", "five", "six")]
         text = described(world(build.policy("house", *targets, a=1), number=6))
         assert "Gateway default/one, Gateway default/six" in text or "and 3 more" in text
@@ -93,7 +87,6 @@ class TestDescribed:
         ids=["other policies", "more of them"],
     )
     def test_what_is_not_alike(self, policies: tuple[Resource, ...]) -> None:
-        """Has lines of its own."""
         text = described(world(*policies))
         assert "Gateway default/one ColorPolicy a 1 " in text
         assert "Gateway default/two ColorPolicy " in text
@@ -118,10 +111,7 @@ class TestDescribed:
 
 
 class TestDiffering:
-    """Blocks of changes."""
-
     def test_a_policy_on_two_gateways(self) -> None:
-        """What it set stands once, and so does whose value comes instead."""
         text = differing(world(on_gateways(a=1), on_route(a=3)), "own")
         assert "no longer names it" not in text
         assert text.count("Changed · ColorPolicy · ") == 1
@@ -138,15 +128,12 @@ class TestDiffering:
         assert "HTTPRoute default/r (Gateways default/one and default/two" in text
 
     def test_what_is_not_alike(self) -> None:
-        """Another policy, or another value."""
         rival = build.policy("other", GATEWAYS[1], age=2, a=2)
         text = differing(world(build.policy("house", GATEWAYS[0], a=1), rival), "house", "other")
         assert text.count("Lost, no ColorPolicy is left · ") == 2
 
 
 class TestSaidOnce:
-    """What is so of several policies for one reason."""
-
     def test_what_does_not_apply(self) -> None:
         """A line for the place and the reason, with all the policies; without a policy, the place alone."""
         direct = PolicyKindProfile(COLOR, "direct", "profile")
@@ -173,7 +160,6 @@ class TestSaidOnce:
         assert f"{cut}: Enforced → TargetNotFound" in text
 
     def test_many_targets_that_are_lost(self) -> None:
-        """For one reason, which is said once; the policies beyond the first ones are counted."""
         routes = [build.route(f"r{number:02}") for number in range(14)]
         policies = [
             build.policy(f"p{number:02}", build.target(route.ref.name, "HTTPRoute"), a=1)

@@ -68,23 +68,19 @@ def asked(profile: PolicyKindProfile = PROFILE, *, complete: bool = True, routes
 
 
 def tree(answer: Answer) -> str:
-    """An answer as it is printed."""
     return shown(answer, "tree", View())
 
 
 def explained(analysis: Analysis) -> str:
-    """The answer about the kind as it is printed."""
     return to_text(explanation_text(explain(analysis, "colorpolicy"), View()), 100)
 
 
 def test_the_tree_of_a_route(snapshot: SnapshotAssertion) -> None:
-    """Each source says that it is by a filter, each defeat why, and the backend's policy is told."""
     assert tree(about(asked(), "HTTPRoute", "r")) == snapshot
 
 
 @pytest.mark.parametrize("name", ["first", "second", "single", "spare"])
 def test_the_tree_of_a_policy(snapshot: SnapshotAssertion, name: str) -> None:
-    """In force, beaten, of a backend alone, named by nobody."""
     assert tree(about_policy(asked(), name)) == snapshot
 
 
@@ -131,7 +127,6 @@ def test_a_row_for_each_target() -> None:
 
 
 def test_documents_say_which_filter() -> None:
-    """Where it stands, and its place among the filters of the rule; as the schema has it."""
     about_route, about_first = (
         json.loads(shown(answer, "json", View()))
         for answer in (about(asked(), "HTTPRoute", "r"), about_policy(asked(), "first"))
@@ -156,7 +151,6 @@ def test_routes_that_were_not_read() -> None:
 
 
 def test_explaining_the_kind() -> None:
-    """Which filters may name its policies, and how many do."""
     text = " ".join(explained(asked()).split())
     assert "a filter of type ExtensionRef in a rule of an HTTPRoute can name a policy" in text
     assert "6 policies: an HTTPRoute (2 references); a rule of an HTTPRoute (4 references)" in text

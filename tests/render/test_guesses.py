@@ -75,7 +75,6 @@ def test_of_an_object(world: Analysis) -> None:
 
 
 def test_of_a_policy(world: Analysis) -> None:
-    """Where it is alone, and where perhaps."""
     answer = describe_policy(world, A)
     assert policy_headline(answer) == (
         "Whether ColorPolicy default/a → Gateway default/g is enforced is unknown: it and ColorPolicy default/b set"
@@ -87,7 +86,6 @@ def test_of_a_policy(world: Analysis) -> None:
 
 
 def test_of_lists(world: Analysis) -> None:
-    """The numbers are as sure as they can be."""
     listing = list_type(world, "policies", Selection())
     rows = list_tables(Lists((listing,)), View())[0].text(View(headers=False), wide=False)
     assert "ColorPolicy (assumed)" in rows
@@ -100,7 +98,6 @@ def test_of_lists(world: Analysis) -> None:
 
 
 def test_of_a_policy_and_an_object(world: Analysis) -> None:
-    """What is not known, and what would help."""
     answer = why_not(world, A, ROUTE)
     assert why_not_headline(answer).startswith("Whether ColorPolicy default/a has an effect on HTTPRoute default/r is")
     text = joined(to_text(why_not_text(answer, View()), 200))
@@ -111,12 +108,10 @@ def test_of_a_policy_and_an_object(world: Analysis) -> None:
 
 
 def changed(world: Analysis, *, gone: tuple[ObjectRef, ...] = (), new: bool = False) -> str:
-    """The first sentence about a difference."""
     return diff_headline(diff(what_if(world, deleted=gone, applied=[SECOND] if new else ())))
 
 
 def test_of_a_deletion(world: Analysis) -> None:
-    """What may be lost, and what may have held before."""
     answer = blast_radius(world, B)
     assert blast_headline(answer) == (
         "ColorPolicy default/b → HTTPRoute default/r may affect 2 objects in namespace default (1 HTTPRoute,"
@@ -138,7 +133,6 @@ def test_of_a_new_policy() -> None:
 
 
 def test_assumptions_of_several_kinds_name_them() -> None:
-    """In one answer."""
     odd = [build.policy(name, ON_ROUTE, kind="OddPolicy", age=age, odd=age) for age, name in enumerate(("x", "y"))]
     objects = (*HIERARCHY, build.policy("b", ON_ROUTE, age=2, one=2), *odd)
     difference = diff(what_if(analyze(build.snapshot(*objects, complete=True)), deleted=[ROUTE.object]))

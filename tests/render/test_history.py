@@ -39,12 +39,10 @@ def setting(value: str, name: str = "p", *, removed: bool = False) -> Setting:
 
 
 def changed(before: Setting | None, after: Setting | None, *sections: str, field: str = "color") -> SettingChange:
-    """A setting that differs."""
     return SettingChange(policy_kind=KIND, field=field, before=before, after=after, sections=sections)
 
 
 def about(*changes: Change, commits: int = 3, has_more: bool = False, shallow: bool = False) -> History:
-    """The answer."""
     return History(subject=ROUTE, changes=changes, commits=commits, more=has_more, shallow=shallow)
 
 
@@ -77,12 +75,10 @@ def about(*changes: Change, commits: int = 3, has_more: bool = False, shallow: b
     ],
 )
 def test_the_first_sentence(answer: History, sentence: str) -> None:
-    """How often it changed, and whether that is all."""
     assert history_headline(answer) == sentence
 
 
 def test_a_block_for_each_commit() -> None:
-    """What happened to the object first, then its settings; whatever is in a name does no harm."""
     settings = (
         changed(setting("red"), setting("blue", "q"), "a"),
         changed(setting("red"), None, field="size.height"),
@@ -131,7 +127,6 @@ def test_a_block_for_each_commit() -> None:
 
 
 def test_a_terminal_shows_the_beginning() -> None:
-    """Of an object that appears, and of long values; the line says how to see the rest."""
     settings = tuple(changed(None, setting("x" * 99), field=f"f{number}") for number in range(11))
     change = replace(PLAIN, sort="appeared", settings=settings)
     short = to_text(history_text(about(change), View(terminal=True)), 100)

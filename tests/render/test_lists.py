@@ -90,14 +90,12 @@ def busy() -> Analysis:
 
 
 def text(analysis: Analysis, type_name: str, output: str, *, headers: bool = True, namespaces: bool = True) -> str:
-    """The list of everything of a type."""
     return shown(list_type(analysis, type_name, Selection()), output, View(headers=headers, namespaces=namespaces))
 
 
 @pytest.mark.parametrize("output", ["table", "wide"])
 @pytest.mark.parametrize("type_name", TYPES)
 def test_the_table_of_a_type(snapshot: SnapshotAssertion, type_name: str, output: str) -> None:
-    """Narrow and wide."""
     assert text(busy(), type_name, output) == snapshot
 
 
@@ -152,7 +150,6 @@ def test_names_can_be_pasted() -> None:
 @pytest.mark.parametrize("type_name", TYPES)
 @pytest.mark.parametrize("analysis", [busy(), world(gaps=[Gap("", "", "x", Origin("bad.yaml"))])], ids=["busy", "gap"])
 def test_every_list_is_as_the_schema_says(analysis: Analysis, type_name: str) -> None:
-    """As JSON and as YAML, which are the same document; an empty one, too."""
     document = json.loads(text(analysis, type_name, "json"))
     VALIDATOR.validate(document)
     assert yaml.safe_load(text(analysis, type_name, "yaml")) == document
@@ -188,7 +185,6 @@ def test_a_document_cuts_nothing_and_counts_nothing() -> None:
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("type_name", [*TYPES, "oddpolicies", "configmaps"])
 def test_no_list_lets_a_name_control_a_terminal(type_name: str, output: str) -> None:
-    """Escape sequences, bidirectional controls and line breaks are written out in every format."""
     route = build.route(HOSTILE, parents=[build.parent(HOSTILE)], hostnames=[HOSTILE], namespace=HOSTILE)
     analysis = analyze(
         build.snapshot(
@@ -214,7 +210,6 @@ def test_no_list_lets_a_name_control_a_terminal(type_name: str, output: str) -> 
 
 
 def test_yaml_is_ascii_where_nothing_else_can_be_written() -> None:
-    """The same document, escaped."""
     listing = list_type(analyze(build.snapshot(build.service("größe"))), "services", Selection())
     assert "größe" in shown(listing, "yaml")
     assert shown(listing, "yaml", View(unicode=False)).isascii()
@@ -231,7 +226,6 @@ def test_yaml_is_ascii_where_nothing_else_can_be_written() -> None:
     ],
 )
 def test_the_headline_counts(type_name: str, namespace: str, headline: str) -> None:
-    """As in a sentence."""
     assert list_headline(list_type(colourful(), type_name, Selection(namespace))) == headline
 
 
@@ -252,7 +246,6 @@ def test_an_empty_list_is_explained_as_kubectl_does() -> None:
 
 
 def test_an_incomplete_list_says_so() -> None:
-    """With what the marks in it mean; a complete one says nothing."""
     assert list_remarks(Lists((list_type(colourful(), "policies", Selection()),)), empty=False) == []
     assert list_remarks(Lists((list_type(busy(), "routes", Selection("default")),)), empty=False) == [
         "6 routes in namespace default, as far as could be read: 1 object is not in the input.",
@@ -261,7 +254,6 @@ def test_an_incomplete_list_says_so() -> None:
 
 
 def names(by: str, type_name: str = "policies", *resources: Resource) -> list[str]:
-    """The names of a type's objects, sorted."""
     analysis = analyze(build.snapshot(*resources)) if resources else colourful()
     return [row.ref.name for row in ordered(list_type(analysis, type_name, Selection()), by).rows]
 
@@ -290,19 +282,16 @@ def test_what_cannot_be_sorted_by_is_refused(by: str, problem: str) -> None:
 
 
 def test_an_empty_list_has_every_field() -> None:
-    """But not every column."""
     assert names(".spec.nope", "routes", build.gateway()) == []
     with pytest.raises(UsageError):
         names("nope", "routes", build.gateway())
 
 
 def test_without_an_order_the_list_stays_as_it_is() -> None:
-    """By namespace and name."""
     assert names("") == ["base", "first", "lost", "own", "second", "strict"]
 
 
 def test_numbers_are_sorted_as_numbers() -> None:
-    """Where they are the same, the list stays as it was."""
     assert names("affects") == ["lost", "second", "first", "own", "base", "strict"]
 
 
@@ -314,13 +303,11 @@ def test_a_column_is_named_as_it_is_shown(by: str) -> None:
 
 @pytest.mark.parametrize("by", [".metadata.name", "metadata.name", "{.metadata.name}"])
 def test_a_field_is_named_as_for_kubectl(by: str) -> None:
-    """Numbers in names count as numbers."""
     routes = [build.route(name) for name in ("r-10", "r-9", "r-09", "a", "r")]
     assert names(by, "routes", *routes) == ["a", "r", "r-09", "r-9", "r-10"]
 
 
 def test_a_field_may_be_in_a_list_or_have_an_unusual_key() -> None:
-    """By the position, and in quotes."""
     routes = [build.route(name, hostnames=[f"{name}.example"], labels={"a.b/c": name}) for name in ("b", "c", "a")]
     assert names(".spec.hostnames[0]", "routes", *routes) == ["a", "b", "c"]
     assert names("{.metadata.labels['a.b/c']}", "routes", *routes) == ["a", "b", "c"]
@@ -372,12 +359,10 @@ def test_there_is_a_table_for_each_type() -> None:
 
 
 def test_the_names_are_those_of_all_of_them() -> None:
-    """In the order of the lists."""
     assert shown(LISTS, "name") == "gateway.gateway.networking.k8s.io/g\nservice/s\n"
 
 
 def test_they_are_one_document() -> None:
-    """Of the lists that single types have."""
     document = json.loads(shown(LISTS, "json"))
     VALIDATOR.validate(document)
     for item in document["items"]:

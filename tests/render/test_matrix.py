@@ -55,7 +55,6 @@ def of(
 
 
 def test_the_table(snapshot: SnapshotAssertion) -> None:
-    """Of kinds and of fields, narrow and wide, with the paths on which a value is unless it is everywhere."""
     everything = View(namespaces=True)
     tables = [
         shown(of(several()), "table", everything),
@@ -84,7 +83,6 @@ def test_what_is_not_known_is_not_said_to_be_nothing() -> None:
 
 
 def test_cells_are_coloured_by_what_they_say() -> None:
-    """What is in force everywhere, somewhere and nowhere; the words are the same."""
     answer = of(several(), "timeout")
     lines = render(EFFECTIVE, answer, "table", View(coloured=True))
     assert isinstance(lines, tuple)
@@ -99,14 +97,12 @@ def test_cells_are_coloured_by_what_they_say() -> None:
 
 
 def test_what_the_route_itself_says_is_called_so() -> None:
-    """With the line, or lines, on which it is written."""
     rule = build.rule(build.backend("s"), timeouts={"request": "5s", "backendRequest": "2s"})
     table = shown(of(world(build.route("own", rules=[rule]), complete=True), "timeouts"), "wide", View(headers=False))
     assert "the route itself (test.yaml:1)" in table
 
 
 def test_what_may_be_invalid_is_marked() -> None:
-    """Where a policy names something without which it is invalid, and that was not read."""
     needs = build.policy(
         "p",
         build.target("r", "HTTPRoute"),
@@ -126,7 +122,6 @@ def test_what_may_be_invalid_is_marked() -> None:
 
 
 def test_what_may_hold_is_marked() -> None:
-    """Where it is not known how policies combine."""
     either = [
         build.policy("p", build.target("g"), kind="OddPolicy", p=1),
         build.policy("q", build.target("g"), kind="OddPolicy", q=1),
@@ -146,7 +141,6 @@ def test_what_may_be_different_says_so() -> None:
 
 
 def test_the_headline_says_what_is_missing() -> None:
-    """Of how many, and how many get no traffic."""
     assert matrix_headline(of(several())) == "5 rules."
     assert matrix_headline(of(several(), rows="gateways")) == "1 Gateway."
     missing = of(several(), "jwt", "basic", missing=True)
@@ -187,7 +181,6 @@ def test_values_with_commas_are_for_spreadsheets() -> None:
 
 
 def test_the_names_are_those_of_the_objects() -> None:
-    """Each once, with their namespace where there may be several."""
     assert shown(of(several()), "name") == (
         "grpcroute.gateway.networking.k8s.io/call\n"
         "httproute.gateway.networking.k8s.io/half\n"
@@ -198,7 +191,6 @@ def test_the_names_are_those_of_the_objects() -> None:
 
 
 def test_the_document_is_as_the_schema_says() -> None:
-    """As JSON and as YAML, with values, sources and paths."""
     for answer in (of(several()), of(several(), "timeout", "jwt"), of(several(), rows="services", missing=True)):
         document = json.loads(shown(answer, "json"))
         VALIDATOR.validate(document)
@@ -215,7 +207,6 @@ def test_the_document_is_as_the_schema_says() -> None:
 
 
 def test_no_cell_can_control_a_terminal() -> None:
-    """Values come from the input."""
     analysis = world(defaults("p", build.target("g"), a="\x1b[31m\u202e"), complete=True)
     for output in ("table", "wide", "csv"):
         assert all(line.isprintable() for line in shown(of(analysis, "a"), output).splitlines())

@@ -45,7 +45,6 @@ def accepted(status: str, why: str = "", **fields: Json) -> dict[str, Json]:
 
 
 def test_a_kind_stands_without_its_group() -> None:
-    """Next to another kind of its name both have theirs."""
     resources = [
         build.gateway(),
         *(build.policy(kind.lower(), build.target("g"), kind=kind, a=1) for kind in ("APolicy", "BPolicy")),
@@ -102,7 +101,6 @@ def test_what_is_in_force_needs_no_reason() -> None:
     ],
 )
 def test_what_is_not_in_force_has_its_reason(resources: list[Resource], whole: str, brief: str) -> None:
-    """In the words of a description; in a table that is not wide in a few."""
     reason = reasons(*resources)["p"]
     assert reason[0].startswith(whole)
     assert reason[1] == brief
@@ -134,7 +132,6 @@ def test_what_the_controller_reports_to_the_contrary_is_said(status: Json, expec
 
 
 def test_states_are_coloured() -> None:
-    """In force, in part, not, and not known; what a controller reports to the contrary stands out, too."""
     policies = [
         defaults("fine", build.target("g"), a=1, c=3),
         defaults("part", build.target("r", "HTTPRoute"), age=2, a=2, b=1),

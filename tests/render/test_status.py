@@ -65,18 +65,15 @@ def fine(*extra: Resource) -> StatusReport:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_tree_has_disagreements_first(snapshot: SnapshotAssertion, width: int) -> None:
-    """With both sides, the rest as counts, and at last what was not read."""
     assert shown(busy(), "tree", View(width)) == snapshot
 
 
 def test_everything_is_shown_if_asked_for(snapshot: SnapshotAssertion) -> None:
-    """Also what agrees."""
     assert shown(fine(), "tree", View(everything=True)) == snapshot
     assert "As computed" not in shown(fine(), "tree")
 
 
 def test_rows_in_both_widths(snapshot: SnapshotAssertion) -> None:
-    """One for each disagreement, or for each comparison."""
     report = busy()
     assert shown(report, "table") == snapshot
     assert shown(report, "wide", View(everything=True)) == snapshot
@@ -86,7 +83,6 @@ def test_rows_in_both_widths(snapshot: SnapshotAssertion) -> None:
 
 @pytest.mark.parametrize("report", [busy(), fine(), compared()])
 def test_the_document_is_as_the_schema_says(report: StatusReport) -> None:
-    """And its numbers are those of the first sentence."""
     document = document_of(report)
     VALIDATOR.validate(document)
     comparisons = [comparison for _, comparison in report.comparisons]
@@ -96,7 +92,6 @@ def test_the_document_is_as_the_schema_says(report: StatusReport) -> None:
 
 
 def test_every_explanation_has_words_of_its_own() -> None:
-    """An object that no report explains has none."""
     status = ObjectStatus(resource=build.gateway(), generation=4, policy=False, has_status=True)
     at = build.node("Gateway", "g", "http")
     every = [
@@ -121,7 +116,6 @@ def test_every_explanation_has_words_of_its_own() -> None:
 
 
 def test_the_first_sentence() -> None:
-    """Numbers of what was compared, of what disagrees, and of what could not be."""
     assert status_headline(compared()) == "Nothing to compare: no policies."
     assert (
         status_headline(fine())
@@ -144,7 +138,6 @@ def test_the_first_sentence() -> None:
 
 
 def test_at_a_terminal_long_lists_are_cut_and_commands_lead_on() -> None:
-    """Nowhere else."""
     report = fine(*(policy(f"s{number}") for number in range(12)))
     lines = shown(report, "tree", View(terminal=True)).splitlines()
     assert "  and 3 more objects: --show-all shows them" in lines
@@ -163,6 +156,5 @@ def test_nothing_in_a_report_can_control_a_terminal() -> None:
 
 
 def test_the_whole_world_can_be_asked_about_at_once() -> None:
-    """An analysis without any policies says so."""
     assert analyze(build.snapshot()).policies == ()
     assert status_headline(compared(*world())) == "Nothing to compare: no policies."

@@ -36,13 +36,11 @@ def answer_to(name: str) -> WhyNot:
 
 
 def text(answer: WhyNot, view: View | None = None) -> str:
-    """The tree as it is printed."""
     shown = view or View()
     return to_text(why_not_text(answer, shown), shown.width)
 
 
 def test_the_change_stands_below_its_reason() -> None:
-    """With its context, as a fragment that could be pasted."""
     assert text(answer_to("another target")) == (
         "ColorPolicy default/p has no effect on HTTPRoute default/r: its target is HTTPRoute default/q\n"
         "  (test.yaml:1).\n"
@@ -56,7 +54,6 @@ def test_the_change_stands_below_its_reason() -> None:
 
 
 def test_what_is_replaced_and_what_is_lost_is_shown() -> None:
-    """The old line, the new line, and what the policy then no longer affects."""
     assert text(answer_to("a single reference to another target")).endswith(
         "  spec.targetRef:\n  - name: q\n  + name: r\n"
         "  Also changes 1 setting on HTTPRoute default/q.\n"
@@ -65,7 +62,6 @@ def test_what_is_replaced_and_what_is_lost_is_shown() -> None:
 
 
 def test_many_losses_are_counted() -> None:
-    """The first three, and how many more."""
     routes = [build.route(f"q{number}", parents=[build.parent("h")], rules=[{}]) for number in range(4)]
     everywhere = build.policy("p", targetRef=build.target("h"), color="red")
     answer = why_not(usual(build.gateway("h"), *routes, everywhere), POLICY, build.node("Gateway", "g"))
@@ -76,7 +72,6 @@ def test_many_losses_are_counted() -> None:
 
 
 def test_a_new_object_is_written_out() -> None:
-    """Every line of it is new."""
     assert text(answer_to("a target in another namespace")).partition("(checked):\n")[2] == (
         "  a new ReferenceGrant default/r-for-far\n"
         "  + apiVersion: gateway.networking.k8s.io/v1beta1\n"
@@ -98,7 +93,6 @@ def test_a_new_object_is_written_out() -> None:
 
 
 def test_a_deletion_names_what_goes() -> None:
-    """And where it is."""
     assert "(checked):\n  delete LimitPolicy default/o (test.yaml:1)\n" in text(answer_to("a conflict"))
 
 
@@ -117,7 +111,6 @@ def test_a_deletion_names_what_goes() -> None:
     ],
 )
 def test_where_no_single_change_would_do_it_the_answer_says_so(name: str, expected: str) -> None:
-    """And why."""
     assert f"\nNo single change would do it: {expected}\n" in text(answer_to(name), WIDE)
 
 
@@ -158,7 +151,6 @@ def test_an_effect_is_said_with_its_paths() -> None:
 
 
 def test_what_is_unknown_is_not_denied() -> None:
-    """And what would show it is named."""
     answer = why_not(
         around(build.gateway(), build.route(), defaults("p", ON_ROUTE, a=1), profile=profiled(attachment="none")),
         POLICY,
@@ -171,7 +163,6 @@ def test_what_is_unknown_is_not_denied() -> None:
 
 
 def test_a_long_value_is_written_in_several_lines() -> None:
-    """Where one would be wider than the page."""
     long = {f"setting{number}": "a value of some length" for number in range(5)}
     answer = why_not(
         usual(
@@ -189,7 +180,6 @@ def test_a_long_value_is_written_in_several_lines() -> None:
 
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
 def test_every_answer_is_as_the_schema_says(cause: Cause) -> None:
-    """And the document can be read back, as JSON and as YAML."""
     document = document_of(why_not(cause.analysis, cause.policy, cause.target))
     VALIDATOR.validate(document)
     assert json.loads(as_json(document)) == document
@@ -200,7 +190,6 @@ def test_every_answer_is_as_the_schema_says(cause: Cause) -> None:
 
 
 def test_an_effect_is_as_the_schema_says() -> None:
-    """Without an edit."""
     document = document_of(why_not(usual(defaults("p", ON_ROUTE, a=1)), POLICY, ROUTE))
     VALIDATOR.validate(document)
     assert (document["hasEffect"], document["edit"], document["effectiveOn"]) == (True, None, [1])

@@ -50,13 +50,11 @@ def overrides(name: str, *targets: dict[str, Json], age: int | None = 1, **spec:
 
 
 def about(analysis: Analysis, kind: str, name: str, section: str = "", group: str | None = None) -> ObjectDescription:
-    """The answer about an object of the namespace `default`."""
     home = {"Service": "", "Namespace": "", "ConfigMap": ""}.get(kind, GATEWAY_API) if group is None else group
     return describe(analysis, build.node(kind, name, section, group=home))
 
 
 def about_policy(analysis: Analysis, name: str, kind: str = "ColorPolicy") -> PolicyDescription:
-    """The answer about a policy of the namespace `default`."""
     return describe_policy(analysis, build.ref(kind, name, group="example.com"))
 
 

@@ -32,7 +32,6 @@ esac
 
 
 def test_without_kubectl_gateway_api_is_known(offered: Offered, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And no names."""
     monkeypatch.setenv("PATH", "")
     assert offered("describe", "httproute/") == [":4"]
     assert offered("describe", "-n", "") == [":4"]
@@ -45,7 +44,6 @@ def test_without_kubectl_gateway_api_is_known(offered: Offered, monkeypatch: pyt
     "script", ["exit 1", "echo Error; exit 0", "echo baker; echo :4; exit 1", "kill -9 $$", "true"]
 )
 def test_a_kubectl_that_fails_offers_no_names(offered: Offered, kubectl: Callable[[str], Path], script: str) -> None:
-    """Whatever it prints."""
     kubectl(script)
     assert offered("describe", "-n", "") == [":4"]
 
@@ -99,7 +97,6 @@ def test_types_are_those_that_are_served(offered: Offered, kubectl: Callable[[st
 
 
 def test_kubeconfig_is_asked_through_kubectl(kubectl: Callable[[str], Path]) -> None:
-    """With the options that were typed."""
     notes = kubectl(ANSWERS)
     known = objects_for(parse_line("describe", ["--kubeconfig=a b", "--context", ""]), time.monotonic() + 60)
     assert list(known.kubeconfig("--context")) == ["one", "two"]
@@ -121,7 +118,6 @@ def test_options_for_reaching_a_cluster_are_passed_on(kubectl: Callable[[str], P
 
 @pytest.mark.parametrize("name", ["--context", "--cluster", "--user"])
 def test_contexts_clusters_and_users_are_offered(offered: Offered, kubectl: Callable[[str], Path], name: str) -> None:
-    """As kubectl itself would."""
     notes = kubectl(ANSWERS)
     assert offered("describe", name, "t") == (["two", ":4"] if name == "--context" else [":4"])
     assert notes.read_text("utf-8") == f"__complete --request-timeout=1s {name} \n"

@@ -32,7 +32,6 @@ def run(program: tuple[str, ...], *arguments: str, **environment: str) -> tuple[
 
 @pytest.mark.parametrize("program", [BY_KUBECTL, BY_SHELL], ids=["kubectl", "shell"])
 def test_both_ways_answer_alike(program: tuple[str, ...]) -> None:
-    """Candidates, what is said of them, and the directive."""
     slow = "10"
     code, out, err = run(program, "get", "-o", "wi", KUBECTL_POLICY_COMPLETION_TIMEOUT=slow)
     assert (code, out, err) == (0, "wide\n:4\n", "")
@@ -53,7 +52,6 @@ def test_both_ways_answer_alike(program: tuple[str, ...]) -> None:
     ],
 )
 def test_it_never_fails(arguments: list[str]) -> None:
-    """Nor says anything that is no candidate."""
     code, out, err = run(BY_SHELL, *arguments)
     assert (code, err) == (0, "")
     assert out.endswith(":4\n")
@@ -76,13 +74,11 @@ print(sorted({heavy!r} & set(sys.modules)))
 
 
 def test_a_fault_of_ours_is_no_noise() -> None:
-    """Nothing is offered then."""
     broken = "import sys; sys.modules['kubectl_policy.cli.completion.candidates'] = None; "
     assert run((sys.executable, "-c", broken + PROGRAM), "des") == (0, ":4\n", "")
 
 
 def test_a_reader_that_goes_away_is_no_fault() -> None:
-    """As when the user types on."""
     command = [*BY_SHELL, ""]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603 (see above)
         assert process.stdout
@@ -126,7 +122,6 @@ def test_standard_input_is_left_to_the_shell() -> None:
 
 @pytest.mark.skipif(not shutil.which("kubectl"), reason="kubectl is not installed")
 def test_kubectl_passes_it_on(tmp_path: Path) -> None:
-    """As it is, for `kubectl policy describe <TAB>`."""
     script = f"#!{sys.executable}\n{PROGRAM}\n"
     for name in ("kubectl-policy", "kubectl_complete-policy"):
         (tmp_path / name).write_text(script, "utf-8")

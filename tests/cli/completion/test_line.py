@@ -25,7 +25,6 @@ from kubectl_policy.cli.syntax import parse_line
     ],
 )
 def test_words_before_the_cursor(words: list[str], values: dict[str, object], arguments: list[str]) -> None:
-    """Long and short, joined and apart; after `--` there are no options."""
     line = parse_line("get", words)
     assert (line.values, line.arguments, line.option) == (values, arguments, None)
 
@@ -45,6 +44,5 @@ def test_words_before_the_cursor(words: list[str], values: dict[str, object], ar
     ],
 )
 def test_the_word_under_the_cursor(arguments: list[str], prefix: str, option: str) -> None:
-    """It is a value of an option, or none."""
     line = parse_line("get", arguments)
     assert (line.prefix, line.option.parameter if line.option else "") == (prefix, option)

@@ -52,12 +52,10 @@ def options_of(command: str) -> list[TyperOption]:
     ],
 )
 def test_where_there_is_nothing_to_say_nothing_is_offered(offered: Offered, arguments: tuple[str, ...]) -> None:
-    """Neither are files."""
     assert offered(*arguments) == [NO_FILES]
 
 
 def test_commands_are_offered_with_what_they_do(offered: Offered) -> None:
-    """Every one."""
     assert offered("") == [*COMMANDS, NO_FILES]
     assert offered("de") == ["describe", NO_FILES]
     assert offered("-") == ["--version", "-h", "--help", NO_FILES]
@@ -66,20 +64,17 @@ def test_commands_are_offered_with_what_they_do(offered: Offered) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_options_are_those_of_the_command(offered: Offered, name: str) -> None:
-    """Also where they are not shown in its help."""
     names = {opt for option in options_of(name) for opt in option.opts} | {"-h", "--help"}
     assert set(offered(name, "-")) == {*names, NO_FILES}
     assert set(offered(name, "--")) == {item for item in names if item.startswith("--")} | {NO_FILES}
 
 
 def test_every_command_that_takes_words_completes_them() -> None:
-    """And no other."""
     with_words = {name for name in COMMANDS if len(build_command(name).params) > len(options_of(name))}
     assert with_words == ARGUMENTS.keys()
 
 
 def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -> None:
-    """As the command takes it."""
     left = offered("describe", "--color=never", "--offline", "x", "--blame", "-")
     assert "--color" not in left
     assert "--blame" not in left
@@ -129,7 +124,6 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
     ],
 )
 def test_what_needs_no_input(offered: Offered, arguments: tuple[str, ...], found: list[str]) -> None:
-    """Values of options, and files."""
     assert offered(*arguments) == found
 
 
@@ -196,13 +190,11 @@ def test_what_needs_no_input(offered: Offered, arguments: tuple[str, ...], found
     ],
 )
 def test_what_manifests_hold(offered: Offered, arguments: tuple[str, ...], found: list[str]) -> None:
-    """Names in the namespace that is asked about and, without any there, with their namespaces."""
     command, *rest = arguments
     assert offered(command, "--offline", BAKERY, *rest) == found
 
 
 def test_manifests_may_be_named_elsewhere(offered: Offered, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """By the environment, or the config file."""
     monkeypatch.setenv("KUBECTL_POLICY_OFFLINE", BAKERY)
     assert offered("describe", "gateway/infra/e") == ["gateway/infra/edge", NO_FILES]
     monkeypatch.delenv("KUBECTL_POLICY_OFFLINE")
@@ -215,7 +207,6 @@ def test_manifests_may_be_named_elsewhere(offered: Offered, monkeypatch: pytest.
 
 
 def test_manifests_may_be_words(offered: Offered) -> None:
-    """Of the one command that takes them so."""
     for arguments in (("lint", BAKERY), ("lint", "-f", BAKERY), ("lint", "--offline", BAKERY)):
         assert offered(*arguments, "-n", "") == ["baker", "infra", "pastry", NO_FILES]
     assert offered("lint", BAKERY, "--assume-exists", "gatewayc") == ["gatewayclass", NO_FILES]
@@ -229,7 +220,6 @@ def test_every_rule_is_offered_with_what_it_finds() -> None:
 
 
 def test_every_type_that_is_offered_is_taken(offered: Offered, command: Command) -> None:
-    """By the commands that they are offered to."""
     for name in ("get", "status"):
         *types, _ = offered(name, "--offline", BAKERY, "")
         assert len(types) > 5

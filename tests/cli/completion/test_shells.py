@@ -168,7 +168,6 @@ def test_bash_shows_what_is_said_beside_several(home: Path) -> None:
 @ZSH
 @pytest.mark.parametrize(("line", "offered"), CASES)
 def test_zsh(home: Path, line: str, offered: list[str]) -> None:
-    """At a prompt of its own."""
     asked("zsh", "-f", "-c", AS_ZSH, "zsh", f"kubectl-policy {line}")
     lines = (home / "found").read_text("utf-8").split() if (home / "found").exists() else []
     # Of a path, zsh completes the last part.
@@ -179,7 +178,6 @@ def test_zsh(home: Path, line: str, offered: list[str]) -> None:
 @FISH
 @pytest.mark.parametrize(("line", "offered"), CASES)
 def test_fish(home: Path, line: str, offered: list[str]) -> None:
-    """By its own command that completes a line."""
     script = 'kubectl-policy completion fish | source; complete -C "$argv[1]"'
     lines = asked("fish", "--no-config", "-c", script, f"kubectl-policy {line}")
     start = line.rpartition(" ")[2].rpartition("=")[0]
@@ -191,7 +189,6 @@ def test_fish(home: Path, line: str, offered: list[str]) -> None:
 
 @pytest.mark.parametrize(("name", "file"), SCRIPTS.items())
 def test_the_copies_are_what_is_printed(command: Command, name: str, file: str) -> None:
-    """For packagers, who install them."""
     assert command("completion", name) == (0, (COPIES / file).read_text("utf-8"), "")
     assert sorted(item.name for item in COPIES.iterdir()) == sorted(SCRIPTS.values())
 

@@ -78,7 +78,6 @@ def is_answer(outcome: NodeInForce, code: int, reason: str, limit: float) -> Non
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("fault", QUICK)
 def test_a_kind_that_cannot_be_read(bakery: FaultyServer, ask: Ask, fault: str, name: str) -> None:
-    """The answer is there long before the time is over."""
     answer, reason = QUICK[fault]
     for path in EVERYWHERE:
         bakery.fault(path, answer)
@@ -110,7 +109,6 @@ def test_a_namespace_that_may_not_be_read(bakery: FaultyServer, ask: Ask) -> Non
 
 
 def test_a_snapshot(bakery: FaultyServer, ask: Ask, tmp_path: Path) -> None:
-    """It has what could be read, and says what is not in it."""
     for path in EVERYWHERE:
         bakery.fault(path, faults.failed_conversion())
     file = tmp_path / "bakery.snapshot.gz"

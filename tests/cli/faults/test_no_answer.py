@@ -55,7 +55,6 @@ def is_error(code: int, out: str, err: str, reason: str) -> None:
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda arguments: arguments[0])
 @pytest.mark.parametrize("fault", ["401", "503"])
 def test_every_command(bakery: FaultyServer, ask: Ask, fault: str, question: tuple[str, ...]) -> None:
-    """What is wrong with a cluster is so for all questions."""
     answer, reason = EVERYTHING[fault]
     bakery.fault("/*", answer)
     outcome = ask(*question)
@@ -64,7 +63,6 @@ def test_every_command(bakery: FaultyServer, ask: Ask, fault: str, question: tup
 
 @pytest.mark.parametrize("fault", EVERYTHING)
 def test_every_fault(bakery: FaultyServer, ask: Ask, fault: str) -> None:
-    """The line names the context, and what is in the way."""
     answer, reason = EVERYTHING[fault]
     bakery.fault("/*", answer)
     outcome = ask("describe", "httproute/baker", timeout="1500ms")
@@ -103,7 +101,6 @@ def test_it_is_not_known_what_is_served(bakery: FaultyServer, ask: Ask, fault: s
 
 
 def test_nobody_listens(tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The address is told, as it may be the wrong one."""
     assert not home.exists()
     with socket.create_server(("127.0.0.1", 0)) as gone:
         address = f"http://127.0.0.1:{gone.getsockname()[1]}"
@@ -114,7 +111,6 @@ def test_nobody_listens(tmp_path: Path, home: Path, capsys: pytest.CaptureFixtur
 
 
 def test_a_name_that_nobody_knows(tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Another name may be meant."""
     assert not home.exists()
     config = written(tmp_path, cluster={"server": "https://cluster.invalid:6443"})
     code = run(["get", "policies", "--kubeconfig", config, "--request-timeout", "3s", "--cache-dir", str(tmp_path)])

@@ -58,7 +58,6 @@ def test_an_interrupt_while_a_plugin_runs(home: Path, tmp_path: Path) -> None:
 
 
 def test_a_reader_who_has_seen_enough(bakery: FaultyServer, flags: tuple[str, ...]) -> None:
-    """As with `| head -1`."""
     assert bakery.url
     command = subprocess.run(  # noqa: S603 (our own)
         ["/bin/sh", "-c", '"$@" | head -1', "sh", *DESCRIBE, *flags], capture_output=True, timeout=30, check=False
@@ -68,7 +67,6 @@ def test_a_reader_who_has_seen_enough(bakery: FaultyServer, flags: tuple[str, ..
 
 
 def test_standard_output_is_closed(bakery: FaultyServer, flags: tuple[str, ...]) -> None:
-    """There is nowhere to put the answer, which is an error."""
     assert bakery.url
     command = subprocess.run(  # noqa: S603 (our own)
         ["/bin/sh", "-c", '"$@" >&-', "sh", *DESCRIBE, *flags], capture_output=True, timeout=30, check=False
@@ -104,7 +102,6 @@ def test_it_ends_in_time(bakery: FaultyServer, flags: tuple[str, ...], tmp_path:
     ],
 )
 def test_progress(bakery: FaultyServer, flags: tuple[str, ...], path: str, message: str) -> None:
-    """At a terminal it says after a second what is waited for; in the end that is gone."""
     bakery.fault(path, faults.slow(1.6), 1)
     shown = stderr_at_terminal((*DESCRIBE, *flags))
     assert re.search(message, shown)
@@ -112,6 +109,5 @@ def test_progress(bakery: FaultyServer, flags: tuple[str, ...], path: str, messa
 
 
 def test_no_progress(bakery: FaultyServer, flags: tuple[str, ...]) -> None:
-    """Where there is an answer at once, nothing flickers."""
     assert bakery.url
     assert stderr_at_terminal((*DESCRIBE, *flags)) == ""

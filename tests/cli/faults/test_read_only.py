@@ -27,7 +27,6 @@ def thing(kind: str, name: str, spec: dict[str, Any], version: str = GATEWAY_API
 
 
 def secret(name: str) -> dict[str, Any]:
-    """A Secret with something that nobody may see."""
     metadata = {"name": name, "namespace": "shop", "labels": {"app": "shop"}}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"password": DATA}}
 
@@ -89,14 +88,12 @@ def test_an_answer(bakery: FaultyServer, ask: Ask, question: tuple[str, ...]) ->
 
 
 def test_an_explanation(bakery: FaultyServer, ask: Ask) -> None:
-    """It is of a kind alone."""
     assert ask("explain", "securitypolicy").code == 0
     asked_properly(bakery)
 
 
 @pytest.mark.parametrize("more", [(), ("--redact",)])
 def test_a_snapshot(bakery: FaultyServer, ask: Ask, tmp_path: Path, more: tuple[str, ...]) -> None:
-    """It has the names of the Secrets."""
     file = tmp_path / "snapshot.gz"
     assert ask("snapshot", "-o", str(file), *more).code == 0
     asked_properly(bakery)

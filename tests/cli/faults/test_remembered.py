@@ -55,7 +55,6 @@ def remove_a_kind(bakery: FaultyServer) -> None:
 
 
 def test_it_is_remembered(bakery: FaultyServer, ask: Ask) -> None:
-    """Discovery is asked once."""
     first = ask("describe", "httproute/baker")
     assert ask("describe", "httproute/baker").out == first.out
     assert bakery.count("/apis") == 1
@@ -81,7 +80,6 @@ def test_a_new_kind_that_is_not_told(bakery: FaultyServer, ask: Ask) -> None:
 
 
 def test_a_new_type(bakery: FaultyServer, ask: Ask) -> None:
-    """Also where definitions may not be listed."""
     bakery.fault("/apis/apiextensions.k8s.io/*", faults.status(403))
     assert ask("describe", "httproute/baker").code == 0
     add_a_kind(bakery)
@@ -90,7 +88,6 @@ def test_a_new_type(bakery: FaultyServer, ask: Ask) -> None:
 
 
 def test_a_type_that_is_none(bakery: FaultyServer, ask: Ask) -> None:
-    """It is still none after one more look."""
     assert ask("describe", "httproute/baker").code == 0
     outcome = ask("describe", "teapot/short")
     assert (outcome.code, bakery.count("/apis")) == (2, 2)
@@ -109,7 +106,6 @@ def test_a_kind_that_is_gone(bakery: FaultyServer, ask: Ask) -> None:
 
 
 def test_a_version_that_is_gone(bakery: FaultyServer, ask: Ask) -> None:
-    """The same kind is asked for in another one."""
     assert "RetryPolic" in ask("describe", "httproute/baker").out
     kinds = [kind._replace(version="v1") if kind.group == "example.io" else kind for kind in bakery.kinds]
     bakery.kinds[:] = kinds
@@ -135,7 +131,6 @@ def test_a_group_that_does_not_answer(bakery: FaultyServer, ask: Ask) -> None:
 
 
 def test_a_slow_group_of_an_old_server(bakery: FaultyServer, ask: Ask) -> None:
-    """The others answer in time."""
     bakery.old = True
     bakery.fault("/apis/example.io/*", faults.silence)
     outcome = ask("describe", "httproute/baker")

@@ -47,7 +47,6 @@ QUESTIONS: Final = (
     ],
 )
 def test_metadata(bakery: FaultyServer, ask: Ask, strange: list[dict[str, Any]], question: tuple[str, ...]) -> None:
-    """Of any type, anywhere: each alone, and all together."""
     spec = {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "baker"}]}
     policy = {"apiVersion": "example.io/v1alpha1", "kind": "TimeoutPolicy", "spec": spec}
     bakery.objects += [{**policy, "metadata": metadata} for metadata in strange]
@@ -66,7 +65,6 @@ ANYTHING: Final = st.recursive(
 @given(metadata=ANYTHING, spec=ANYTHING, status=ANYTHING)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_anything(bakery: FaultyServer, ask: Ask, metadata: object, spec: object, status: object) -> None:
-    """An answer is one, whatever is in the objects of a list."""
     item = {"kind": "TimeoutPolicy", "metadata": metadata, "spec": spec, "status": status}
     bakery.fault("/apis/example.io/v1alpha1/timeoutpolicies", faults.raw(json.dumps({"items": [item]}).encode()))
     assert ask("describe", "httproute/baker").code == 0

@@ -67,7 +67,6 @@ def difference(**parts: Any) -> StateDiff:  # noqa: ANN401 (the parts of a diffe
 
 
 def valued(value: Any, policy: ObjectRef = POLICY, target: NodeRef = ROUTE) -> EffectiveValue:  # noqa: ANN401 (any value)
-    """A value that a policy sets."""
     return EffectiveValue(value, Source(policy, target), removed=False)
 
 
@@ -101,7 +100,6 @@ def change(
 
 
 def routes(number: int, namespace: str = "default") -> list[NodeRef]:
-    """Some routes."""
     return [build.node("HTTPRoute", f"r{index}", namespace=namespace) for index in range(number)]
 
 

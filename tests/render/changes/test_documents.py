@@ -38,7 +38,6 @@ def loaded(document: dict[str, Json]) -> Any:  # noqa: ANN401 (a document)
 
 @pytest.mark.parametrize("name", everything())
 def test_every_document_is_as_the_schema_says(name: str) -> None:
-    """Of any object, and of the difference that deleting it makes."""
     answer = without(name)
     VALIDATOR.validate(loaded(document_of(answer)))
     VALIDATOR.validate(loaded(document_of(answer.difference)))
@@ -46,7 +45,6 @@ def test_every_document_is_as_the_schema_says(name: str) -> None:
 
 @pytest.mark.parametrize("document_", [difference(), difference(unseen=(GAP,)), hostile("\x1b[31m\u202e\n`|")])
 def test_the_parts_of_a_difference_are_as_the_schema_says(document_: StateDiff) -> None:
-    """Of one that is empty as of one that is full; written out, nothing in it can control a terminal."""
     document = document_of(document_)
     VALIDATOR.validate(loaded(document))
     assert document["complete"] is not bool(document_.unseen)
@@ -100,7 +98,6 @@ def test_objects_refer_to_paths_by_number() -> None:
 
 
 def test_a_policy_has_what_it_touches() -> None:
-    """What it affects, who beats it, what it cannot reach, and how much of what that is."""
     document = loaded(document_of(without("RetryPolicy baker/resilience")))
     assert document["policy"] is True
     assert document["enforcement"]["state"] == "PartiallyEnforced"

@@ -43,7 +43,6 @@ MOVED = replace(field("red", None), after=valued("red", OTHER))
 
 
 def test_every_sentence_about_the_bakery(snapshot: SnapshotAssertion) -> None:
-    """Read these aloud."""
     assert [blast_headline(without(name)) for name in everything()] == snapshot
     assert [diff_headline(without(name).difference) for name in everything()] == snapshot
 
@@ -89,7 +88,6 @@ def test_nothing_changes() -> None:
     ],
 )
 def test_settings(effects: list[EffectChange], sentence: str) -> None:
-    """What is lost, changed and gained, in numbers."""
     assert diff_headline(difference(effects=tuple(effects))) == sentence
 
 
@@ -101,7 +99,6 @@ def _partly(state_diff: EffectChange) -> EffectChange:
 
 
 def test_traffic_is_told_apart_from_settings() -> None:
-    """What ends with its path, what begins with it, and what takes another one."""
     gone = change(LOST, nodes=routes(2), where="gone")
     some = _partly(change(LOST, nodes=routes(3, "far"), where="gone"))
     new = change(GAINED, nodes=routes(1, "new"), where="new")
@@ -135,7 +132,6 @@ def test_a_backend_without_routes_has_no_other_way() -> None:
 
 
 def test_relations() -> None:
-    """Routes and policies; those that are gone or new say so by that."""
     gateway = build.node("Gateway", "g", "http")
     passing = build.ref("ColorPolicy", "new", group="example.com")
     by_other = replace(field(None, "red"), after=valued("red", OTHER))
@@ -182,7 +178,6 @@ def test_many_beaters_are_counted() -> None:
 
 
 def test_routes_and_policies_in_numbers() -> None:
-    """With verbs that agree."""
     gateway = build.node("Gateway", "g")
     parents = [
         ParentChange(route=node.object, parent=gateway, before="attached", after=None, message="") for node in routes(2)
@@ -210,7 +205,6 @@ def test_what_is_left_elsewhere_is_not_said_to_be_lost() -> None:
 
 
 def test_security_is_part_of_the_sentence_about_a_policy() -> None:
-    """And of that about anything else."""
     answer = without("SecurityPolicy infra/jwt")
     (effect,) = answer.difference.effects
     secure = replace(effect, fields=tuple(replace(changed, security=True) for changed in effect.fields))
@@ -225,7 +219,6 @@ def test_security_is_part_of_the_sentence_about_a_policy() -> None:
 
 
 def test_a_policy_without_effect() -> None:
-    """Why, and that deleting it changes nothing, or not even that is known."""
     analysis = world(
         build.policy("idle", build.target("far", "Namespace", group=""), defaults={"color": 1}),
         build.policy("many", kind="LimitPolicy", limit=1),
@@ -250,7 +243,6 @@ def test_a_policy_without_effect() -> None:
 
 
 def test_what_a_policy_changes_elsewhere() -> None:
-    """Less than it affects, more than that, and only who sets a value."""
     answer = without("RetryPolicy baker/own")
     profile = bakery().registry.profile(answer.subject.group_kind)
 
@@ -289,7 +281,6 @@ def test_nothing_below_a_target_that_was_read() -> None:
 
 
 def test_what_is_not_known_is_said() -> None:
-    """In the sentence that would be wrong otherwise."""
     base = (build.crd("LimitPolicy", labels=DIRECT), build.policy("p", build.target("x"), kind="LimitPolicy", limit=1))
     gaps = [Gap("Gateway", "", "forbidden"), Gap("", "", "broken", Origin("bad.yaml", 1))]
     answer = blast_radius(analyze(build.snapshot(*base, gaps=gaps)), base[1].ref)

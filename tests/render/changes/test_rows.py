@@ -39,20 +39,17 @@ if TYPE_CHECKING:
 
 
 def lines(state_diff: StateDiff, *, wide: bool = False) -> list[list[str]]:
-    """The cells of the rows, without the header."""
     text = shown(state_diff, "wide" if wide else "table").splitlines()
     return [[cell.strip() for cell in line.split("   ") if cell.strip()] for line in text[1:]]
 
 
 def test_rows_of_the_bakery(snapshot: SnapshotAssertion) -> None:
-    """Settings, targets, parents, policies and problems, in both widths."""
     state_diff = without("Gateway infra/internal").difference
     assert shown(state_diff, "table") == snapshot
     assert shown(state_diff, "wide") == snapshot
 
 
 def test_nothing_is_no_table() -> None:
-    """Not even a header."""
     assert [shown(difference(), name) for name in ("table", "wide", "name")] == ["", "", ""]
 
 
@@ -97,7 +94,6 @@ def test_one_word_for_each_relation() -> None:
 
 
 def test_what_becomes_of_a_parent_may_be_unknown() -> None:
-    """And it may be attached to what it was refused by."""
     gateway = build.node("Gateway", "g")
     parents = (
         ParentChange(route=ROUTE.object, parent=gateway, before="attached", after="unknown", message="not read"),
@@ -108,7 +104,6 @@ def test_what_becomes_of_a_parent_may_be_unknown() -> None:
 
 
 def test_a_hostile_name_stays_in_its_row() -> None:
-    """Whatever it holds."""
     state_diff = hostile("a\nb\x1b[31m\u202e")
     for wide in (False, True):
         text = shown(state_diff, "wide" if wide else "table")
@@ -118,7 +113,6 @@ def test_a_hostile_name_stays_in_its_row() -> None:
 
 
 def test_names_are_there_once() -> None:
-    """As `kubectl get` takes them."""
     state_diff = difference(effects=(change(field(1, 2)), change(field(1, None), nodes=[ROUTE, *routes(1)])))
     assert shown(state_diff, "name").splitlines() == [
         "httproute.gateway.networking.k8s.io/r",
@@ -171,14 +165,12 @@ def comment(state_diff: StateDiff, limit: int = LIMIT) -> str:
 
 
 def rows(text: str) -> list[str]:
-    """The rows of all tables, without their headers."""
     lines = text.splitlines()
     heads = {index for index, line in enumerate(lines) if set(line) <= set("| -") and "---" in line}
     return [line for index, line in enumerate(lines) if line[:1] == "|" and not {index, index + 1} & heads]
 
 
 def test_a_comment(snapshot: SnapshotAssertion) -> None:
-    """The headline, what was not seen, and the tables."""
     state_diff = without("Gateway infra/internal").difference
     assert comment(replace(state_diff, unseen=(GAP,))) == snapshot
 
@@ -193,7 +185,6 @@ def test_nothing_is_the_headline_alone() -> None:
 
 
 def test_what_is_relevant_to_security_stands_out() -> None:
-    """As markup of ours."""
     (row,) = rows(comment(difference(effects=(change(field("a", None, security=True), nodes=routes(8)),))))
     assert row.startswith("| **lost** (security) | ")
     assert "`HTTPRoute default/r4` and 3 more |" in row
@@ -202,7 +193,6 @@ def test_what_is_relevant_to_security_stands_out() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_text_is_text(text: str) -> None:
-    """It comes out as it went in, and as nothing else."""
     state_diff = escape_markup(text)
     assert INERT.fullmatch(state_diff)
     assert html.unescape(state_diff.replace("<!-- -->", "")) == escape_controls(text)
@@ -216,13 +206,11 @@ def test_what_github_looks_for_afterwards_is_taken_apart(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_name_changes_no_structure(text: str) -> None:
-    """A row for each thing, whatever it is called."""
     _as_expected(hostile(text))
 
 
 @given(st.text(max_size=60) | st.text(alphabet="|`\n\\<>@#[]()&;-:$*_~! a1", max_size=60))
 def test_no_name_changes_the_structure(text: str) -> None:
-    """Nor any other text."""
     assert INERT.fullmatch(escape_markup(text))
     _as_expected(hostile(text))
 
@@ -284,7 +272,6 @@ def test_that_something_was_not_seen_is_said_in_any_case() -> None:
 
 
 def test_the_order_is_stable() -> None:
-    """The same difference is the same comment, with the tables in the order of their importance."""
     state_diff = hostile("x")
     assert comment(state_diff) == comment(state_diff)
     assert re.findall(r"<summary>(.*) \(", comment(state_diff)) == [

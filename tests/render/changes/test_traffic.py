@@ -36,41 +36,34 @@ HERE, THERE = build.node("Gateway", "g", "http"), build.node("Gateway", "other",
 
 
 def route(name: str = "r", *hostnames: str, kind: str = "HTTPRoute", **parts: Any) -> RouteTraffic:  # noqa: ANN401
-    """A route that loses or gets traffic at a listener."""
     every: dict[str, Any] = {"lost": (HERE,), "kept": (), "failing": (), "rules": 1, **parts}
     return RouteTraffic(route=build.ref(kind, name), hostnames=hostnames, **every)
 
 
 def failing(section: str = "rule[0]", weight: int = 1, total: int = 1, **parts: Any) -> FailingRule:  # noqa: ANN401
-    """A rule of which requests fail."""
     return FailingRule(rule=build.node("HTTPRoute", "r", section), failing=weight, total=total, **parts)
 
 
 def fails(*rules: FailingRule, **parts: Any) -> RouteTraffic:  # noqa: ANN401
-    """A route of which requests fail where it stays."""
     every: dict[str, Any] = {"lost": (), "kept": (HERE,), "failing": rules, **parts}
     return route("r", "a.b", **every)
 
 
 def losing(**parts: Any) -> StateDiff:  # noqa: ANN401
-    """A difference in which traffic is lost."""
     return difference(
         traffic=TrafficChanges(lost=TrafficOneWay(**parts), gained=TrafficOneWay(), owner_key="e.io/team")
     )
 
 
 def shown(state_diff: StateDiff, view: View | None = None) -> str:
-    """The sections about what is lost."""
     return to_text(traffic_sections(state_diff, view or View()), 100)
 
 
 def clauses(*some: RouteTraffic, whole: tuple[RouteTraffic, ...] = ()) -> str:
-    """What deleting something ends."""
     return "; ".join(ending_clauses(TrafficOneWay(all=whole, some=some), ""))
 
 
 def test_who_is_hit() -> None:
-    """One by name, several by number, with hostnames and owners."""
     first, second = route("one", "a.b", owner="us"), route("two", "c.d", "*", owner="them")
     assert routes_phrase([first], "team") == "HTTPRoute default/one (hostname a.b, team us)"
     assert routes_phrase([first, second], "e.io/team") == (
@@ -92,13 +85,11 @@ def test_who_is_hit() -> None:
     ],
 )
 def test_a_share_of_the_requests(rules: list[FailingRule], number: int, fate: str) -> None:
-    """By weight, and of which rule."""
     assert clauses(fails(*rules, rules=number)).startswith(fate)
     assert clauses(fails(*rules, rules=number)).endswith("(hostname a.b)")
 
 
 def test_other_kinds_fail_in_another_way() -> None:
-    """As the API says of each."""
     for kind, fate in (("GRPCRoute", "get UNAVAILABLE"), ("TCPRoute", "are refused"), ("UDPRoute", "are dropped")):
         state_diff = replace(fails(failing()), route=build.ref(kind, "r"))
         assert fate in shown(losing(some=(state_diff,)))
@@ -119,7 +110,6 @@ def test_several_of_which_part_fails() -> None:
 
 
 def test_a_line_for_each_route() -> None:
-    """With its hostnames, rules and owner, what it keeps, and why it lost the rest if the parent is still there."""
     whole = (route("one", "a.b", "c.d", rules=2, owner="us"), route("a-longer-name"))
     part = route("part", "*", kept=(THERE,))
     parents = (
@@ -138,7 +128,6 @@ def test_a_line_for_each_route() -> None:
 
 
 def test_what_fails_and_why() -> None:
-    """With the API's own reason; of several rules, which."""
     rule = failing("a", 1, 2, reason="BackendNotFound", message="Service default/s does not exist")
     text = shown(losing(some=(fails(rule, failing("b"), failing("c", gone=True), rules=3),)))
     assert "    rule a: 50% of its requests get 500: Service default/s does not exist [BackendNotFound]\n" in text
@@ -170,7 +159,6 @@ def test_what_nothing_reaches() -> None:
 
 
 def test_lists_are_cut_at_a_terminal() -> None:
-    """Routes, and the hostnames of each; with what shows the rest."""
     many = tuple(route(f"r{index:02}", *(f"{number}.b" for number in range(5))) for index in range(14))
     whole = shown(losing(all=many))
     assert whole.count("4.b") == 14
@@ -179,7 +167,6 @@ def test_lists_are_cut_at_a_terminal() -> None:
 
 
 def test_what_is_gained() -> None:
-    """The other way round."""
     gained_parts = (
         route("more", kept=(HERE, THERE)),
         replace(fails(failing("a"), failing("b", gone=True), rules=3), route=build.ref("HTTPRoute", "again")),
@@ -203,7 +190,6 @@ def test_what_is_gained() -> None:
 
 
 def test_what_ends_in_a_sentence_of_its_own() -> None:
-    """All of it, a share, a part, and what is left without a controller."""
     state_diff = losing(all=(route("a"),), some=(fails(failing(weight=1, total=4)), route("m", kept=(THERE,))))
     state_diff = replace(state_diff, traffic=replace(state_diff.traffic, uncontrolled=(route("u"), route("v"))))
     assert diff_headline(state_diff) == (
@@ -222,7 +208,6 @@ def test_what_ends_in_a_sentence_of_its_own() -> None:
 
 
 def test_behind_listeners() -> None:
-    """The routes, without what a difference would have."""
     first = RouteBehind(route=build.ref("HTTPRoute", "r"), hostnames=("a.b",), listeners=(HERE,), owner="us")
     assert to_text(behind_section([first], "team", View()), 100) == (
         "\nThrough these listeners\n  HTTPRoute default/r   a.b   team us\n"

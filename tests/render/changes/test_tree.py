@@ -42,7 +42,6 @@ def field(sort: ChangeSort, *, security: bool = False, name: str = "color") -> F
 
 
 def shown(*changes: EffectChange, subject: bool = False, view: View = VIEW) -> str:
-    """The lines of some changes."""
     return to_text(effect_sections(changes, view, POLICY if subject else None), 100)
 
 
@@ -55,7 +54,6 @@ def test_a_field_says_who_set_it_unless_the_question_is_about_that() -> None:
 
 
 def test_what_takes_over_is_named() -> None:
-    """With its target."""
     assert "  color   red   → blue, set by ColorPolicy default/above → Gateway default/g\n" in shown(
         change(field("changed")), subject=True
     )
@@ -115,7 +113,6 @@ def test_that_nothing_of_a_kind_is_left_is_said() -> None:
 
 
 def test_kinds_of_one_name_are_told_by_their_groups() -> None:
-    """Only then: anything else would be said twice."""
     namesake = PolicyKindProfile(GroupKind("example.org", "ColorPolicy"), "inherited", "profile")
     lost = change(field("lost"), to_nothing=True)
     text = shown(lost, replace(change(field("changed")), profile=namesake))
@@ -124,7 +121,6 @@ def test_kinds_of_one_name_are_told_by_their_groups() -> None:
 
 
 def test_a_value_that_is_too_wide_for_its_column_is_alone_in_that() -> None:
-    """What becomes of the others stands beside them."""
     wide = FieldChange("shades", valued(["x" * 90]), None, security=False)
     text = shown(change(field("lost"), wide), subject=True)
     assert "  color    red   → nothing\n" in text
@@ -169,7 +165,6 @@ def test_doubts_are_told() -> None:
 
 
 def test_long_lists_are_cut() -> None:
-    """With the number of what is left out, and what shows it."""
     lost = change(field("lost"), nodes=routes(10_000))
     assert " and 9,988 more: --show-all" in " ".join(shown(lost, view=TERMINAL).split())
     different = [change(field("lost", name=f"color{number}")) for number in range(13)]
@@ -181,7 +176,6 @@ def test_long_lists_are_cut() -> None:
 
 
 def test_a_long_value_is_cut() -> None:
-    """What was before, and what comes instead."""
     long = FieldChange("color", valued("a" * 99), valued("b" * 90), security=False)
     text = shown(change(long), view=TERMINAL)
     assert "a" * 99 not in text
@@ -210,7 +204,6 @@ def test_traffic_ends_for_what_is_left() -> None:
 
 
 def test_a_world_that_loses_a_gateway_and_gets_another() -> None:
-    """Routes, policies and problems, each under its heading."""
     world = [
         build.gateway("old"),
         build.route("r", parents=[build.parent("old"), build.parent("new")], rules=[build.rule(build.backend("s"))]),

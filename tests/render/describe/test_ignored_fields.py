@@ -142,7 +142,6 @@ class TestRateLimitPolicy:
     controller: Final = "gateway.nginx.org/nginx-gateway-controller"
 
     def test_of_the_policy(self) -> None:
-        """It is enforced but for that."""
         answer = describe_policy(world(self.controller, self.wide, self.mine), self.mine.ref)
         assert "in effect nowhere controllers ignore it rateLimit.dryRun false" in told(answer)
         assert "is enforced in part" in told(answer)
@@ -152,7 +151,6 @@ class TestRateLimitPolicy:
         }
 
     def test_of_the_route(self) -> None:
-        """The Gateway's stands."""
         answer = describe(world(self.controller, self.wide, self.mine), node("HTTPRoute", "r"))
         assert "instead of false, default/mine" in told(answer)
         (group,) = loaded(answer)["inForce"]
@@ -161,7 +159,6 @@ class TestRateLimitPolicy:
         assert [fate["state"] for fate in setting["insteadOf"]] == ["unheeded"]
 
     def test_alone(self) -> None:
-        """A policy that says nothing else has no effect."""
         unlistened = on(
             "RateLimitPolicy", NGINX, "mine", target("r", "HTTPRoute"), spec={"rateLimit": {"dryRun": False}}
         )

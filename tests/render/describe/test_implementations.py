@@ -32,7 +32,6 @@ WIDE: Final = 160
 
 
 def tree(answer: Answer, width: int = 100) -> str:
-    """The answer as text, nothing cut."""
     return shown(answer, "tree", View(width))
 
 
@@ -68,7 +67,6 @@ KUADRANT: Final = [
     ids=str,
 )
 def test_the_tree_of_an_object(world: str, subject: ObjectRef, snapshot: SnapshotAssertion) -> None:
-    """Which settings are in force on which paths, each with its source and with what it beat."""
     assert tree(describe(analyze(manifests(world)), NodeRef(subject))) == snapshot
 
 
@@ -97,13 +95,11 @@ def test_the_tree_of_an_object(world: str, subject: ObjectRef, snapshot: Snapsho
     ],
 )
 def test_the_tree_of_a_policy(world: str, name: str, snapshot: SnapshotAssertion) -> None:
-    """Merged, merged into, refused, replaced on one listener, selecting, in part, without a target, unknown."""
     analysis = analyze(manifests(world))
     assert tree(describe_policy(analysis, policy_ref(analysis, name))) == snapshot
 
 
 def kind(strategy: MergeStrategy | None = None) -> PolicyKindProfile:
-    """An inherited kind of which nothing has to be guessed."""
     rules = TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"), section=True)
     return PolicyKindProfile(
         COLOR, "inherited", "profile", effective_targets=(rules,), strategy=strategy, stanzas="none"
@@ -111,7 +107,6 @@ def kind(strategy: MergeStrategy | None = None) -> PolicyKindProfile:
 
 
 def analysis_of(profile: PolicyKindProfile, *resources: Resource, complete: bool = False) -> Analysis:
-    """A Gateway with two listeners, a route, its Service, and what is given."""
     world = (
         build.gateway_class("public", OURS),
         build.gateway("g", build.listener("http"), build.listener("https", "HTTPS", 443)),
@@ -122,7 +117,6 @@ def analysis_of(profile: PolicyKindProfile, *resources: Resource, complete: bool
 
 
 def colours(name: str, target: dict[str, Json], *, age: int | None = 1, **spec: Json) -> Resource:
-    """A ColorPolicy."""
     return build.resource("ColorPolicy", name, {"targetRefs": [target], **spec}, group="example.com", age=age)
 
 
@@ -406,8 +400,6 @@ class TestWhatTargetsLack:
 
 
 class TestExpected:
-    """What the controllers of a kind should report."""
-
     def test_words_of_its_own_are_shown_with_their_place(self) -> None:
         """Without a place they are the policy's own; what goes without saying has no reason."""
         analysis = analyze(manifests("kuadrant"))

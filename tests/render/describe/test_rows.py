@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 def lines(analysis: Analysis) -> list[str]:
-    """What `describe` shows of HTTPRoute `r`, line by line."""
     return [line.strip() for line in to_text(object_text(describe(analysis, ROUTE), View(200)), 200).split("\n")]
 
 
@@ -50,7 +49,6 @@ def test_a_merge_that_does_not_count() -> None:
 
 
 def test_a_replacement_that_is_said() -> None:
-    """Nothing has to be explained."""
     nearer = build.policy("o", ON_ROUTE, age=2, defaults={"b": 1})
     analysis = usual(nearer, build.policy("p", ON_GATEWAY, age=1, defaults={"a": 2}))
     assert "instead of all of default/p → Gateway default/g: a" in lines(analysis)
@@ -76,7 +74,6 @@ RETRY: Final[Mapping[str, Json]] = {
 
 
 def rows(values: Mapping[str, Json], room: int) -> list[str]:
-    """The rows of some fields, where so many characters of values have room in one."""
     settings = (
         Setting(field=field, value=value, source=SOURCE, removed=False, defaulted=False, certain=True, instead_of=())
         for field, value in values.items()
@@ -96,12 +93,10 @@ def rows(values: Mapping[str, Json], room: int) -> list[str]:
     ],
 )
 def test_things_are_divided_only_where_they_have_to_be(room: int, expected: list[str]) -> None:
-    """And what is left of one may stand with its neighbour."""
     assert rows(RETRY, room) == expected
 
 
 def test_what_has_nothing_in_common_stays_apart() -> None:
-    """So does what is no plain value."""
     assert rows({"color": "red", "shade": "dark"}, 80) == ["color: red", "shade: dark"]
     assert rows({"a.b": 1, "a.c": {}, "a.d": 2}, 80) == ["a.b: 1", "a.c: {}", "a.d: 2"]
 
@@ -134,7 +129,6 @@ def test_of_an_object() -> None:
 
 
 def test_of_what_is_replaced_whole() -> None:
-    """Under what replaces it."""
     described = describe(world(MergeStrategy.ATOMIC_DEFAULTS, limits={"burst": 2}), node("HTTPRoute", "r"))
     text = shown(described, "tree", View(width=200))
     whole = "instead of all of default/above → Gateway default/g"
@@ -142,7 +136,6 @@ def test_of_what_is_replaced_whole() -> None:
 
 
 def test_of_a_policy() -> None:
-    """Beside the value."""
     analysis = world()
     lower = next(policy_.ref for policy_ in analysis.policies if policy_.ref.name == "below")
     text = shown(describe_policy(analysis, lower), "tree")
@@ -150,7 +143,6 @@ def test_of_a_policy() -> None:
 
 
 def test_documents() -> None:
-    """As data."""
     analysis = world()
     answers: list[Any] = [
         describe(analysis, node("HTTPRoute", "r")),

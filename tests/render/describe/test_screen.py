@@ -56,7 +56,6 @@ def test_it_fits_a_screen() -> None:
 
 
 def test_piped_every_field_has_a_row() -> None:
-    """Nothing is shortened there, nor with `--show-all`."""
     piped, everything = (shown(ANSWER, "tree", view) for view in (View(100), replace(TERMINAL, everything=True)))
     assert "  circuitBreaker.maxPendingRequests           512\n" in piped
     assert everything.startswith(piped)
@@ -102,7 +101,6 @@ def with_lines(answer: ObjectDescription) -> ObjectDescription:
 
 
 def test_lines_stand_at_the_right() -> None:
-    """At a terminal, too, and fields that share a row theirs together."""
     for width in (80, 100, 120):
         lines = shown(with_lines(ANSWER), "tree", View(width, terminal=True)).splitlines()
         assert max(map(len, lines)) <= width
@@ -149,7 +147,6 @@ def test_read_from_a_file_it_fits_a_screen(monkeypatch: pytest.MonkeyPatch, caps
 
 
 def test_piped_every_field_has_its_line() -> None:
-    """In the row of the field, however long the value is."""
     rows = shown(with_lines(ANSWER), "tree", View(100)).splitlines()
     assert any(row.endswith('"https://login.guild.example/keys"}}]   :35') for row in rows)
     for field, line in LINES.items():
@@ -175,7 +172,6 @@ def _cells(text: str) -> list[list[str]]:
 
 
 def test_an_object_has_a_row_for_each_setting() -> None:
-    """With its source and the paths that it holds for."""
     text = shown(about(colourful(), "HTTPRoute", "r"), "table", View())
     assert _cells(text) == [
         ["KIND", "FIELD", "VALUE", "SOURCE", "TARGET", "PATHS"],
@@ -197,7 +193,6 @@ def test_an_object_has_a_row_for_each_setting() -> None:
 
 
 def test_a_wide_row_says_what_a_setting_beats() -> None:
-    """And how its kind merges."""
     text = shown(about(colourful(), "Service", "s"), "wide", View())
     assert _cells(text)[0][-3:] == ["INSTEAD OF", "ORIGIN", "STRATEGY"]
     assert _cells(text)[1][-3:] == [
@@ -208,14 +203,12 @@ def test_a_wide_row_says_what_a_setting_beats() -> None:
 
 
 def test_one_path_is_counted_and_removal_is_shown() -> None:
-    """The row of the only path of a listener."""
     analysis = world(defaults("p", build.target("g", "Gateway", "http"), color=None))
     text = shown(about(analysis, "Gateway", "g", "http"), "table", View())
     assert _cells(text)[1][2:] == ["<removed>", "default/p", "Gateway default/g, listener http", "1"]
 
 
 def test_a_policy_has_a_row_for_each_target() -> None:
-    """With the state of the reference and what is enforced of it."""
     text = shown(about_policy(colourful(), "own"), "table", View())
     assert _cells(text) == [
         ["POLICY", "TARGET", "STATE", "ENFORCEMENT", "PATHS"],

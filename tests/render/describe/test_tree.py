@@ -34,23 +34,19 @@ def _tree(answer: Answer, view: View | None = None) -> str:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_tree_of_a_route(snapshot: SnapshotAssertion, width: int) -> None:
-    """Merged, overridden, refused and failed policies, on two paths."""
     assert _tree(about(colourful(), "HTTPRoute", "r"), View(width)) == snapshot
 
 
 @pytest.mark.parametrize("name", ["base", "own", "strict", "lost"])
 def test_the_tree_of_a_policy(snapshot: SnapshotAssertion, name: str) -> None:
-    """Enforced in part, overridden on one path, without a target."""
     assert _tree(about_policy(colourful(), name)) == snapshot
 
 
 def test_the_tree_of_a_refused_policy(snapshot: SnapshotAssertion) -> None:
-    """The other one on the same target stands."""
     assert _tree(about_policy(colourful(), "second", "LimitPolicy"), TERMINAL) == snapshot
 
 
 def test_next_commands_are_offered_at_a_terminal_only() -> None:
-    """Ready to paste, with what is needed to see the same input."""
     answer = about(colourful(), "HTTPRoute", "r")
     assert "Next" not in _tree(answer)
     assert _tree(answer, TERMINAL).splitlines()[-3:] == [
@@ -88,12 +84,10 @@ def test_next_commands_are_offered_at_a_terminal_only() -> None:
     ],
 )
 def test_the_headline_of_an_object_counts(kind: str, name: str, group: str | None, expected: str) -> None:
-    """Policies and paths; what takes effect below is not in force here."""
     assert headline(about(colourful(), kind, name, group=group)) == expected
 
 
 def test_the_headline_says_which_paths_are_affected() -> None:
-    """By their name, or not at all if there is but one."""
     https = world(defaults("p", build.target("g", "Gateway", "https"), color="red"))
     assert headline(about(https, "HTTPRoute", "r")) == (
         "HTTPRoute default/r is affected by 1 policy, on listener https only. "
@@ -105,7 +99,6 @@ def test_the_headline_says_which_paths_are_affected() -> None:
 
 
 def test_the_headline_of_an_unaffected_object() -> None:
-    """A kind that policies do target."""
     lost = world(defaults("p", build.target("other", "HTTPRoute"), color="red"))
     assert headline(about(lost, "HTTPRoute", "r")) == (
         "No policy affects HTTPRoute default/r. Any hostname, 1 rule on listeners http and https of Gateway default/g."
@@ -157,12 +150,10 @@ def test_an_incomplete_answer_says_so_in_its_first_sentence() -> None:
     ],
 )
 def test_the_headline_of_a_policy(name: str, kind: str, expected: str) -> None:
-    """Whether it is enforced, on how many paths, and on what; or why not."""
     assert headline(about_policy(colourful(), name, kind)) == expected
 
 
 def test_the_headline_of_a_policy_that_is_replaced_everywhere() -> None:
-    """By whom, is said."""
     analysis = world(
         defaults("weak", build.target("r", "HTTPRoute"), color="red"),
         overrides("strong", build.target("g"), color="blue"),
@@ -237,14 +228,12 @@ def test_the_headline_of_a_policy_whose_target_was_not_read() -> None:
 
 
 def test_the_headline_of_a_policy_without_a_target() -> None:
-    """It says what is missing."""
     assert headline(about_policy(world(build.policy("p", color="red")), "p")) == (
         "ColorPolicy default/p has no effect: it has no target reference."
     )
 
 
 def test_what_others_report_is_shown_compactly(snapshot: SnapshotAssertion) -> None:
-    """By parent and controller, with reasons where something is wrong, and stale where it is old."""
     condition: dict[str, Json] = {"type": "Accepted", "status": "True", "reason": "Accepted", "observedGeneration": 1}
     bad: dict[str, Json] = {
         "type": "ResolvedRefs",
@@ -263,7 +252,6 @@ def test_what_others_report_is_shown_compactly(snapshot: SnapshotAssertion) -> N
 
 
 def test_a_long_value_is_cut_at_a_terminal_only() -> None:
-    """And its name and source never are."""
     analysis = world(defaults("p", build.target("r", "HTTPRoute"), items=[f"item-{number}" for number in range(30)]))
     answer = about(analysis, "HTTPRoute", "r")
     assert '"item-29"]' in _tree(answer)
@@ -286,7 +274,6 @@ def test_what_a_field_with_a_long_name_beat_stands_below_its_name() -> None:
 
 
 def test_a_removed_setting_is_called_removed() -> None:
-    """A patch with null takes a field away, and says from whom."""
     analysis = world(
         defaults("base", build.target("g"), color="red"), defaults("own", build.target("r", "HTTPRoute"), color=None)
     )
@@ -381,7 +368,6 @@ def test_nothing_leads_to_a_service_without_routes() -> None:
 
 
 def test_a_gap_and_a_diagnostic_can_lack_an_origin() -> None:
-    """Then no place is shown."""
     answer = replace(
         about(world(), "HTTPRoute", "r"),
         unseen=(BlindSpot(what="RetryPolicies in namespace infra", reason="forbidden", remedy="list them"),),
@@ -432,7 +418,6 @@ def test_why_a_route_is_attached_to_nothing_stands_in_the_first_sentence() -> No
     ],
 )
 def test_a_near_miss_names_what_may_be_meant(parent: dict[str, Json], expected: str) -> None:
-    """A listener of the Gateway, or another Gateway."""
     near = "https, http" if parent["name"] == "g" else "g"
     lost = about(world(build.route("q", parents=[parent])), "HTTPRoute", "q")
     assert headline(lost) == (
@@ -568,7 +553,6 @@ def _event(name: str, fields: dict[str, Json]) -> Resource:
 
 
 def test_events_are_shown_after_the_status() -> None:
-    """Newest last, with who said it, how often and when; what an Event leaves out is left out."""
     about_route: dict[str, Json] = {"involvedObject": EVENT["involvedObject"]}
     analysis = world(_event("a", EVENT), _event("b", {**about_route, "message": "fine"}), _event("c", about_route))
     lines = _tree(about(analysis, "HTTPRoute", "r"), View(120)).splitlines()
@@ -581,7 +565,6 @@ def test_events_are_shown_after_the_status() -> None:
 
 
 def test_events_about_a_policy_are_shown() -> None:
-    """As of any object."""
     policy: dict[str, Json] = {"kind": "ColorPolicy", "name": "own", "namespace": "default"}
     analysis = world(
         defaults("own", build.target("r", "HTTPRoute"), color=1), _event("a", {**EVENT, "involvedObject": policy})

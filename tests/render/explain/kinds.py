@@ -31,10 +31,8 @@ def answer(profile: PolicyKindProfile, **changes: Any) -> Explanation:  # noqa: 
 
 
 def text(explanation: Explanation, view: View | None = None) -> str:
-    """The answer as it is printed."""
     return to_text(explanation_text(explanation, view or View()), (view or View()).width)
 
 
 def blank(**changes: Any) -> PolicyKindProfile:  # noqa: ANN401 (any field of the profile)
-    """A profile of an inherited kind that says nothing but this."""
     return PolicyKindProfile(KIND, changes.pop("policy_class", "inherited"), "profile", **changes)

@@ -135,7 +135,6 @@ def test_a_kind_whose_attaching_is_not_computed() -> None:
 
 
 def test_comments_say_what_is_assumed_and_what_may_be_written() -> None:
-    """Above the field that they are about."""
     lines = draft(answer(SHAPE, TargetLevel(GATEWAY)), unicode=True).splitlines()
     assert lines[0] == "# RetryPolicy.example.com, from its target references, f.yaml:3."
     above_class = lines[lines.index("    class: inherited") - 4 : lines.index("    class: inherited")]

@@ -78,13 +78,10 @@ def test_every_field_about_the_kind_is_in_the_table() -> None:
 
 
 def test_every_event_is_put_into_words() -> None:
-    """Those of the format, each once."""
     assert list(EVENTS) == list(get_args(Event))
 
 
 class TestMerging:
-    """How two policies combine, for each of the choices."""
-
     @pytest.mark.parametrize(
         ("strategy", "upper", "together"),
         [
@@ -102,7 +99,6 @@ class TestMerging:
         ],
     )
     def test_each_strategy(self, strategy: str, upper: str, together: str) -> None:
-        """Between levels and on one target."""
         profile = blank(strategy=MergeStrategy(strategy))
         assert said(profile, "on two levels")[0].startswith(upper)
         assert said(profile, "on one target")[0].startswith(together)
@@ -143,7 +139,6 @@ class TestMerging:
         assert said(merging, "on two levels") == ["field by field, the nearer policy wins"]
 
     def test_values_of_a_field(self) -> None:
-        """Each with what it means; without any, strategies are named."""
         profile = blank(strategy_field="spec.mode", strategy_values={"Deep": MergeStrategy.PATCH_DEFAULTS})
         assert said(profile, "strategy field") == [
             "spec.mode of each policy (Deep: field by field, the nearer policy wins)"
@@ -156,14 +151,12 @@ class TestMerging:
         ]
 
     def test_units(self) -> None:
-        """Fields, entries of maps, elements of lists, and every field by itself."""
         profile = blank(whole_fields=frozenset({"*", "labels", "limits.*", "rules[name]"}))
         assert said(profile, "as one unit") == [
             "each field, labels, each entry of limits and each element of rules, by its name"
         ]
 
     def test_the_fold(self) -> None:
-        """In which order three combine."""
         assert said(blank(fold="top-down"), "three policies") == ["the two policies furthest up combine first"]
         assert said(blank(fold="bottom-up"), "three policies")[0].startswith(
             "the two nearest policies combine first, so"
@@ -178,7 +171,6 @@ class TestMerging:
         ],
     )
     def test_with_whom_one_merges(self, changes: dict[str, Any], expected: list[str]) -> None:
-        """All, the closest, or those on some levels."""
         assert said(blank(**changes), "merges with") == expected
 
     def test_what_differs_elsewhere(self) -> None:
@@ -191,8 +183,6 @@ class TestMerging:
 
 
 class TestTargets:
-    """What a policy may target, for each of the choices."""
-
     def test_kinds_with_sections(self) -> None:
         """Only of these does a sectionName name something."""
         profile = blank(declared_targets=frozenset({ROUTE, GATEWAY}))
@@ -216,7 +206,6 @@ class TestTargets:
         assert said(profile, "namespace") == [expected]
 
     def test_levels(self) -> None:
-        """As people speak of them."""
         assert said(FULL, "takes effect") == [
             "at a Service, or a rule of an HTTPRoute; if a path has several, at the last"
         ]
@@ -232,7 +221,6 @@ class TestTargets:
         ],
     )
     def test_fields_that_protect(self, fields: tuple[str, ...], expected: list[str]) -> None:
-        """By their names; nothing is said of a kind without any."""
         assert said(blank(security_fields=frozenset(fields)), "security") == expected
 
     def test_a_kind_whose_attaching_is_not_computed(self) -> None:
@@ -248,15 +236,11 @@ class TestTargets:
 
 
 class TestReports:
-    """What controllers report."""
-
     def test_nothing(self) -> None:
-        """Some say nothing at all."""
         profile = blank(status=StatusProfile(placement="targets", conditions={}))
         assert said(profile, "conditions") == ["no known conditions"]
 
     def test_a_condition_for_several_events(self) -> None:
-        """Is said once."""
         same = ConditionWords("Accepted", "False", "No")
         narrowed, also = ConditionWords("Narrow", "True", "Yes"), ConditionWords("Whole", "False", "No")
         conditions: dict[Event, tuple[ConditionWords, ...]] = {
@@ -279,7 +263,6 @@ class TestReports:
         )
 
     def test_other_controllers(self) -> None:
-        """By name, where they report first."""
         assert said(FULL, "other controllers")[0].startswith(
             "by example.com/other, in status.ancestors of the policy, one"
         )
@@ -291,14 +274,10 @@ HOSTILE: Final = "\x1b[31mred\u202e\n# x: [y]\r\u2028z"
 
 
 class TestAnswer:
-    """The whole of it."""
-
     def test_everything(self, snapshot: SnapshotAssertion) -> None:
-        """A profile that says all there is to say."""
         assert text(answer(FULL)) == snapshot
 
     def test_a_shape(self, snapshot: SnapshotAssertion) -> None:
-        """Next to nothing is known, and the answer says of each thing that it is a guess or a default."""
         policies = (build.policy("p", build.target("g")), build.policy("q", build.target("r", "HTTPRoute", "x")))
         explanation = explain(
             analyze(build.snapshot(*policies, gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))])), "colorpolicy"
@@ -306,14 +285,12 @@ class TestAnswer:
         assert text(explanation) == snapshot
 
     def test_a_label(self, snapshot: SnapshotAssertion) -> None:
-        """The definition says some of it."""
         schema = {"properties": {"spec": {"properties": {"targetRef": {}, "defaults": {"type": "object"}}}}}
         definition = build.crd("ColorPolicy", schema=schema, labels=LABEL)
         explanation = explain(analyze(build.snapshot(definition, build.policy("p", color="red"))), "colorpolicy")
         assert text(explanation) == snapshot
 
     def test_next_commands_are_for_terminals(self) -> None:
-        """With the options of the present one."""
         view = View(terminal=True, options=("--offline", "a b"))
         explanation = explain(analyze(build.snapshot(build.policy("p", build.target("g")))), "colorpolicy")
         assert text(explanation, view).splitlines()[-2:] == [
@@ -326,7 +303,6 @@ class TestAnswer:
         "kind", [kind for group in sorted(built_in_groups()) for kind in built_in_profiles(group)], ids=str
     )
     def test_every_built_in_kind_can_be_explained(self, kind: GroupKind) -> None:
-        """As text and as a document that follows the schema."""
         explanation = explain(analyze(build.snapshot()), str(kind))
         assert explanation_headline(explanation).startswith(f"{kind} is a")
         document = json.loads(as_json(document_of(explanation)))
@@ -335,8 +311,6 @@ class TestAnswer:
 
 
 class TestDocument:
-    """The answer for machines."""
-
     @pytest.mark.parametrize(
         "explanation",
         [
@@ -348,20 +322,17 @@ class TestDocument:
         ids=["profile", "label"],
     )
     def test_it_follows_the_schema(self, explanation: Explanation) -> None:
-        """And the schema refuses what it does not know."""
         document = json.loads(as_json(document_of(explanation)))
         VALIDATOR.validate(document)
         assert not VALIDATOR.is_valid({**document, "more": 1})
         assert document["complete"] is not bool(document["unseen"])
 
     def test_statements_name_the_fields_of_a_file(self) -> None:
-        """So that a reader finds them in a profile and in its documentation."""
         document: Any = document_of(answer(FULL))
         named = {field for statement in document["statements"] for field in statement["fields"]}
         assert {"class", "attachment", "declaredTargets", "strategyValues"} <= named
 
     def test_names_can_do_no_harm(self) -> None:
-        """Whatever the input calls a kind, a group, a field or a file."""
         kind = GroupKind(HOSTILE, HOSTILE)
         profile = replace(
             FULL, group_kind=kind, origin=Origin(HOSTILE, 1), declared_targets=frozenset({kind}), notes=HOSTILE

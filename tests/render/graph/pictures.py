@@ -55,7 +55,6 @@ def picture(*resources: Resource, **options: bool) -> Picture:
 
 
 def picture_of(world: str, **options: bool) -> Picture:
-    """The picture of a world in fixtures/."""
     return graph(analyze(load_manifests([str(FIXTURES / world)])), _asked(options))
 
 

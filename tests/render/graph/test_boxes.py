@@ -46,7 +46,6 @@ def numbers(drawn: Boxes) -> list[tuple[str, str, int]]:
 
 
 def test_nothing_is_folded_where_there_is_room() -> None:
-    """Each object is a box, with its sections."""
     drawn = boxes(crowd(3), 100)
     assert drawn.folded == ""
     assert [box.id for box in drawn.boxes] == [
@@ -131,7 +130,6 @@ def test_a_gateway_is_not_folded_with_so_few_others() -> None:
 
 
 def test_the_reference_to_a_section_ends_at_its_object_without_sections() -> None:
-    """What a policy is about is not lost."""
     policy = build.policy("p", build.target("g", section="http"), color="red")
     drawn_picture = picture(build.gateway(), build.crd("ColorPolicy", labels=INHERITED), policy, sections=False)
     assert numbers(boxes(drawn_picture, 10)) == [
@@ -141,7 +139,6 @@ def test_the_reference_to_a_section_ends_at_its_object_without_sections() -> Non
 
 
 def test_a_policy_about_a_policy_is_a_box_of_its_own() -> None:
-    """As is that other policy, once."""
     inner = build.policy("inner", build.target("g"), color="red")
     outer = build.policy("outer", build.target("inner", "ColorPolicy", group="example.com"), color="blue")
     drawn = boxes(picture(build.gateway(), build.crd("ColorPolicy", labels=INHERITED), inner, outer), 50)
@@ -154,7 +151,6 @@ EXAMPLES = tuple(world for world in WORLDS if world.startswith("worked-examples"
 
 @pytest.mark.parametrize("world", EXAMPLES)
 def test_worked_examples(world: str, snapshot: SnapshotAssertion) -> None:
-    """The examples of GEP-713."""
     assert graph_mermaid(picture_of(world, effective=True), View()) == snapshot
 
 
@@ -210,7 +206,6 @@ def test_names_are_names() -> None:
 
 @needs_mermaid
 def test_mermaid_takes_every_world(tmp_path: Path) -> None:
-    """Also one in which everything has a hostile name."""
     files: list[Path] = []
     for world in (*WORLDS, "hostile"):
         drawn_picture = picture(*hostile_world()) if world == "hostile" else picture_of(world, effective=True)

@@ -42,17 +42,14 @@ ASKED = {
 
 @cache
 def analysis_of(name: str) -> Analysis:
-    """The analysis of a fixture world."""
     return load(name)
 
 
 def picture_of(name: str, asked: str = "everything") -> Picture:
-    """The picture of a fixture world."""
     return graph(analysis_of(name), ASKED[asked])
 
 
 def document_of(picture: Picture) -> dict[str, Any]:
-    """What `-o json` prints, as a program reads it."""
     return document_of_answer(picture)
 
 
@@ -62,12 +59,10 @@ def of_world(*resources: Resource, asked: GraphOptions | None = None, gaps: Sequ
 
 
 def by_id(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The nodes of a document, policies included."""
     return {node["id"]: node for node in document["nodes"]}
 
 
 def links_of(document: dict[str, Any], source: str, target: str) -> list[dict[str, Any]]:
-    """The links from one node to another one."""
     return [link for link in document["links"] if (link["source"], link["target"]) == (source, target)]
 
 
@@ -86,7 +81,6 @@ def test_every_world_is_as_the_schema_says(name: str, asked: str) -> None:
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_networkx_reads_it(name: str) -> None:
-    """The same nodes and links, with all that is said of them."""
     document = document_of(picture_of(name))
     read = cast("Any", nx).node_link_graph(document, edges="links")
     assert (read.is_directed(), read.is_multigraph()) == (True, True)
@@ -121,7 +115,6 @@ def test_every_reference_of_a_policy_is_there(name: str) -> None:
 
 
 def test_the_document_says_what_it_is() -> None:
-    """The sentence, whether that is all, and what the graph is of, also where networkx looks."""
     document = document_of(picture_of("bakery"))
     assert {*document} == {
         *("apiVersion", "kind", "headline", "complete", "directed", "multigraph", "graph", "nodes", "links", "unseen")
@@ -179,7 +172,6 @@ def test_a_policy_whose_target_is_not_there() -> None:
 
 
 def test_what_a_listener_a_rule_and_a_port_are() -> None:
-    """As lists of listeners call it, and as the route says it."""
     nodes = by_id(document_of(picture_of("bakery")))
     admin = nodes[f"{EDGE}#admin"]
     assert (admin["section"], admin["protocol"], admin["port"], admin["hostname"]) == (
@@ -226,7 +218,6 @@ def test_an_object_stands_for_its_sections() -> None:
 
 
 def test_links_past_what_is_left_out_say_so() -> None:
-    """From a Gateway to a Service if nothing in between is drawn."""
     kinds = frozenset({GATEWAY, GroupKind("", "Service")})
     document = document_of(graph(analysis_of("bakery"), GraphOptions(kinds=kinds, sections=False)))
     (link,) = links_of(document, EDGE, "Service/baker/oven")
@@ -238,7 +229,6 @@ def test_links_past_what_is_left_out_say_so() -> None:
 
 
 def test_a_policy_that_names_a_target_twice_has_two_links() -> None:
-    """Which are told apart."""
     document = of_world(defaults("p", build.target("r", "HTTPRoute"), build.target("r", "HTTPRoute"), color="red"))
     links = links_of(document, "ColorPolicy.example.com/default/p", f"HTTPRoute.{GATEWAY_API}/default/r")
     assert [(link["key"], link["declaredIn"]) for link in links] == [
@@ -248,7 +238,6 @@ def test_a_policy_that_names_a_target_twice_has_two_links() -> None:
 
 
 def test_a_policy_that_is_a_target_is_one_thing() -> None:
-    """It is a policy, with a link from the other one."""
     named = build.target("p", "ColorPolicy", group="example.com")
     document = of_world(defaults("p", build.target("r", "HTTPRoute"), color="red"), defaults("q", named, color="blue"))
     VALIDATOR.validate(document)
@@ -271,7 +260,6 @@ def test_a_selector_that_selects_nothing_is_told_in_targets() -> None:
 
 
 def test_two_states() -> None:
-    """What is marked in the picture is in the document, and a new policy brings its references with it."""
     picture = graph(world(defaults("p", build.target("r", "HTTPRoute"), color="red")))
     (policy,) = picture.policies
     two = replace(
@@ -294,14 +282,12 @@ def test_two_states() -> None:
 
 
 def test_a_port_that_is_to_be_filled_in() -> None:
-    """It is text for so long, as in a list of listeners."""
     document = of_world(build.gateway("open", build.listener("web", port="${PORT}")))  # type: ignore[arg-type]
     VALIDATOR.validate(document)
     assert by_id(document)[f"Gateway.{GATEWAY_API}/default/open#web"]["port"] == "${PORT}"
 
 
 def test_relations_are_those_of_the_hierarchy() -> None:
-    """The schema names each of them."""
     definition: Any = VALIDATOR.schema["$defs"]["GraphLink"]["properties"]["relation"]
     named = definition["description"].rstrip(".").replace(" or ", ", ").split(", ")
     assert named == [link.name for link in LINKS if link.carries != "place"]
@@ -353,7 +339,6 @@ def shuffled(analysis: Analysis, seed: int) -> Analysis:
 
 @pytest.mark.parametrize("name", ["bakery", "delegation", "envoy-gateway", "kgateway"])
 def test_the_order_of_the_input_changes_nothing(name: str) -> None:
-    """Byte for byte."""
     analysis = analysis_of(name)
     for asked in ASKED.values():
         text = as_json(document_of(graph(analysis, asked)))

@@ -26,7 +26,6 @@ EXAMPLES = tuple(world for world in WORLDS if world.startswith("worked-examples"
 
 
 def test_a_world_without_anything_is_an_empty_graph() -> None:
-    """With a caption that says so."""
     text = graph_dot(picture(build.namespace("a")), View())
     assert "Nothing of the hierarchy; no policies." in text
     assert "->" not in text
@@ -34,7 +33,6 @@ def test_a_world_without_anything_is_an_empty_graph() -> None:
 
 @pytest.mark.parametrize("world", EXAMPLES)
 def test_worked_examples(world: str, snapshot: SnapshotAssertion) -> None:
-    """The examples of GEP-713."""
     assert graph_dot(picture_of(world, effective=True), View()) == snapshot
 
 
@@ -75,7 +73,6 @@ def test_what_was_not_applied_may_be_different() -> None:
 
 
 def test_what_wins_is_said_where_it_does() -> None:
-    """At each rule, with the listeners where that is not the same at all."""
     plain, effective = (
         graph_dot(picture_of("bakery", effective=is_effective), View()) for is_effective in (False, True)
     )
@@ -85,7 +82,6 @@ def test_what_wins_is_said_where_it_does() -> None:
 
 
 def test_without_groups_names_have_their_namespaces() -> None:
-    """And no box is around anything."""
     text = graph_dot(picture_of("bakery", grouped=False), View())
     assert "subgraph" not in text
     assert "<B>baker/menu</B>" in text
@@ -94,7 +90,6 @@ def test_without_groups_names_have_their_namespaces() -> None:
 @needs_dot
 @pytest.mark.parametrize("world", WORLDS)
 def test_graphviz_takes_every_world(world: str) -> None:
-    """Without any complaint, with all nodes that are there."""
     drawn_picture = picture_of(world, effective=True)
     drawn = json.loads(dot(graph_dot(drawn_picture, View()), "json"))
     names = [node["name"] for node in drawn.get("objects", ()) if not node["name"].startswith("cluster_")]
@@ -129,7 +124,6 @@ def test_names_are_names() -> None:
 
 @needs_dot
 def test_what_is_drawn_does_not_depend_on_the_order_of_the_input() -> None:
-    """Byte for byte."""
     world = hostile_world()
     assert graph_dot(picture(*world), View()) == graph_dot(picture(*reversed(world)), View())
 
@@ -143,7 +137,6 @@ def test_what_is_drawn_does_not_depend_on_the_order_of_the_input() -> None:
     ],
 )
 def test_a_picture_of_two_states_says_what_differs(mark: Mark, name: str, phrase: str) -> None:
-    """By words, and by thick lines."""
     drawn_picture = picture_of("bakery")
     nodes = tuple(replace(node, mark=mark) if str(node.ref) == name else node for node in drawn_picture.nodes)
     text = graph_dot(replace(drawn_picture, nodes=nodes, two_states=True), View())

@@ -37,7 +37,6 @@ def nowhere(*_: object) -> None:
 
 
 def data_of(analysis: Analysis) -> dict[str, Any]:
-    """What the page about a state knows."""
     drawn_picture = graph(analysis)
     facts = details(analysis, drawn_picture, nowhere)
     data: dict[str, Any] = json.loads(json.dumps(page_data(replace(drawn_picture, details=facts))))
@@ -45,7 +44,6 @@ def data_of(analysis: Analysis) -> dict[str, Any]:
 
 
 def fixture(world: str) -> Analysis:
-    """A world in fixtures/."""
     return analyze(load_manifests([str(FIXTURES / world)]))
 
 
@@ -125,7 +123,6 @@ def test_what_a_policy_affects_is_its_blast_radius(world: str) -> None:
 
 
 def test_data_ends_no_element() -> None:
-    """Whatever things are called."""
     text = embedded(data_of(analyze(build.snapshot(*hostile_world()))))
     assert text.isascii()
     assert not set("<>&") & set(text)
@@ -150,7 +147,6 @@ def test_only_its_own_scripts_run() -> None:
 
 
 def test_a_page_says_what_it_is_about() -> None:
-    """In its title, also of names that are no text."""
     page = assembled({"title": "</title><script>"})
     assert "<title>&lt;/title&gt;&lt;script&gt;</title>" in page
 

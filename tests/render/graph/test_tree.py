@@ -48,7 +48,6 @@ BASE: Final = (
 
 
 def tree(picture: Picture, view: View = TERMINAL) -> list[str]:
-    """The lines of the tree, without the sentence before it."""
     lines = to_text(graph_tree(picture, view), view.width).splitlines()
     return lines[lines.index("") + 1 :] if "" in lines else []
 
@@ -59,24 +58,20 @@ def tree_of(*resources: Resource, view: View = TERMINAL, asked: GraphOptions = E
 
 
 def plain(lines: Iterable[str]) -> list[str]:
-    """Lines without their guides."""
     return [line.lstrip("│├└─ ") for line in lines]
 
 
 def routes(number: int) -> list[Resource]:
-    """Routes that are alike, each to a Service of its own."""
     rules = [[build.rule(build.backend(f"s{index}"))] for index in range(number)]
     routes_ = [build.route(f"r{index}", rules=rule_list) for index, rule_list in enumerate(rules)]
     return [*routes_, *(build.service(f"s{index}") for index in range(number))]
 
 
 def on_route(name: str, color: str) -> Resource:
-    """A policy on a route."""
     return defaults(f"on-{name}", build.target(name, "HTTPRoute"), color=color)
 
 
 def test_a_world_without_anything_is_a_sentence() -> None:
-    """No tree, no heading, no blank line."""
     picture = drawn([build.namespace("a")])
     assert to_text(graph_tree(picture, TERMINAL), 100) == "Nothing of the hierarchy; no policies.\n"
 
@@ -90,20 +85,17 @@ def test_an_object_is_counted_although_one_of_its_sections_is_missing() -> None:
 
 @pytest.mark.parametrize("view", [TERMINAL, replace(TERMINAL, width=80), replace(TERMINAL, width=80, unicode=False)])
 def test_the_bakery(view: View, snapshot: SnapshotAssertion) -> None:
-    """All of it: at two widths, and where only ASCII can be written."""
     assert "\n".join(tree(picture_of("bakery", effective=True), view)) == snapshot
 
 
 @pytest.mark.parametrize("world", ["delegation", "kuadrant", "nginx-gateway-fabric"])
 def test_other_worlds(world: str, snapshot: SnapshotAssertion) -> None:
-    """Routes that lead to routes; policies at every level; policies that are refused."""
     assert "\n".join(tree(picture_of(world, effective=True))) == snapshot
 
 
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("width", [60, 100])
 def test_everything_is_in_it(world: str, width: int) -> None:
-    """Of every world: each object and each policy by its name, in lines that fit unless a single name does not."""
     picture = picture_of(world, effective=True)
     rows = list(takewhile(lambda line: line != "Could not be seen", tree(picture, View(width))))
     names_ = set(re.sub(r"[,:()]", " ", " ".join(rows)).split())
@@ -114,8 +106,6 @@ def test_everything_is_in_it(world: str, width: int) -> None:
 
 
 class TestWhatIsInForce:
-    """At the place where it is, on the paths of the branch."""
-
     def test_two_listeners_with_different_winners(self) -> None:
         """A route that is below both of them says on each branch what wins there, and nothing of the other one."""
         slow = build.policy("slow", build.target("r", "HTTPRoute"), defaults={"strategy": "atomic", "color": "blue"})
@@ -206,8 +196,6 @@ class TestWhatIsInForce:
 
 
 class TestWhatIsNotThere:
-    """What requests do not get to, and why, in words."""
-
     def test_a_route_that_is_attached_to_nothing(self) -> None:
         """It is told once, with the reason; where it would be, there is a word of it."""
         route = build.route(parents=[build.parent("g", "nope")])
@@ -244,11 +232,9 @@ class TestWhatIsNotThere:
         ]
 
     def test_a_route_without_parents(self) -> None:
-        """Nothing refuses it."""
         assert "names no parent, and no route leads to it" in plain(tree_of(ONE, build.route(parents=[])))
 
     def test_backends(self) -> None:
-        """One that is not there, a port that one has not, one that may not be named, and one that gets no requests."""
         backends = [
             build.backend("ghost"),
             build.backend("s", 1),
@@ -303,14 +289,11 @@ class TestWhatIsNotThere:
         assert "SecurityPolicy shop/search-login: enforced; controller reports TargetNotFound" in text
 
     def test_policies_without_a_target(self) -> None:
-        """What selects nothing, and what is wrong in itself."""
         lines = tree_of(ONE, build.policy("p", color="red"))
         assert lines[-2:] == ["Policies without a target", "└── ColorPolicy default/p: dangling: invalid"]
 
 
 class TestWhereThingsStand:
-    """What is above and below what, and what is told apart from that."""
-
     def test_policies_of_a_namespace_are_told_once(self) -> None:
         """At the Namespace."""
         policy = defaults("p", build.target("default", "Namespace", group=""), color="red")
@@ -395,8 +378,6 @@ class TestWhereThingsStand:
 
 
 class TestFolding:
-    """Siblings that are alike are one row; all others have their own."""
-
     @pytest.mark.parametrize(
         "rest",
         [
@@ -435,7 +416,6 @@ class TestFolding:
         ]
 
     def test_two_listeners_with_the_same_below(self) -> None:
-        """Each with what it is."""
         assert tree_of(TWO, build.route()) == [
             "GatewayClass public",
             "└── Gateway default/g",
@@ -445,7 +425,6 @@ class TestFolding:
         ]
 
     def test_rules_to_the_same_backend(self) -> None:
-        """Each with what it matches."""
         rules = [
             build.rule(build.backend(), matches=[{"path": {"type": "PathPrefix", "value": f"/{name}"}}])
             for name in "ab"
@@ -455,14 +434,12 @@ class TestFolding:
         )
 
     def test_backends_of_a_rule(self) -> None:
-        """In the row of the rule."""
         route = build.route(rules=[build.rule(build.backend(), build.backend("t"), name="a")])
         assert (
             plain(tree_of(ONE, route, build.service("t")))[-1] == "rule a → Services default/s and default/t, port 8080"
         )
 
     def test_policies_with_the_same_state(self) -> None:
-        """Whatever else they are on."""
         policies = [
             build.policy("a", build.target("g"), kind="LimitPolicy", limit=1, age=1),
             build.policy("b", build.target("g"), kind="LimitPolicy", limit=2, age=2),
@@ -474,7 +451,6 @@ class TestFolding:
         ]
 
     def test_many_routes(self) -> None:
-        """The first of them by name, how many there are, and that each has a Service and a policy of its own."""
         direct = [on_route(f"r{index}", color="red") for index in range(50)]
         lines = plain(tree_of(ONE, *routes(50), *direct, view=WIDE))
         assert lines[3:] == [
@@ -485,7 +461,6 @@ class TestFolding:
         ]
 
     def test_everything_names_them_all(self) -> None:
-        """Also what each of them has of its own."""
         text = " ".join(plain(tree_of(ONE, *routes(50), view=EVERYTHING)))
         assert "more" not in text
         assert "50 HTTPRoutes alike: default/r0, default/r1," in text
@@ -509,7 +484,6 @@ class TestFolding:
         ]
 
     def test_inside_others(self) -> None:
-        """Gateways that are alike, each with a route of its own; a listener of each has the same name."""
         gateways = [build.gateway(f"g{index}") for index in range(5)]
         lower = [build.route(f"r{index}", parents=[build.parent(f"g{index}")]) for index in range(5)]
         assert tree_of(*gateways, *lower) == [
@@ -540,8 +514,6 @@ class TestFolding:
 
 
 class TestCutting:
-    """At a terminal, the first of many that are not alike, and how many more there are."""
-
     WORLD: Final = (
         ONE,
         *routes(30),
@@ -550,7 +522,6 @@ class TestCutting:
     )
 
     def test_many(self) -> None:
-        """Twenty of them, and how to see the others; in other places than a terminal they are there."""
         lines = plain(tree_of(*self.WORLD))
         assert sum(line.startswith("HTTPRoute") for line in lines) == 20
         assert lines[-1] == "and 10 more HTTPRoutes; --show-all shows them"
@@ -560,7 +531,6 @@ class TestCutting:
             assert not any("--show-all" in line for line in lines)
 
     def test_few(self) -> None:
-        """All of them, and other sorts have nothing to do with it."""
         lines = plain(tree_of(*self.WORLD[:21], *self.WORLD[31:]))
         assert sum(line.startswith("HTTPRoute") for line in lines) == 20
         assert not any("--show-all" in line for line in lines)
@@ -601,8 +571,6 @@ class TestCutting:
 
 
 class TestDelegation:
-    """Routes that lead to routes, in circles too, and by many ways."""
-
     CLASS: Final = build.gateway_class(controller="kgateway.dev/kgateway")
 
     @staticmethod
@@ -613,7 +581,6 @@ class TestDelegation:
         return tree(drawn([self.CLASS, *BASE[1:], ONE, *resources], EFFECTIVE))
 
     def test_a_circle(self) -> None:
-        """It is followed once round."""
         circle = [
             build.route("a", parents=[], rules=[self._to("b")]),
             build.route("b", parents=[], rules=[self._to("a")]),
@@ -652,8 +619,6 @@ class TestDelegation:
 
 
 class TestTwoStates:
-    """What one state alone has, and what is not the same in both, in a word."""
-
     WORLD: Final = (*BASE, ONE, build.route())
     RED: Final = defaults("p", build.target("g"), color="red")
 
@@ -662,7 +627,6 @@ class TestTwoStates:
         return plain(tree(graph_of_two(compare(old, new), lambda _: EFFECTIVE)))
 
     def test_nothing(self) -> None:
-        """Then it is the tree of either."""
         world = [ONE, build.route(), self.RED]
         assert self._between(world, world) == plain(tree_of(*world))
 
@@ -700,7 +664,6 @@ class TestTwoStates:
         assert "~ changed ColorPolicy default/p: enforced" in lines
 
     def test_what_is_set_otherwise(self) -> None:
-        """The objects say so, and the policy what became of it."""
         strict = overrides("strict", build.target("default", "Namespace", group=""), color="blue")
         lines = self._between([ONE, build.route(), self.RED], [ONE, build.route(), self.RED, strict])
         assert "~ changed ColorPolicy default/p: overridden by ColorPolicy default/strict, was enforced" in lines
@@ -708,7 +671,6 @@ class TestTwoStates:
         assert "+ added ColorPolicy default/strict: enforced" in lines
 
     def test_what_is_detached(self) -> None:
-        """The parent refuses it now, or it names it no more."""
         refused = self._between([ONE, build.route()], [ONE, build.route(parents=[build.parent("g", "nope")])])
         assert "~ changed refused HTTPRoute default/r: attached to nothing, see below [NoMatchingParent]" in refused
         remaining = self._between([ONE, build.route()], [ONE, build.route(parents=[])])
@@ -721,35 +683,28 @@ class TestTwoStates:
 
 
 class TestHostileNames:
-    """Whatever is in a name is shown, and does nothing."""
-
     @pytest.mark.parametrize("view", [TERMINAL, View(), replace(TERMINAL, width=40, unicode=False)])
     def test_each_line_is_a_line(self, view: View) -> None:
-        """Nothing that a terminal obeys, and no line that is not ours; brackets are no markup."""
         text = to_text(graph_tree(drawn(hostile_world(), EFFECTIVE), view), view.width)
         assert all(line.isprintable() for line in text.split("\n"))
         names_ = " ".join(" ".join(plain(text.splitlines())).split())
         assert [name for name in HOSTILE if " ".join(escape_controls(name).split()) not in names_] == []
 
     def test_a_line_break_in_a_name(self) -> None:
-        """It is written out, in the one line of the route."""
         lines = tree_of(ONE, build.route("a\nb\x1b[31m"))
         assert "        └── HTTPRoute default/a\\nb\\x1b[31m" in lines
 
     def test_a_name_that_is_wider_than_the_screen(self) -> None:
-        """It is not broken, and neither are the guides before it."""
         name = "x" * 200
         lines = tree_of(ONE, build.route(name))
         assert f"        └── HTTPRoute default/{name}" in lines
 
     def test_wide_characters(self) -> None:
-        """They take two cells."""
         lines = tree_of(ONE, build.route(hostnames=["日本.example.com"] * 9), view=replace(TERMINAL, width=60))
         assert max(map(cells, lines)) in range(50, 61)
 
 
 def test_styles_repeat_what_words_say() -> None:
-    """Each text has one of ours; guides are aside, and no text is lost for them."""
     document = graph_tree(picture_of("bakery", effective=True), TERMINAL)
     styles = {span.style for line in document for span in line.spans}
     assert styles == {"", "title", "heading", "subject", "value", "aside", "error", "warning"}

@@ -13,17 +13,14 @@ TERMINAL = View(width=40, terminal=True)
 
 
 def test_nothing_is_no_line() -> None:
-    """Not even an empty one."""
     assert aligned([]) == []
 
 
 def test_columns_are_three_spaces_apart() -> None:
-    """As wide as their widest cell; empty cells are named, and nothing stands behind the last one."""
     assert aligned([("A", "B"), ("long", ""), ("x", "y")]) == ["A      B", "long   <none>", "x      y"]
 
 
 def test_wide_characters_count_twice() -> None:
-    """As a terminal shows them."""
     assert aligned([("A", "B"), ("パン", "x")]) == ["A      B", "パン   x"]
 
 
@@ -35,12 +32,10 @@ def test_one_absurd_cell_does_not_widen_every_line() -> None:
 
 
 def test_no_cell_can_control_a_terminal() -> None:
-    """Nor break its line."""
     assert aligned([("\x1b[2J\n", "\u202e")]) == ["\\x1b[2J\\n   \\u202e"]
 
 
 def test_a_number_that_may_be_higher_says_so() -> None:
-    """Unknown is not none."""
     assert (number(0), number(0, complete=False)) == (Number(0, "0"), Number(0, "0+"))
     assert text_of(number(3, complete=False), whole=False) == "3+"
 
@@ -76,14 +71,12 @@ def test_ten_thousand_lines_take_no_time() -> None:
 
 
 def test_no_rows_have_no_header() -> None:
-    """An empty table is empty, as kubectl prints it."""
     columns: tuple[Column[str], ...] = (Column("A", str),)
     assert Table(columns, []).text(View(), wide=False) == ""
     assert Table(columns, []).document(View(), wide=False) == ()
 
 
 def test_columns_are_as_wide_as_their_widest_cell() -> None:
-    """Three spaces apart, wide characters counted twice, empty cells named."""
     columns: tuple[Column[str], ...] = (Column("A", str), Column("B", lambda _: ""), Column("C", lambda _: "x"))
     assert Table(columns, ["パン"]).text(View(), wide=False) == "A      B        C\nパン   <none>   x\n"
     assert Table(columns, ["パン"]).text(View(headers=False), wide=False) == "パン   <none>   x\n"

@@ -73,7 +73,6 @@ def test_json_is_the_document_in_one_piece(answer: Answer) -> None:
 
 
 def test_the_schema_is_a_schema() -> None:
-    """It says which dialect it is written in, and keeps to it."""
     assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
@@ -88,14 +87,12 @@ def test_the_schema_refuses_what_it_does_not_know() -> None:
 
 @pytest.mark.parametrize("answer", _answers(), ids=lambda answer: type(answer).__name__)
 def test_every_answer_is_as_the_schema_says(answer: Answer) -> None:
-    """As JSON and as YAML, which are the same document."""
     document = _loaded(answer)
     VALIDATOR.validate(document)
     assert yaml.safe_load(_text(answer, "yaml")) == document
 
 
 def test_a_document_refers_to_paths_by_number() -> None:
-    """From 1, in every place."""
     document = _loaded(_answers()[0])
     assert [path["number"] for path in document["paths"]] == [1, 2]
     assert [(group["paths"], group["scope"]) for group in document["inForce"]] == [
@@ -108,7 +105,6 @@ def test_a_document_refers_to_paths_by_number() -> None:
 
 
 def test_a_document_has_every_source() -> None:
-    """What is in force, from where, and instead of what."""
     setting = _loaded(_answers()[0])["inForce"][1]["settings"][0]
     assert (setting["field"], setting["value"], setting["source"]["object"]["name"]) == ("color", "black", "strict")
     assert setting["source"]["target"]["section"] == "https"
@@ -118,7 +114,6 @@ def test_a_document_has_every_source() -> None:
 @pytest.mark.parametrize("name", OBJECT_DESCRIPTION.formats)
 @pytest.mark.parametrize("terminal", [False, True])
 def test_no_format_lets_a_name_control_a_terminal(name: str, terminal: bool) -> None:  # noqa: FBT001 (a parameter)
-    """Escape sequences, bidirectional controls and line breaks are written out in every format."""
     analysis = world(
         defaults("p", build.target("r", "HTTPRoute"), color={HOSTILE: HOSTILE}),
         defaults(HOSTILE, build.target("r", "HTTPRoute"), color=1),
@@ -133,7 +128,6 @@ def test_no_format_lets_a_name_control_a_terminal(name: str, terminal: bool) -> 
 
 
 def test_markup_is_shown_as_it_is() -> None:
-    """Names are not instructions to a renderer."""
     analysis = world(defaults("p", build.target("r", "HTTPRoute"), color="[red]x[/red]"))
     assert "[red]x[/red]" in _text(about(analysis, "HTTPRoute", "r"), "tree")
 
@@ -158,12 +152,10 @@ def test_yaml_is_readable_where_it_can_be() -> None:
     ("value", "plain"), [(float("inf"), "inf"), ([float("nan"), 1.5], ["nan", 1.5]), ({"a": (1, "b")}, {"a": [1, "b"]})]
 )
 def test_what_json_lacks_becomes_text(value: Any, plain: Any) -> None:  # noqa: ANN401 (any value)
-    """JSON has no infinity and no tuples."""
     assert plain_of(value) == plain
 
 
 def test_names_are_those_of_the_policies_that_affect_an_object() -> None:
-    """As `kubectl get` takes them; for a policy, those of what it affects, each once."""
     assert _text(_answers()[0], "name").splitlines() == [
         "colorpolicy.example.com/base",
         "colorpolicy.example.com/own",
@@ -178,7 +170,6 @@ def test_names_are_those_of_the_policies_that_affect_an_object() -> None:
 
 
 def test_events_are_in_the_document() -> None:
-    """Of an object and of a policy, as the schema says, with the message as it was."""
     about_both: list[dict[str, Json]] = [
         {"kind": "HTTPRoute", "name": "r", "namespace": "default"},
         {"kind": "ColorPolicy", "name": "p", "namespace": "default"},
@@ -197,7 +188,6 @@ def test_events_are_in_the_document() -> None:
 
 
 def test_a_complete_answer_says_so() -> None:
-    """`complete` is false as soon as something could not be seen."""
     answer = about(world(), "HTTPRoute", "r")
     assert _loaded(answer)["complete"] is True
     assert (

@@ -77,7 +77,6 @@ def test_members_are_what_is_annotated() -> None:
 
 
 def test_a_document_begins_with_what_it_is() -> None:
-    """Then come the members of the answer."""
     assert plain(document("Answer", "Two parts.", ANSWER)) == {
         "apiVersion": "policy.kubectl/v1alpha1",
         "kind": "Answer",
@@ -126,7 +125,6 @@ def _nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
     )
 )
 def test_json_is_as_the_library_writes_it(value: dict[str, Json]) -> None:
-    """With an indent of two, in ASCII; numbers may be written otherwise."""
     written = _written(value)
     assert json.loads(written) == value
     assert written.isascii()
@@ -135,7 +133,6 @@ def test_json_is_as_the_library_writes_it(value: dict[str, Json]) -> None:
 
 @given(value=st.dictionaries(st.text(max_size=3), st.lists(st.text() | st.integers(), max_size=600), max_size=3))
 def test_long_lists_are_written_as_short_ones(value: dict[str, Json]) -> None:
-    """Byte for byte, though a few hundred items at once."""
     assert _written(value) == escape_commands(json.dumps(value, indent=2), "\\u00")
 
 

@@ -45,7 +45,6 @@ def test_what_rows_cannot_say_is_said_next_to_them() -> None:
 
 @pytest.mark.parametrize("form", ["svg", "png", "pdf"])
 def test_without_graphviz_it_is_said_how_to_get_it(form: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """And what needs none."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(PolicyError) as raised:
         drawn("digraph {}", form)
@@ -57,7 +56,6 @@ def test_without_graphviz_it_is_said_how_to_get_it(form: str, monkeypatch: pytes
 
 
 def test_what_graphviz_does_not_take_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """With what it says."""
     program = tmp_path / "dot"
     program.write_text("#!/bin/sh\necho 'no memory' >&2\nexit 1\n")
     program.chmod(0o755)
@@ -68,7 +66,6 @@ def test_what_graphviz_does_not_take_is_an_error(monkeypatch: pytest.MonkeyPatch
 
 @needs_dot
 def test_pictures_are_what_their_formats_begin_with() -> None:
-    """SVG is text, all others are bytes."""
     svg = drawn("digraph {a -> b}", "svg")
     assert isinstance(svg, str)
     assert svg.startswith("<?xml")
@@ -77,12 +74,10 @@ def test_pictures_are_what_their_formats_begin_with() -> None:
 
 
 def test_the_published_schema_is_made_of_the_types() -> None:
-    """`python -m tests.render.schema` writes it anew."""
     assert FILE.read_text("utf-8") == published()
 
 
 def test_the_schema_says_what_the_annotations_say() -> None:
-    """Types, choices, what may be null, limits, and what is said of a member: beside a field, or by a property."""
     assert SCHEMA["$defs"]["Origin"]["properties"] == {
         "source": {"description": "The path of a file, or the kubeconfig context of a cluster.", "type": "string"},
         "line": {"description": "The line, from 1; 0 if unknown.", "type": "integer", "minimum": 0},
@@ -100,7 +95,6 @@ def test_the_schema_says_what_the_annotations_say() -> None:
 
 
 def test_a_list_has_the_rows_of_its_kind() -> None:
-    """And an answer begins with what it is."""
     routes = SCHEMA["$defs"]["RouteList"]
     assert list(routes["properties"])[:3] == ["apiVersion", "kind", "headline"]
     assert routes["properties"]["kind"] == {"const": "RouteList"}

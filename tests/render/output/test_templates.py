@@ -57,7 +57,6 @@ DOCUMENT: Json = {
     ],
 )
 def test_a_template_is_filled_in(template: str, shown: str) -> None:
-    """As kubectl does it; what is not there is nothing."""
     template_ = Template(template).shown(DOCUMENT, View())
     assert template_.startswith(shown) if shown.startswith('{"') else template_ == shown
 
@@ -76,7 +75,6 @@ def test_a_template_is_filled_in(template: str, shown: str) -> None:
     ],
 )
 def test_what_is_no_template_is_refused(template: str, problem: str) -> None:
-    """Before anything is read, with an example."""
     with pytest.raises(UsageError) as error:
         Template(template)
     assert error.value.message.startswith(problem)
@@ -89,7 +87,6 @@ def test_no_value_controls_a_terminal() -> None:
 
 
 def test_columns_are_the_users() -> None:
-    """A line for each item; several values with commas, what is not there as kubectl shows it."""
     columns = CustomColumns("NAME:.name,IN:.in[*],FIRST:{.items['a','b']},X: .labels['a.b/c-d']")
     assert columns.shown(DOCUMENT, View()) == (
         "NAME   IN       FIRST    X\na      g,h      <none>   x\nb      <none>   <none>   <none>\n"
@@ -145,6 +142,5 @@ def test_a_column_that_no_item_has_is_named() -> None:
 
 @pytest.mark.parametrize("text", ["", "NAME", "NAME:", ":.name", "A:.a,,B:.b"])
 def test_columns_need_a_header_and_a_path(text: str) -> None:
-    """Else nothing is shown."""
     with pytest.raises(UsageError, match="each is HEADER:PATH"):
         CustomColumns(text)

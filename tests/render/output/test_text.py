@@ -33,17 +33,14 @@ def test_prose_is_broken_at_its_spaces() -> None:
 
 
 def test_what_does_not_begin_with_a_space_stays_with_what_is_before() -> None:
-    """Punctuation after a name is not torn off."""
     assert to_text([Line((Segment("aaaa"), Segment(" bbbb"), Segment(",")))], 9) == "aaaa\n    bbbb,\n"
 
 
 def test_no_line_ends_in_spaces() -> None:
-    """Columns are filled up, line ends are not."""
     assert to_text([Line((Segment("a   "),), 2), Line()], 80) == "  a\n\n"
 
 
 def test_styles_survive_the_layout() -> None:
-    """A broken span keeps its style on every line."""
     rows = list(lay_out([Line((Segment("one two", "aside", prose=True),), 0, 2)], 4))
     assert [[span.style for span in row if span.text.strip()] for row in rows] == [["aside"], ["aside"]]
 
@@ -68,7 +65,6 @@ def test_a_long_text_is_cut_with_an_ellipsis() -> None:
 
 @given(st.lists(st.text(alphabet="ab c", max_size=12), max_size=6), st.integers(min_value=1, max_value=30))
 def test_laying_out_loses_nothing_but_spaces(texts: list[str], width: int) -> None:
-    """Whatever the width, every letter is there, in its order."""
     shown = to_text([Line(tuple(Segment(text, prose=True) for text in texts), 2, 4)], width)
     assert "".join(shown.split()) == "".join("".join(texts).split())
 
@@ -87,19 +83,16 @@ def test_laying_out_loses_nothing_but_spaces(texts: list[str], width: int) -> No
     ],
 )
 def test_what_is_not_plain_text_is_written_out(text: str, shown: str) -> None:
-    """Control characters, bidirectional controls, invisible and unpaired characters."""
     assert escape_controls(text) == shown
 
 
 @pytest.mark.parametrize("text", ["baker/oven", "[red]x[/red]", "パン屋", "größe", "a b"])
 def test_plain_text_stays(text: str) -> None:
-    """Letters of every script, spaces and what Rich would take for markup."""
     assert escape_controls(text) == text
 
 
 @given(st.text())
 def test_the_result_is_always_printable(text: str) -> None:
-    """Whatever goes in, nothing comes out that a terminal would act on."""
     assert escape_controls(text).isprintable()
 
 
@@ -118,7 +111,6 @@ def test_a_ci_obeys_no_text(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["a::b", "x: ::y", "## heading", "#[x]", "std::string ## [x]", "a #b"])
 def test_other_text_stays_as_it_is(text: str) -> None:
-    """Only what would be obeyed is written out."""
     assert escape_commands(text) == text
 
 
@@ -134,7 +126,6 @@ def test_text_stays_text_for_kubectl(text: str) -> None:
 @pytest.mark.parametrize("text", [*COMMANDS, "one\n::add-mask::x\nthree", "größe\u202e\n\n::stop-commands::x"])
 @pytest.mark.parametrize("unicode", [False, True])
 def test_a_ci_obeys_no_document(text: str, unicode: bool) -> None:  # noqa: FBT001 (a parameter)
-    """And it is the same document for all others."""
     document: dict[str, Json] = {text: [text, {"::debug::": text, "n": 1, "none": None}]}
     for shown, read in ((as_json(document), json.loads), (as_yaml(document, unicode=unicode), yaml.safe_load)):
         assert escape_commands(shown) == shown

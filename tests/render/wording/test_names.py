@@ -28,7 +28,6 @@ from tests.build import node, ref
     ],
 )
 def test_nouns_are_counted(number: int, noun: str, expected: str) -> None:
-    """One is singular, everything else plural."""
     assert words.count(number, noun) == expected
 
 
@@ -36,7 +35,6 @@ def test_nouns_are_counted(number: int, noun: str, expected: str) -> None:
     ("names_", "expected"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
 )
 def test_words_are_listed(names_: list[str], expected: str) -> None:
-    """As one would read them aloud."""
     assert listed(names_) == expected
 
 
@@ -45,7 +43,6 @@ def test_words_are_listed(names_: list[str], expected: str) -> None:
     [("ab", "a and b"), ("abc", "a, b and c"), ("abcd", "a, b and 2 more"), ("abcdefg", "a, b and 5 more")],
 )
 def test_of_many_words_the_first_ones_are_listed(letters: str, expected: str) -> None:
-    """And how many are left, which are never fewer than two."""
     assert listed([*letters], 3) == expected
 
 
@@ -54,7 +51,6 @@ def test_of_many_words_the_first_ones_are_listed(letters: str, expected: str) ->
     [(1, 1, "its only path"), (2, 2, "both of its paths"), (4, 4, "all 4 of its paths"), (1, 4, "1 of its 4 paths")],
 )
 def test_paths_are_counted_out_of_all(number: int, total: int, expected: str) -> None:
-    """Two of two are both, one of one is the only one."""
     assert words.of_all(number, total) == expected
 
 
@@ -81,13 +77,11 @@ def test_a_kind_of_the_same_name_in_another_group_is_another_kind() -> None:
 
 
 def test_a_node_is_its_object_and_section() -> None:
-    """The section stands after the object, if there is one."""
     assert words.node_phrase(node("Gateway", "edge", "https", "infra")) == "Gateway infra/edge, listener https"
     assert words.node_phrase(node("GatewayClass", "public")) == "GatewayClass public"
 
 
 def test_the_most_frequent_kind_comes_first() -> None:
-    """Objects counted by kind."""
     kinds = [
         GroupKind("", "Service"),
         GroupKind("x", "HTTPRoute"),
@@ -98,7 +92,6 @@ def test_the_most_frequent_kind_comes_first() -> None:
 
 
 def test_a_source_is_a_policy_on_its_target() -> None:
-    """Or the target itself, where the value is in a field of its own."""
     target = node("HTTPRoute", "r")
     assert (
         words.source_phrase(Source(ref("ColorPolicy", "p", group="x"), target))
@@ -135,7 +128,6 @@ def test_what_is_in_no_file_has_no_place() -> None:
 
 
 def test_a_file_and_a_line() -> None:
-    """As compilers print them."""
     assert at_origin(Origin("a.yaml", 3)) == "a.yaml:3"
     assert at_origin(Origin("a.yaml", 3), " ({})") == " (a.yaml:3)"
 
@@ -146,13 +138,11 @@ PATCHED = BlindSpot(what="HTTPRoute default/r", reason="x", origin=Origin("a.yam
 
 
 def gap(kind: str, namespace: str = "", *, forbidden: bool = True, verb: str = "list") -> Gap:
-    """What a cluster did not give out."""
     needs = Permission(verb, f"{kind.lower()}s.io", namespace) if forbidden else None
     return Gap(kind, namespace, "x", group="io", needs=needs)
 
 
 def hidden(*gaps: Gap) -> BlindSpot:
-    """What could not be seen for that."""
     return BlindSpot(what="x", reason="x", remedy="ask again", gaps=gaps)
 
 
@@ -196,5 +186,4 @@ def test_what_could_not_be_seen_is_counted(unseen: list[BlindSpot], expected: st
     ],
 )
 def test_what_to_do_is_a_permission_where_that_is_missing(spot: BlindSpot, expected: str) -> None:
-    """For all namespaces of a kind at once."""
     assert remedy_phrase(spot) == expected

@@ -47,12 +47,10 @@ def test_a_section_without_its_owner_before_it_is_named_in_full() -> None:
 
 
 def test_a_path_of_a_namespace_alone_shows_it() -> None:
-    """Something has to be shown."""
     assert _shown(((node("Namespace", "default", group=""),),), View(200)).strip() == "Namespace default"
 
 
 def test_paths_of_one_shape_stand_in_columns() -> None:
-    """Where they fit into the width."""
     assert _shown((_path("http"), _path("https")), View(100)).splitlines() == [
         "  Gateway default/g ▸ listener http  ▸ HTTPRoute default/r ▸ rule[0] ▸ Service default/s:8080",
         "  Gateway default/g ▸ listener https ▸ HTTPRoute default/r ▸ rule[0] ▸ Service default/s:8080",
@@ -60,7 +58,6 @@ def test_paths_of_one_shape_stand_in_columns() -> None:
 
 
 def test_a_common_beginning_stands_once_where_lines_are_too_long() -> None:
-    """With the paths below it further in."""
     assert _shown((_path("http"), _path("https")), View(80)).splitlines() == [
         "  Gateway default/g",
         "    ▸ listener http  ▸ HTTPRoute default/r ▸ rule[0] ▸ Service default/s:8080",
@@ -79,7 +76,6 @@ def test_a_common_beginning_that_is_too_long_itself_goes_on_below() -> None:
 
 
 def test_a_long_path_that_is_alone_is_continued() -> None:
-    """Broken before an arrow, never in a name."""
     assert _shown((_path("http"),), View(60)).splitlines() == [
         "  Gateway default/g ▸ listener http ▸ HTTPRoute default/r",
         "    ▸ rule[0] ▸ Service default/s:8080",
@@ -87,7 +83,6 @@ def test_a_long_path_that_is_alone_is_continued() -> None:
 
 
 def test_paths_of_different_shapes_have_no_columns() -> None:
-    """There is nothing to align."""
     assert _shown((_path("http"), (ROUTE,)), View(100)).splitlines() == [
         "  Gateway default/g ▸ listener http ▸ HTTPRoute default/r ▸ rule[0] ▸ Service default/s:8080",
         "  HTTPRoute default/r",
@@ -103,7 +98,6 @@ def test_numbered_paths_are_never_put_together() -> None:
 
 
 def test_many_paths_that_differ_in_one_place_share_a_line() -> None:
-    """A few names are written out, more are counted."""
     paths = tuple(_path(listener, rule) for listener in ("a", "b") for rule in ("p", "q", "r", "s"))
     assert _shown(paths, View(120)) == (
         "  Gateway default/g ▸ listeners a, b ▸ HTTPRoute default/r ▸ 4 rules ▸ Service default/s:8080\n"
@@ -126,7 +120,6 @@ def test_unnamed_rules_share_a_line_by_their_numbers() -> None:
 
 
 def test_more_than_a_dozen_lines_are_cut_at_a_terminal_only() -> None:
-    """The line says how many were left out, and what shows them."""
     paths = tuple((node("Gateway", f"g{number}"), node("HTTPRoute", f"r{number}")) for number in range(14))
     assert len(_shown(paths, View(100)).splitlines()) == 14
     shown = _shown(paths, View(100, terminal=True)).splitlines()
@@ -136,6 +129,5 @@ def test_more_than_a_dozen_lines_are_cut_at_a_terminal_only() -> None:
 
 
 def test_the_subject_is_marked() -> None:
-    """So that it can be found among many names."""
     spans = [span for line in path_lines((_path("http"),), ROUTE, View(100)) for span in line.spans]
     assert [span.text.strip(" ▸") for span in spans if span.style == "subject"] == ["HTTPRoute default/r"]

@@ -29,17 +29,14 @@ KGATEWAY: Final = "gateway.kgateway.dev"
 
 
 def about(analysis: Analysis, node: NodeRef) -> str:
-    """The answer about an object, unbroken."""
     return shown(describe(analysis, node), "tree", View(WIDE))
 
 
 def about_policy(analysis: Analysis, name: str) -> str:
-    """The answer about a policy, unbroken."""
     return shown(describe_policy(analysis, policy_ref(analysis, name)), "tree", View(WIDE))
 
 
 def route(name: str, namespace: str) -> NodeRef:
-    """An HTTPRoute."""
     return build.node("HTTPRoute", name, namespace=namespace)
 
 
@@ -193,7 +190,6 @@ def test_an_equal_weight_leaves_the_older_policy_first() -> None:
 
 @pytest.mark.parametrize("world", [NGINX, "kgateway"])
 def test_the_documents_are_as_their_schema_says(world: str) -> None:
-    """Also of what is passed over."""
     analysis = analyze(manifests(world))
     nodes: dict[ObjectRef, None] = dict.fromkeys(node.object for node in places(analysis))
     documents = [document_of(describe(analysis, NodeRef(ref))) for ref in nodes]
@@ -202,7 +198,6 @@ def test_the_documents_are_as_their_schema_says(world: str) -> None:
 
 
 def test_a_document_says_where_a_field_is_passed_over() -> None:
-    """By the numbers of the paths."""
     analysis = analyze(manifests("kgateway"))
     policy = document_of(describe_policy(analysis, policy_ref(analysis, "ListenerPolicy platform/old-clients")))
     (field,) = mappings_at(policy, "fields")
@@ -234,6 +229,5 @@ def test_a_document_says_where_a_field_is_passed_over() -> None:
     ],
 )
 def test_a_kind_is_explained_as_it_is(world: str, kind: str, expected: str) -> None:
-    """What is passed over and when, who goes first, and what a setting is that nobody has set."""
     policy = explain(analyze(manifests(world)), kind)
     assert expected in to_text(explanation_text(policy, View(WIDE * 10)), WIDE * 10)
