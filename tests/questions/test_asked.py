@@ -102,7 +102,6 @@ def _answer(snapshot: Snapshot, question: str, implementation: Implementation) -
 @pytest.mark.usefixtures("capsys")
 @pytest.mark.parametrize(("question", "name"), CASES)
 def test_objects_of_teams_that_have_nothing_to_do_with_it_are_not_decoded(question: str, name: str) -> None:
-    """As many objects are decoded among those of many other teams as among those of a few."""
     implementation = IMPLEMENTATIONS[name]
     few, many = (_decoded(_world(name, size), question, implementation) for size in SIZES[name])
     assert few == many
@@ -150,7 +149,6 @@ def test_of_other_routes_few_are_read_to_delete_one() -> None:
 
 
 def test_what_is_asked_for_to_describe_a_route_is_in_the_documentation(capsys: pytest.CaptureFixture[str]) -> None:
-    """Of which kinds, and by which questions: it is the list of requests of a live cluster."""
     snapshot = _world("unknown", 500)
     asked = RecordingWorld(world_of(snapshot.resources))
     _answer(replace(snapshot, resources=asked), "describe httproute", IMPLEMENTATIONS["unknown"])

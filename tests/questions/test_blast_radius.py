@@ -51,29 +51,23 @@ def answer(subject: ObjectRef, *more: Resource, world: Collection[Resource] = WO
 
 
 def reach(*more: Resource, world: Collection[Resource] = WORLD) -> BlastRadius:
-    """What policy p reaches."""
     found = answer(ref(), *more, world=world)
     assert found.policy
     return found
 
 
 def names(nodes: Collection[NodeRef]) -> list[str]:
-    """The names of nodes."""
     return [str(node) for node in nodes]
 
 
 def test_what_was_not_read_reaches_nothing() -> None:
-    """Nor does deleting it change anything."""
     found = answer(build.ref("Service", "ghost", group=""))
     assert (found.origin, found.policy, found.deleted_with_it, found.counts.total) == (None, False, (), 0)
     assert not found.difference.changes
 
 
 class TestReach:
-    """What a policy reaches."""
-
     def test_nothing(self) -> None:
-        """Its target does not exist: that is all there is to say."""
         found = reach(color("p", build.target("ghost"), a=1))
         assert found.enforcement
         assert (found.enforcement.state, found.affected, found.superseded, found.detached) == (
@@ -85,13 +79,11 @@ class TestReach:
         assert [one.state for one in found.targets] == ["target missing"]
 
     def test_where_it_has_an_effective_field(self) -> None:
-        """On both routes, and nowhere else."""
         found = reach(color("p", G, a=1))
         assert names(found.affected) == ["HTTPRoute default/one", "HTTPRoute default/two"]
         assert (found.superseded, found.detached) == ((), ())
 
     def test_where_others_set_all_of_it(self) -> None:
-        """Grouped by who they are."""
         found = reach(color("p", G, a=1), color("x", ONE, a=2), color("y", TWO, a=2, b=3))
         assert found.affected == ()
         assert [(names(one.objects), [by.name for by in one.by]) for one in found.superseded] == [
@@ -100,7 +92,6 @@ class TestReach:
         ]
 
     def test_where_it_is_in_force_on_another_path(self) -> None:
-        """It is affected, and not beaten."""
         both = build.gateway("g", build.listener("a"), build.listener("b", port=81))
         world = [*WORLD[:2], both, *WORLD[3:]]
         on_a = {**G, "sectionName": "a"}
@@ -109,7 +100,6 @@ class TestReach:
         assert found.superseded == ()
 
     def test_without_settings_beside_others(self) -> None:
-        """It is in force where its spec takes part."""
         assert names(reach(color("p", ONE)).affected) == ["HTTPRoute default/one"]
 
     def test_a_route_that_is_attached_to_nothing(self) -> None:
@@ -126,7 +116,6 @@ class TestReach:
         assert found.detached[1].message == "it names no parent"
 
     def test_a_backend_without_weight(self) -> None:
-        """The route that names it sends no requests there; another backend of it gets them all."""
         backends = [build.backend(), build.backend("idle", weight=0)]
         world = (*WORLD[:3], build.route("one", rules=[build.rule(*backends)]), build.service(), build.service("idle"))
         policy = color("p", build.target("idle", "Service", group=""), a=1)
@@ -136,7 +125,6 @@ class TestReach:
         assert found.affected == ()
 
     def test_a_rule_that_no_request_reaches(self) -> None:
-        """The route above it is attached, and what it delegates never comes to this rule."""
         below = http_route("c", passing("/b", build.backend()), passing("/a", build.backend()))
         world = (
             build.gateway_class(controller=CONTROLLER),
@@ -153,23 +141,18 @@ class TestReach:
 
 
 class TestSpread:
-    """How many objects are concerned."""
-
     def test_of_a_policy_those_that_it_affects(self) -> None:
-        """Also those for which deleting it changes nothing but who sets it."""
         found = answer(ref(), color("p", G, a=1))
         assert found.counts.total == 2
         assert found.counts.owners == (OwnerCount("us", 2),)
         assert (found.origin, found.deleted_with_it) == (build.ORIGIN, ())
 
     def test_of_anything_else_those_that_deleting_it_would_affect(self) -> None:
-        """Routes that lose their parent, policies that lose their target, and who refers to it."""
         found = answer(build.ref("Gateway", "g"), color("p", G, a=1), color("q", ONE, a=1))
         assert not found.policy
         assert {counted.kind: counted.count for counted in found.counts.kinds} == {"HTTPRoute": 2, "ColorPolicy": 1}
 
     def test_not_what_is_deleted_with_it(self) -> None:
-        """As all that is in a Namespace is; what is elsewhere is counted."""
         far = build.route("far", namespace="far", parents=[build.parent(namespace="default")])
         gateway = build.gateway("g", build.listener(allowedRoutes=build.allow("All")))
         world = [*WORLD[:2], gateway, *WORLD[3:], build.namespace("far"), far]
@@ -180,7 +163,6 @@ class TestSpread:
 
 
 def test_what_deleting_it_would_change() -> None:
-    """What others set takes its place."""
     found = answer(ref(), color("p", ONE, a=1), color("g", G, a=2, b=3))
     assert told(found.difference) == ["kept default/g/http/one a: 1 p -> 2 g"]
 
@@ -209,13 +191,11 @@ def behind(*nodes: NodeRef) -> list[str]:
 
 
 def test_behind_a_listener() -> None:
-    """The routes that are attached to it, and to no other one."""
     assert behind(build.node("Gateway", "g", "a")) == ["one: a.b, c.d at a"]
     assert behind(build.node("ListenerSet", "ls", "c")) == ["three: * at c"]
 
 
 def test_behind_a_gateway() -> None:
-    """All of its listeners, also those of the ListenerSets that it admits."""
     every = ["one: a.b, c.d at a, b", "three: * at c", "two: * at b"]
     assert behind(build.node("Gateway", "g")) == every
     assert behind(build.node("GatewayClass", "public")) == every
@@ -223,7 +203,6 @@ def test_behind_a_gateway() -> None:
 
 
 def test_other_kinds() -> None:
-    """What counts elsewhere as well has more to say than this."""
     assert behind(build.node("Gateway", "g"), build.node("HTTPRoute", "one")) == []
     assert behind() == []
 
@@ -241,7 +220,6 @@ def test_the_hostnames_of_requests_that_a_policy_affects() -> None:
 
 
 def test_a_policy_on_a_listener() -> None:
-    """It reaches what is behind it."""
     policy = color("p", {**build.target("g"), "sectionName": "b"}, a=1)
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
     analysis = analyze(build.snapshot(*ROUTED, policy), profiles=[profile])
@@ -252,14 +230,12 @@ def test_a_policy_on_a_listener() -> None:
 
 
 def test_objects_are_counted_with_the_routes_behind_them() -> None:
-    """Whose they are too: what the first sentence says of them, the numbers say as well."""
     own = build.resource("Gateway", "g", ROUTED[1].raw["spec"], labels={"team": "platform"})
     other = (build.gateway("h"), build.route("four", parents=[build.parent("h")]))
     world = (own, *(each for each in ROUTED if each is not ROUTED[1]), *other)
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
 
     def answer(*targets: dict[str, Json]) -> BlastRadius:
-        """The answer for a policy on some targets."""
         analysis = analyze(build.snapshot(*world, color("p", *targets, a=1)), profiles=[profile])
         return blast_radius(analysis, ref(), "team")
 
@@ -285,7 +261,6 @@ FAR: Final = build.ref("Service", "s", "far", group="")
 
 
 def annotated(kind: str, name: str, value: Json, **labels: str) -> Resource:
-    """An object of the core group with an annotation."""
     found = build.resource(kind, name, group="", labels=labels)
     metadata = found.raw["metadata"]
     assert isinstance(metadata, dict)
@@ -294,14 +269,12 @@ def annotated(kind: str, name: str, value: Json, **labels: str) -> Resource:
 
 
 def test_nothing() -> None:
-    """No objects, no numbers."""
     nothing = ObjectCounts(total=0, kinds=(), namespaces=(), owners=(), owner_key="")
     assert count_objects(build.index(), ()) == nothing
     assert count_objects(build.index(), (), KEY) == replace(nothing, owner_key=KEY)
 
 
 def test_the_greatest_number_first_then_by_name() -> None:
-    """By kind and by namespace; what is in none is counted as well."""
     others = [build.ref("Gateway", "g", "far"), build.ref("GatewayClass", "c"), build.ref("Service", "t", group="")]
     found = count_objects(build.index(), {R, S, FAR, *others})
     assert found.total == 6
@@ -316,26 +289,20 @@ def test_the_greatest_number_first_then_by_name() -> None:
 
 
 class TestOwner:
-    """Who owns an object."""
-
     def test_nobody(self) -> None:
-        """It was not read, or says nothing of it."""
         assert owner(build.index(), R, KEY) == ""
         assert owner(build.index(build.route(), build.namespace("default")), R, KEY) == ""
 
     def test_what_is_no_name_is_passed_over(self) -> None:
-        """As an empty text is."""
         for value in ("", 1, None, ["a"]):
             assert owner(build.index(annotated("Service", "s", value)), S, KEY) == ""
 
     def test_its_label_or_annotation(self) -> None:
-        """The label first."""
         assert owner(build.index(build.service(labels={KEY: "us"})), S, KEY) == "us"
         assert owner(build.index(annotated("Service", "s", "us")), S, KEY) == "us"
         assert owner(build.index(annotated("Service", "s", "them", **{KEY: "us"})), S, KEY) == "us"
 
     def test_that_of_its_namespace(self) -> None:
-        """Unless it has its own."""
         space = build.namespace("default", {KEY: "them"})
         assert owner(build.index(space, build.service()), S, KEY) == "them"
         assert owner(build.index(space), S, KEY) == "them"
@@ -343,7 +310,6 @@ class TestOwner:
         assert owner(build.index(annotated("Namespace", "default", "them")), S, KEY) == "them"
 
     def test_each_is_counted(self) -> None:
-        """Those of nobody together."""
         index = build.index(build.namespace("default", {KEY: "us"}), build.service(namespace="far"))
         found = count_objects(index, [R, S, FAR], KEY)
         assert found.owners == (OwnerCount("us", 2), OwnerCount("", 1))

@@ -21,7 +21,6 @@ AUTHZ: Final = ref("Service", "authz", "auth", group="")
 
 
 def asking(*backends: Json, namespace: str = "auth", to: str = "g", **spec: Json) -> Resource:
-    """A policy that asks backends."""
     fields: dict[str, Json] = {"check": {"backendRefs": list(backends)}, **spec}
     return policy("p", target(to), kind="AuthPolicy", namespace=namespace, **fields)  # type: ignore[arg-type]
 
@@ -33,10 +32,7 @@ def world(*objects: Resource, complete: bool = True) -> Analysis:
 
 
 class TestWhoAsks:
-    """The answer about a backend names the policies that send requests there."""
-
     def test_describe(self) -> None:
-        """With the place of each reference, also where no route leads to it."""
         analysis = world(asking(backend("authz"), keys=[{"from": {"name": "authz"}}]))
         described = describe(analysis, node("Service", "authz", namespace="auth", group=""))
         assert [(call.policy.name, call.field) for call in described.mentions.called_by] == [
@@ -50,7 +46,6 @@ class TestWhoAsks:
         VALIDATOR.validate(document_of(described))
 
     def test_blast_radius(self) -> None:
-        """The policy has a problem then, which is the first thing to know."""
         found = asking(backend("authz"))
         answer = blast_radius(world(found), AUTHZ)
         assert [call.policy for call in answer.called_by] == [found.ref]
@@ -68,7 +63,6 @@ class TestWhoAsks:
         assert document["calledBy"][0]["policy"]["name"] == "p"
 
     def test_the_backend_of_a_namespace(self) -> None:
-        """What goes with it is asked as well; policies that go with it ask no more."""
         elsewhere = policy(
             "away",
             target("g", namespace="auth"),
@@ -84,7 +78,6 @@ class TestWhoAsks:
         assert [call.policy.name for call in answer.called_by] == ["away"]
 
     def test_nobody(self) -> None:
-        """Without such a section; a policy that is attached to nothing asks nobody."""
         for found in (asking(), asking(backend("authz"), to="ghost")):
             described = describe(world(found), node("Service", "authz", namespace="auth", group=""))
             assert described.mentions.called_by == ()
@@ -92,21 +85,16 @@ class TestWhoAsks:
 
 
 class TestBroken:
-    """A policy that asks what is not there has a problem."""
-
     def test_missing(self) -> None:
-        """As a route has it."""
         found = asking(backend("ghost"), {"group": "", "kind": "Service"})
         (problem,) = describe_policy(world(found), found.ref).problems
         assert problem.message == ("AuthPolicy auth/p: spec.check.backendRefs[0]: Service auth/ghost does not exist")
 
     def test_what_is_not_in_the_input_is_none(self) -> None:
-        """Nothing is known to be wrong."""
         found = asking(backend("ghost", namespace="other"))
         assert not [each for each in world(found, complete=False).problems_of(found.ref) if each.severity == "error"]
 
     def test_without_a_grant(self) -> None:
-        """Deleting a ReferenceGrant is such a change, too."""
         to_s = grant(namespace="other", sources=(("example.com", "AuthPolicy", "auth"),))
         found = asking(backend("s", namespace="other"))
         analysis = world(found, service("s", namespace="other"), to_s)
@@ -120,7 +108,6 @@ class TestBroken:
 
 
 def test_a_route_leads_there_as_well() -> None:
-    """Both are said of the same backend."""
     to = route(rules=[rule(backend("authz"))], namespace="auth")
     described = describe(world(to, asking(backend("authz"))), node("Service", "authz", namespace="auth", group=""))
     assert described.policies

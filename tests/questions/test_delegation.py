@@ -66,7 +66,6 @@ def test_a_refusal_names_the_policies_that_it_keeps_away() -> None:
 
 
 def test_a_parent_that_a_route_names_is_told_of_once() -> None:
-    """By the rule that refers to it."""
     child = http_route("c", passing("/b"), parents=[below("top")])
     analysis = world(top(passing("/a", to("c"))), child)
     assert escaped(analysis, "c") == [
@@ -79,7 +78,6 @@ def test_a_parent_that_a_route_names_is_told_of_once() -> None:
 
 
 def test_a_circle_is_a_problem_of_each_route_in_it() -> None:
-    """And no broken reference besides."""
     routes = (
         top(passing("/a", to("a"))),
         http_route("a", passing("/a", to("b"))),
@@ -93,7 +91,6 @@ def test_a_circle_is_a_problem_of_each_route_in_it() -> None:
 
 
 def test_policies_further_up_reach_the_rules_of_all_routes() -> None:
-    """Those of the Gateway and of every route on the way, and no further than requests get."""
     analysis = analyze(
         snapshot(
             gateway_class(controller=CONTROLLER),
@@ -117,7 +114,6 @@ def test_policies_further_up_reach_the_rules_of_all_routes() -> None:
 
 
 def test_a_profile_file_can_say_how_routes_delegate() -> None:
-    """By a label and a controller of one's own."""
     label: Json = {"group": "routes.example.com", "kind": "label", "label": "team"}
     document = {
         "group": "example.com",
@@ -139,12 +135,10 @@ def test_a_profile_file_can_say_how_routes_delegate() -> None:
 
 
 def test_a_route_that_delegates_to_itself_is_no_reason_of_its_own() -> None:
-    """That it would circle is a problem, and nothing that one might expect to apply."""
     assert escaped(world(top(passing("/a", to("c"))), http_route("c", passing("/a", to("c")))), "c") == []
 
 
 def test_what_was_not_read_may_be_delegated_to() -> None:
-    """A reference that finds nothing in what was read, and a parent that was not read."""
     analysis = world(
         top(passing("/a", to("*", "x")), passing("/b", to("c", "x"))),
         http_route("d", passing("/d"), parents=[below("far", "x")]),

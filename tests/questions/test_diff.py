@@ -46,15 +46,11 @@ def known_but_for(*gaps: Gap) -> Snapshot:
 
 
 def one_applies(refusal: RefusedOn = "there") -> PolicyKindProfile:
-    """A direct kind of which a target takes one policy."""
     return color_kind(same_level="one-applies", refusal=refusal)
 
 
 class TestChanges:
-    """Whether anything follows from what differs."""
-
     def test_not_from_objects_alone(self) -> None:
-        """A ConfigMap is created, and an unused Service is deleted."""
         more = build.resource("ConfigMap", "c", group="")
         found = between(WORLD, [*WORLD[:-1], more])
         assert (found.created, found.deleted) == ((more.ref,), (WORLD[-1].ref,))
@@ -70,14 +66,12 @@ class TestChanges:
         ],
     )
     def test_from_each_part(self, more: Resource, part: str) -> None:
-        """Something is created."""
         found = between(WORLD, [*WORLD, more], DIRECT)
         assert getattr(found, part)
         assert found.changes
         assert between([*WORLD, more], WORLD, DIRECT).changes
 
     def test_from_problems(self) -> None:
-        """A file is no longer what it was, or is so again."""
         broken = Diagnostic("yaml", "error", "not YAML")
         one = build.snapshot(*WORLD)
         other = replace(one, diagnostics=(broken,))
@@ -90,15 +84,11 @@ class TestChanges:
 
 
 class TestConcernedPolicies:
-    """Of which policies it is told what has become of them."""
-
     def test_not_those_elsewhere(self) -> None:
-        """They meet none that differs."""
         found = without([*WORLD, color("p", S, a=1), color("q", T, a=1)], ref("p"), profiles=[DIRECT])
         assert enforcement(found) == {"p": ("Enforced", None, [])}
 
     def test_one_that_was_refused(self) -> None:
-        """The older one is deleted, and the newer one takes its place."""
         world = [*WORLD, color("older", S, age=1, a=1), color("newer", S, age=2, a=2)]
         assert enforcement(without(world, ref("older"), profiles=[one_applies()])) == {
             "newer": ("Conflicted", "Enforced", []),
@@ -109,7 +99,6 @@ class TestConcernedPolicies:
         }
 
     def test_one_that_was_refused_on_all_its_targets(self) -> None:
-        """Because of one of them; without the holder of that it has all of them."""
         both = build.route(rules=[build.rule(build.backend("s"), build.backend("t"))])
         world = [*WORLD[:3], both, *WORLD[4:], color("older", S, age=1, a=1), color("newer", S, T, age=2, a=2)]
         found = without(world, ref("older"), profiles=[one_applies("everywhere")])
@@ -132,7 +121,6 @@ class TestConcernedPolicies:
         }
 
     def test_those_that_share_an_entry_which_one_section_alone_may_have(self) -> None:
-        """They meet on no path: each is on a listener of its own."""
         profile = PolicyKindProfile(
             COLOR, "direct", "profile", effective_targets=(LISTENER,), exclusive_field="tls.certificateRefs"
         )
@@ -153,14 +141,10 @@ class TestConcernedPolicies:
 
 
 class TestUnseen:
-    """What could not be read in either state, and might be concerned."""
-
     def test_nothing_in_a_complete_world(self) -> None:
-        """Everything was read."""
         assert between([*WORLD, color("p", S, a=1)], WORLD, DIRECT, complete=True).unseen == ()
 
     def test_a_gap_in_either_state(self) -> None:
-        """Told once."""
         one, other = known_but_for(), known_but_for(Gap("TLSRoute", "", "forbidden"))
         for before, after in ((one, other), (other, one)):
             (unseen,) = diff(compare(before, after)).unseen
@@ -170,13 +154,11 @@ class TestUnseen:
         ("mentions", "there", "told"), [(None, "b", 2), (frozenset({"x"}), "b", 0), (None, "a", 0)], ids=str
     )
     def test_a_gap_in_both_states(self, mentions: frozenset[str] | None, there: str, told: int) -> None:
-        """What was not read may differ, if it is not the same, nor known to mention the same."""
         gap = Gap("TLSRoute", "", "forbidden", Origin("a"), mentions=mentions)
         other = known_but_for(replace(gap, origin=Origin(there)))
         assert len(diff(compare(known_but_for(gap), other)).unseen) == told
 
     def test_a_gap_that_mentions_what_is_changed(self) -> None:
-        """And one that does not."""
         for name, expected in (("s", ["TLSRoute"]), ("x", [])):
             analysis = analyze(known_but_for(Gap("TLSRoute", "", "not YAML", mentions=frozenset({name}))))
             deleted = what_if(analysis, deleted=[build.ref("Service", "s", group="")])
@@ -192,34 +174,28 @@ class TestUnseen:
             assert [(thing.reason, thing.is_there) for thing in found.unseen] == [("patched", True)] * expected
 
     def test_a_target_that_was_not_read(self) -> None:
-        """Of a policy that is created or deleted."""
         policy = color("p", build.target("far", "TLSRoute"), a=1)
         for found in (between(WORLD, [*WORLD, policy], DIRECT), between([*WORLD, policy], WORLD, DIRECT)):
             assert [unseen.what for unseen in found.unseen] == ["TLSRoute default/far"]
 
     def test_the_parent_of_a_route_that_is_changed(self) -> None:
-        """Nor what may be said of other routes."""
         route, other = build.route("more", parents=[build.parent("far", namespace="far")]), build.route("other")
         found = between(WORLD, [*WORLD, route, other])
         assert [unseen.what for unseen in found.unseen] == ["Gateway far/far"]
 
     def test_another_parent_of_a_route_that_loses_one(self) -> None:
-        """Whether anything is left to the route is not known then."""
         route = build.route("both", parents=[build.parent(), build.parent("far", namespace="far")])
         found = between([*WORLD, route], [one for one in [*WORLD, route] if one.ref.kind != "Gateway"])
         assert [unseen.what for unseen in found.unseen] == ["Gateway far/far"]
         assert route.ref not in found.cut_off
 
     def test_another_target_of_a_policy_that_loses_one(self) -> None:
-        """Nor whether that policy has an effect yet."""
         policy = color("p", S, build.target("far", "TLSRoute"), a=1)
         found = between([*WORLD, policy], [one for one in [*WORLD, policy] if one.ref.name != "s"], DIRECT)
         assert [unseen.what for unseen in found.unseen] == ["TLSRoute default/far"]
 
 
 class TestApplied:
-    """What becomes of a state when something is applied."""
-
     def test_a_policy_is_written_otherwise(self) -> None:
         """It keeps its age, so that it is the older one still."""
         older, newer = color("older", S, age=1, a=1), color("newer", S, age=2, a=2)
@@ -229,7 +205,6 @@ class TestApplied:
         assert (found.updated, found.enforcement) == ((ref("older"),), ())
 
     def test_what_could_not_be_read_of_it(self) -> None:
-        """Is told."""
         unread = build.snapshot(gaps=[Gap("", "", "no such file")])
         found = diff(what_if(analyze(build.snapshot(*WORLD)), unread=unread))
         assert [(unseen.what, unseen.reason) for unseen in found.unseen] == [("objects of any kind", "no such file")]
@@ -237,7 +212,6 @@ class TestApplied:
 
 
 def test_a_policy_whose_attachment_is_not_computed() -> None:
-    """What changes with it is not known."""
     group = "security.istio.io"
     before, after = (
         build.snapshot(build.resource("PeerAuthentication", "strict", {"mtls": {"mode": mode}}, group=group))
@@ -289,7 +263,6 @@ def rules(found: ProblemChanges) -> list[list[tuple[str, str]]]:
 
 
 def test_none() -> None:
-    """A setting is another one."""
     assert rules(between([*SERVED, color("p", S, a=1)], [*SERVED, color("p", S, a=2)], PROFILE).problems) == [
         [],
         [],
@@ -298,7 +271,6 @@ def test_none() -> None:
 
 
 def test_a_backend_that_is_deleted() -> None:
-    """The route that refers to it has a problem then; the other way round it is mended."""
     introduced, fixed, unchanged = rules(between(SERVED, REST).problems)
     assert introduced
     assert {subject for _, subject in introduced} == {"HTTPRoute default/r"}
@@ -307,7 +279,6 @@ def test_a_backend_that_is_deleted() -> None:
 
 
 def test_a_policy_whose_target_is_not_there() -> None:
-    """It comes and goes with the policy, or stays if the policy is only written otherwise."""
     policy, other = color("p", GHOST, a=1), color("p", GHOST, a=2)
     introduced, fixed, unchanged = rules(between(SERVED, [*SERVED, policy], PROFILE).problems)
     assert {subject for _, subject in introduced} == {"ColorPolicy default/p"}
@@ -317,13 +288,11 @@ def test_a_policy_whose_target_is_not_there() -> None:
 
 
 def test_what_is_wrong_with_others_as_before_is_not_told() -> None:
-    """Only with what is changed."""
     policy = color("p", GHOST, a=1)
     assert rules(between([*SERVED, policy], [*SERVED, policy, build.service("t")], PROFILE).problems) == [[], [], []]
 
 
 def test_what_can_have_no_problem_with_others_is_not_read() -> None:
-    """A ConfigMap refers to nothing that is known of, and a policy may refer to anything."""
     own = [build.resource("ConfigMap", f"c{number}") for number in range(3)]
     policies = [color(f"p{number}", S, a=1) for number in range(3)]
     recording = RecordingWorld(Loaded([*SERVED, *own, *policies]))
@@ -334,7 +303,6 @@ def test_what_can_have_no_problem_with_others_is_not_read() -> None:
 
 
 def test_a_problem_that_stands_on_another_line_is_the_same() -> None:
-    """Nor does it matter where it is."""
     here = Diagnostic("yaml", "warning", "odd", None, origin=Origin("a.yaml", 1))
     there = replace(here, origin=Origin("b.yaml", 7))
     states = [replace(build.snapshot(*SERVED), diagnostics=(found,)) for found in (here, there)]
@@ -342,7 +310,6 @@ def test_a_problem_that_stands_on_another_line_is_the_same() -> None:
 
 
 def test_what_reading_an_object_has_shown() -> None:
-    """It is the object's, and told where that is changed."""
     found = Diagnostic("odd", "warning", "odd", SERVICE.ref)
     before = replace(build.snapshot(*SERVED), diagnostics=(found,))
     after = replace(build.snapshot(*REST, build.service("s", 1)), diagnostics=(found,))
@@ -352,7 +319,6 @@ def test_what_reading_an_object_has_shown() -> None:
 
 
 def test_the_worst_first() -> None:
-    """Errors, warnings, then remarks; then by name."""
     severities: tuple[Severity, ...] = ("info", "error", "warning")
     found = tuple(Diagnostic("r", severity, severity, None) for severity in severities)
     after = replace(build.snapshot(*SERVED), diagnostics=found)
@@ -361,7 +327,6 @@ def test_the_worst_first() -> None:
 
 
 def test_a_definition_that_forbids_what_was_allowed() -> None:
-    """Every object of the kind has a problem then."""
     schema: Json = {
         "type": "object",
         "properties": {"spec": {"type": "object", "properties": {"a": {"type": "string"}}}},
@@ -381,14 +346,12 @@ OTHER = build.gateway_class("other")
 
 
 def test_another_class_takes_no_gateway_with_it() -> None:
-    """It is none of theirs."""
     world = analyze(build.snapshot(build.gateway_class(), OTHER, build.gateway("g"), complete=True))
     assert diff(what_if(world, deleted=[OTHER.ref])).without_class == ()
     assert not blast_radius(world, OTHER.ref).changes
 
 
 def test_every_gateway_of_a_class_is_left_without_one() -> None:
-    """Which is a change, whatever policies there are."""
     difference = diff(what_if(TWO_GATEWAYS, deleted=[CLASS]))
     assert difference.without_class == (build.ref("Gateway", "g"), build.ref("Gateway", "h"))
     assert difference.changes
@@ -401,6 +364,5 @@ def test_every_gateway_of_a_class_is_left_without_one() -> None:
 
 
 def test_a_gateway_that_comes_when_the_class_goes_has_lost_none() -> None:
-    """It never had one."""
     late = what_if(TWO_GATEWAYS, deleted=[CLASS], applied=[build.gateway("late")])
     assert build.ref("Gateway", "late") not in diff(late).without_class

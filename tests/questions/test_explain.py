@@ -26,18 +26,14 @@ LABEL = "gateway.networking.k8s.io/policy"
 
 
 def analysis(*resources: Resource, profiles: Iterable[PolicyKindProfile] = ()) -> Analysis:
-    """The analysis of some objects."""
     return analyze(build.snapshot(*resources), profiles=profiles)
 
 
 def asked(type_name: str, *resources: Resource, profiles: Iterable[PolicyKindProfile] = ()) -> Explanation:
-    """The answer about a kind, among some objects."""
     return explain(analysis(*resources, profiles=profiles), type_name)
 
 
 class TestMeant:
-    """Which kind is meant by a name."""
-
     @pytest.mark.parametrize(
         ("type_name", "hint"),
         [
@@ -48,20 +44,17 @@ class TestMeant:
         ],
     )
     def test_no_such_kind(self, type_name: str, hint: str) -> None:
-        """Is not found, with the nearest names of all that is known."""
         with pytest.raises(NotFoundError, match=f'there is no policy kind "{type_name}"') as missing:
             asked(type_name, build.policy("p", build.target("g")))
         assert missing.value.hint.startswith(hint)
 
     @pytest.mark.parametrize("type_name", ["httproute", "ns", "widget"])
     def test_a_kind_that_is_no_policy(self, type_name: str) -> None:
-        """Is said to be none, whether it is built in or defined."""
         with pytest.raises(NotFoundError, match="is not a policy kind") as missing:
             asked(type_name, build.crd("Widget"), build.route())
         assert "a profile can say that it is one" in missing.value.hint
 
     def test_several_kinds_of_one_name(self) -> None:
-        """Are all named; with its group each of them can be asked about."""
         both = [build.policy("p", build.target("g"), group=group) for group in ("b.com", "a.com")]
         with pytest.raises(UsageError, match='"colorpolicies" names several policy kinds') as ambiguous:
             asked("colorpolicies", *both)
@@ -70,19 +63,16 @@ class TestMeant:
         assert asked("colorpolicy.v1alpha1.b.com", *both).profile.group_kind.group == "b.com"
 
     def test_several_built_in_kinds_of_one_name(self) -> None:
-        """Where the input has none of them, every group's counts."""
         with pytest.raises(UsageError, match='"BackendTLSPolicy" names several policy kinds') as ambiguous:
             asked("BackendTLSPolicy")
         assert "backendtlspolicy.gateway.networking.k8s.io" in ambiguous.value.hint
 
     def test_a_kind_that_occurs_comes_first(self) -> None:
-        """Before one of the same name that only a profile knows."""
         own = PolicyKindProfile(GroupKind("other.com", "ColorPolicy"), "direct", "profile")
         assert asked("colorpolicy", build.policy("p", build.target("g")), profiles=[own]).profile.group_kind == COLOR
         assert asked("colorpolicy", profiles=[own]).profile == own
 
     def test_a_defined_kind_needs_no_objects(self) -> None:
-        """Its definition has its names, and is where it is known from."""
         definition = build.crd("ColorPolicy", labels={LABEL: "direct"})
         found = asked("colorpolicys", definition)
         assert (found.profile.known_by, found.origin, found.policies) == ("label", definition.origin, 0)
@@ -90,7 +80,6 @@ class TestMeant:
 
     @pytest.mark.parametrize("type_name", ["xbackendtrafficpolicy", "xbtrafficpolicy", "XBackendTrafficPolicies"])
     def test_a_built_in_profile_needs_no_input(self, type_name: str) -> None:
-        """By any name that the API gives to its kind."""
         found = asked(type_name)
         assert str(found.profile.group_kind) == "XBackendTrafficPolicy.gateway.networking.x-k8s.io"
         assert found.origin is not None
@@ -99,10 +88,7 @@ class TestMeant:
 
 
 class TestTargets:
-    """What policies in the input name."""
-
     def test_of_policies_without_references(self) -> None:
-        """Nothing."""
         found = asked("colorpolicy", build.crd("ColorPolicy", labels={LABEL: "true"}), build.policy("p", color="red"))
         assert (found.policies, found.targets) == (1, ())
 
@@ -126,7 +112,6 @@ class TestTargets:
         ]
 
     def test_rules_whose_filters_name_policies(self) -> None:
-        """Of the kinds of routes whose filters may; a kind that filters do not name has none."""
         named = PolicyKindProfile(COLOR, "inherited", "profile", filter_routes=frozenset({HTTP_ROUTE}))
         rules = [build.rule(filters=[build.names("p")])]
         routes = [build.route("r", kind=kind, rules=rules) for kind in ("HTTPRoute", "GRPCRoute")]
@@ -138,10 +123,7 @@ class TestTargets:
 
 
 class TestBasis:
-    """Where a choice is from."""
-
     def test_of_a_profile(self) -> None:
-        """What it says, and what it does not."""
         found = asked("retrypolicy", profiles=[everything(Origin("f.yaml", 3))])
         assert found.origin == Origin("f.yaml", 3)
         assert found.basis("policy_class") == "profile"
@@ -150,7 +132,6 @@ class TestBasis:
         assert found.basis("map_fields", "whole_fields") == "profile"
 
     def test_of_a_profile_that_leaves_the_strategy_open(self) -> None:
-        """It is assumed."""
         own = PolicyKindProfile(COLOR, "inherited", "profile", assumed=("merge strategy",))
         found = asked("colorpolicy", profiles=[own])
         assert (found.basis("strategy"), found.basis("same_level", "strategy"), found.basis("same_level")) == (
@@ -168,20 +149,17 @@ class TestBasis:
         assert (true.basis("policy_class"), true.basis("stanzas")) == ("assumed", "default")
 
     def test_of_a_shape(self) -> None:
-        """All of it is a guess; it is known from one of its policies."""
         policy = build.policy("p", build.target("g"))
         found = asked("colorpolicy", policy)
         assert (found.basis("policy_class"), found.origin) == ("assumed", policy.origin)
         assert found.basis("declared_targets") == "default"
 
     def test_of_a_class_that_nobody_doubts(self) -> None:
-        """A shape alone never says it, so this is for whoever makes profiles of their own."""
         own = PolicyKindProfile(COLOR, "inherited", "shape")
         assert asked("colorpolicy", profiles=[own]).basis("policy_class") == "shape"
         assert asked("colorpolicy", profiles=[own]).origin is None
 
 
 def test_what_could_not_be_read_is_part_of_the_answer() -> None:
-    """Each gap once: its definition, or another policy, may be there."""
     snapshot = build.snapshot(build.policy("p", build.target("g")), gaps=[Gap("", "", "broken")] * 2)
     assert [thing.reason for thing in explain(analyze(snapshot), "colorpolicy").unseen] == ["broken"]

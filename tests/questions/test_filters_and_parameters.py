@@ -60,7 +60,6 @@ SECRET: Final = resource("Secret", "key", group="")
 
 
 def filtered(name: str, kind: str = "HTTPRouteFilter", group: str = ENVOY) -> dict[str, Json]:
-    """A filter that names an object."""
     return names(name, kind, group)
 
 
@@ -87,15 +86,12 @@ def in_force(analysis: Analysis, subject: NodeRef, kind: str) -> list[tuple[str,
 
 
 class TestFiltersOfRules:
-    """What a filter of a rule names takes effect at that rule."""
-
     WORLD: Final = asked(
         CLOSED, route(rules=[rule(backend(), name="a", filters=[filtered("closed")]), rule(backend())])
     )
     SET: Final = ("directResponse.statusCode", 503, "closed", ["a"])
 
     def test_at_that_rule_alone(self) -> None:
-        """With the route, and with the rule; not with another rule."""
         assert in_force(self.WORLD, ROUTE, "HTTPRouteFilter") == [self.SET]
         assert in_force(self.WORLD, node("HTTPRoute", "r", "a"), "HTTPRouteFilter") == [self.SET]
         assert in_force(self.WORLD, node("HTTPRoute", "r", "rule[1]"), "HTTPRouteFilter") == []
@@ -108,20 +104,17 @@ class TestFiltersOfRules:
         assert in_force(self.WORLD, node("Gateway", "g"), "HTTPRouteFilter") == []
 
     def test_it_is_no_policy(self) -> None:
-        """It is not counted as one."""
         assert self.WORLD.policies == ()
         assert CLOSED.ref in self.WORLD.attachments
 
     @pytest.mark.parametrize("kind", ["SnippetsFilter", "AuthenticationFilter"])
     def test_of_grpc_routes(self, kind: str) -> None:
-        """Of the kinds that may name one."""
         found = resource(kind, "f", {"type": "Basic"}, group=NGINX)
         grpc = route(kind="GRPCRoute", rules=[rule(backend(), filters=[filtered("f", kind, NGINX)])])
         analysis = asked(gateway_class("public", "gateway.nginx.org/nginx-gateway-controller"), found, grpc)
         assert in_force(analysis, node("GRPCRoute", "r"), kind) == [("type", "Basic", "f", ["rule[0]"])]
 
     def test_one_that_lacks_what_it_needs(self) -> None:
-        """The rule answers requests with an error."""
         analysis = asked(KEY, route(rules=[rule(backend(), filters=[filtered("key")])]))
         (attachment,) = analysis.attachments[KEY.ref]
         missing = "Secret default/key, which spec.credentialInjection.credential.valueRef names, does not exist"
@@ -129,7 +122,6 @@ class TestFiltersOfRules:
         assert (attachment.state, attachment.message) == ("policy invalid", f"{missing}; {answered}")
 
     def test_one_that_nothing_names(self) -> None:
-        """It has no effect; in a world of which not all is known, nobody can say."""
         assert asked(CLOSED).enforcement(CLOSED.ref).state == "NoEffect"
         assert analyze(snapshot(CLASS, CLOSED)).enforcement(CLOSED.ref).state == "Unknown"
 
@@ -141,7 +133,6 @@ class TestFiltersOfBackends:
     OTHER: Final = rule(backend(), name="other")
 
     def test_for_that_backend_of_that_rule(self) -> None:
-        """And of what it says, what counts there."""
         analysis = asked(KEY, SECRET, route(rules=[self.ONE, self.OTHER]))
         expected = [
             ("credentialInjection.header", "X-Key", "key", ["8080"]),
@@ -163,7 +154,6 @@ class TestFiltersOfBackends:
         ]
 
     def test_several_rules_with_filters_of_their_own(self) -> None:
-        """Each of its own."""
         second = resource("HTTPRouteFilter", "second", KEY.raw["spec"], group=ENVOY)
         rules = [self.ONE, rule(backend(filters=[filtered("second")]), name="other")]
         analysis = asked(KEY, second, SECRET, route(rules=rules))
@@ -177,7 +167,6 @@ class TestFiltersOfBackends:
             assert ways == [["", section]]
 
     def test_where_the_kind_takes_none(self) -> None:
-        """It is refused."""
         kind = "AuthenticationFilter"
         found = resource(kind, "f", {"type": "Basic"}, group=NGINX)
         there = route(rules=[rule(backend(filters=[filtered("f", kind, NGINX)]))])
@@ -185,7 +174,6 @@ class TestFiltersOfBackends:
         assert [each.state for each in analysis.attachments[found.ref]] == ["filter unsupported"]
 
     def test_of_a_rule_that_leads_to_routes(self) -> None:
-        """What it changes there is not computed."""
         magic = PolicyKindProfile(
             GroupKind("example.com", "Magic"),
             "direct",
@@ -226,11 +214,9 @@ class TestParameters:
     WIDE: Final = parameters("wide", concurrency=2, logging={"level": {"default": "warn"}})
 
     def found(self, own: Resource, wide: Resource, subject: NodeRef = ROUTE) -> list[tuple[str, Any, str, list[str]]]:
-        """What is in force."""
         return in_force(asked(self.CLASS, self.GATEWAY, own, wide, route()), subject, "EnvoyProxy")
 
     def test_those_of_the_gateway_replace_those_of_its_class(self) -> None:
-        """For the Gateway and for what is behind it."""
         for subject in (ROUTE, node("Gateway", "g"), node("Service", "s", group="")):
             assert self.found(parameters("own", concurrency=8), self.WIDE, subject) == [
                 ("concurrency", 8, "own", ["g"])
@@ -238,7 +224,6 @@ class TestParameters:
 
     @pytest.mark.parametrize("chooser", ["own", "wide"])
     def test_they_merge_as_the_nearest_of_them_says(self, chooser: str) -> None:
-        """Those of the class may say it for the Gateway's."""
         said: dict[str, dict[str, Json]] = {chooser: {"mergeType": "JSONMerge"}}
         own = parameters("own", concurrency=8, **said.get("own", {}))
         wide = parameters("wide", concurrency=2, dynamicModules=[], **said.get("wide", {}))
@@ -249,20 +234,17 @@ class TestParameters:
         assert sorted(self.found(own, wide)) == expected
 
     def test_the_gateways_own_choice_counts_before_that_of_its_class(self) -> None:
-        """Whatever the class says."""
         own = parameters("own", concurrency=8, mergeType="Replace")
         wide = parameters("wide", dynamicModules=[], mergeType="JSONMerge")
         assert self.found(own, wide) == [("concurrency", 8, "own", ["g"])]
 
     def test_those_of_another_namespace_are_not_meant(self) -> None:
-        """A Gateway's are in its own, a class says where."""
         strange = resource("EnvoyProxy", "own", {"concurrency": 1}, group=ENVOY, namespace="other")
         assert asked(self.CLASS, self.GATEWAY, strange).attachments[strange.ref] == ()
         own = parameters("own")
         assert asked(gateway_class(parametersRef=refers("own")), own).attachments[own.ref] == ()
 
     def test_what_names_them_may_not_have_been_read(self) -> None:
-        """Then nothing is known of them."""
         analysis = analyze(snapshot(self.WIDE))
         assert analysis.enforcement(self.WIDE.ref).state == "Unknown"
         assert [each.message for each in analysis.attachments[self.WIDE.ref]] == [
@@ -277,7 +259,6 @@ class TestParameters:
         assert asked(self.WIDE).enforcement(self.WIDE.ref).state == "NoEffect"
 
     def test_a_difference_is_one_at_the_gateway(self) -> None:
-        """As of policies; and so is what comes of deleting one."""
         before = asked(self.CLASS, self.GATEWAY, parameters("own", concurrency=8), self.WIDE, route())
         effects = diff(what_if(before, applied=[parameters("own", concurrency=9)])).effects
         changed = [(field.field, each.node) for effect in effects for field in effect.fields for each in effect.objects]
@@ -285,7 +266,6 @@ class TestParameters:
         assert [effect.policy_kind for effect in blast_radius(before, self.WIDE.ref).difference.effects] == []
 
     def test_those_of_nginx_merge_field_by_field(self) -> None:
-        """The Gateway's over those of its class."""
         own, wide = (
             resource("NginxProxy", name, {"ipFamily": family, **more}, group=NGINX)
             for name, family, more in (("own", "ipv4", {}), ("wide", "dual", {"serverTokens": "off"}))
@@ -304,8 +284,6 @@ class TestParameters:
 
 
 class TestWhyNot:
-    """A filter has no effect on requests of other rules, nor on those for other backends."""
-
     RULES: Final = (rule(backend(), name="a", filters=[filtered("closed")]), TestFiltersOfBackends.ONE, rule(name="c"))
     WORLD: Final = asked(CLOSED, KEY, SECRET, route(rules=RULES))
 
@@ -317,7 +295,6 @@ class TestWhyNot:
         ],
     )
     def test_of_another_rule(self, found: Resource, rule_of_route: str, message: str) -> None:
-        """Where it does have one is said."""
         answer = why_not(self.WORLD, found.ref, node("HTTPRoute", "r", rule_of_route))
         obj, backend = str(ROUTE.object), "port 8080 of Service default/s"
         assert answer.reasons[0].message == message.format(obj, obj, backend=backend)
@@ -360,7 +337,6 @@ class TestTraffic:
         return found
 
     def test_one_that_answers_with_an_error(self) -> None:
-        """It does so with its status; the other way round, requests are answered again."""
         before = asked(self.OPEN, self.THERE)
         assert self.lost(before, CLOSED) == [("a", "HTTPRouteFilter default/closed answers them", 503)]
         gained = diff(what_if(asked(CLOSED, self.THERE), applied=[self.OPEN])).traffic.gained
@@ -369,7 +345,6 @@ class TestTraffic:
         assert "rule a: all of its requests get 503: HTTPRouteFilter default/closed answers them" in text
 
     def test_one_that_answers_with_anything_else(self) -> None:
-        """Nothing fails; what differs is a setting."""
         page = resource("HTTPRouteFilter", "closed", {"directResponse": {"statusCode": 200}}, group=ENVOY)
         before = asked(self.OPEN, self.THERE)
         assert self.lost(before, page) == []
@@ -378,35 +353,29 @@ class TestTraffic:
         ]
 
     def test_one_that_is_deleted(self) -> None:
-        """Requests get an error response."""
         message = "HTTPRouteFilter default/closed does not exist"
         assert self.lost(asked(self.OPEN, self.THERE), deleted=[self.OPEN.ref]) == [("a", message, 0)]
 
     def test_one_of_a_backend(self) -> None:
-        """It answers nothing."""
         there = route(rules=[rule(backend(filters=[filtered("closed")]))])
         assert self.lost(asked(self.OPEN, there), CLOSED) == []
 
     def test_a_backend_with_a_filter_that_is_deleted(self) -> None:
-        """The filter still names it: its target is the same."""
         there = route(rules=[rule(backend(filters=[filtered("closed")]))])
         changed = what_if(asked(self.OPEN, there), deleted=[service("s").ref])
         assert diff(changed).attachments == ()
 
     def test_one_of_a_backend_where_nothing_of_it_counts(self) -> None:
-        """No other policy is to blame."""
         there = route(rules=[rule(backend(filters=[filtered("closed")]))])
         text = shown(blast_radius(asked(CLOSED, there), CLOSED.ref), "tree")
         assert "No effect\n  nothing that it sets counts on Service default/s, port 8080" in text
         assert "others set" not in text
 
     def test_one_of_another_controller(self) -> None:
-        """What it would answer does not count."""
         elsewhere = gateway_class("public", "example.com/gateway")
         assert self.lost(asked(self.OPEN, self.THERE, elsewhere), CLOSED) == []
 
     def test_a_policy_that_a_filter_names(self) -> None:
-        """What comes of a missing one is up to the implementation."""
         kind, group = "TrafficPolicy", "gateway.kgateway.dev"
         limits = resource(kind, "limits", {"timeouts": {"request": "1s"}}, group=group)
         there = route(rules=[rule(backend(), filters=[filtered("limits", kind, group)])])
@@ -414,14 +383,11 @@ class TestTraffic:
         assert self.lost(before, deleted=[limits.ref]) == []
 
     def test_the_backends_behind_one_that_lets_requests_through(self) -> None:
-        """They count as those of any other rule."""
         before = asked(self.OPEN, self.THERE)
         assert [section for section, _, _ in self.lost(before, deleted=[service("s").ref])] == ["a"]
 
 
 class TestLists:
-    """Filters and parameters have lists of their own, and are in no list of policies."""
-
     RESPONSE: Final = resource("DirectResponse", "d", {"status": 503}, group="gateway.kgateway.dev")
     WORLD: Final = asked(
         CLOSED,
@@ -443,11 +409,9 @@ class TestLists:
         ],
     )
     def test_by_type(self, word: str, expected: list[str]) -> None:
-        """What they are, or one of their kinds."""
         assert [row.ref.name for row in list_type(self.WORLD, word, Selection()).rows] == expected
 
     def test_kinds(self) -> None:
-        """They are no policy kinds; what each of them is, is explained all the same."""
         assert list_type(self.WORLD, "policykinds", Selection()).rows == ()
         kinds = ("httproutefilter", "envoyproxy", "gatewayparameters.gateway.kgateway.dev")
         words = [explanation_headline(explain(self.WORLD, kind)).partition(" is a kind of ")[2] for kind in kinds]
@@ -466,13 +430,11 @@ class TestLists:
         ]
 
     def test_objects(self) -> None:
-        """Policies alone are counted with them."""
         (row,) = list_type(self.WORLD, "httproutes", Selection()).rows
         assert isinstance(row, RouteRow)
         assert row.listed.policies == ()
 
     def test_status(self) -> None:
-        """Without a type, also of those on which controllers report as on policies."""
         assert [str(each.resource.ref) for each in status(self.WORLD, "", Selection()).items] == [
             "DirectResponse default/d"
         ]
@@ -483,7 +445,6 @@ class TestLists:
         [("closed", "HTTPRouteFilter", "change the routes instead"), ("own", "EnvoyProxy", "change these instead")],
     )
     def test_they_cannot_be_given_another_target(self, name: str, kind: str, hint: str) -> None:
-        """They name none."""
         with pytest.raises(UsageError) as refused:
             retargeted(self.WORLD, ref(kind, name, group=ENVOY), ROUTE.object, "")
         assert refused.value.hint == hint

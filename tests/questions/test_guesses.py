@@ -50,21 +50,16 @@ def world(above: Mapping[str, Json], below: Mapping[str, Json], *more: Resource)
 
 
 def labelled(value: str) -> Resource:
-    """A definition with the label of policy kinds."""
     return build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": value})
 
 
 @pytest.fixture(name="disjoint")
 def fixture_disjoint() -> Analysis:
-    """The two policies have no field in common."""
     return world({"one": 1}, {"two": 2})
 
 
 class TestUndecided:
-    """Every answer says it."""
-
     def test_of_an_object(self, disjoint: Analysis) -> None:
-        """Its settings are there, none of them certain; where the policy is alone, it is."""
         (group,) = describe(disjoint, ROUTE).in_force
         assert [(setting.field, setting.certain) for setting in group.settings] == [("one", False), ("two", False)]
         assert (group.policies, group.undecided, group.combination.doubts) == ((A, B), (A, B), ("combination unknown",))
@@ -76,7 +71,6 @@ class TestUndecided:
         )
 
     def test_of_a_policy(self, disjoint: Analysis) -> None:
-        """Its fields are in effect where it is alone, and perhaps elsewhere."""
         answer = describe_policy(disjoint, A)
         (field,) = answer.fields
         assert (len(field.effective_on), len(field.undecided_on)) == (1, 1)
@@ -84,7 +78,6 @@ class TestUndecided:
         assert answer.doubts == ("combination unknown",)
 
     def test_of_the_reason_in_a_list(self, disjoint: Analysis) -> None:
-        """It names the policy with which it is not known how to combine."""
         rows: Any = list_type(disjoint, "policies", Selection()).rows
         assert {row.ref: row.reason for row in rows} == {
             A: "it and ColorPolicy default/b set different fields, and how ColorPolicies combine is not known",
@@ -92,7 +85,6 @@ class TestUndecided:
         }
 
     def test_of_lists(self, disjoint: Analysis) -> None:
-        """What is certain is counted apart from what is not."""
         routes: Any = list_type(disjoint, "routes", Selection()).rows
         assert {row.ref.name: (row.listed.policies, row.listed.undecided_policies) for row in routes} == {
             "other": ((A,), ()),
@@ -103,7 +95,6 @@ class TestUndecided:
         assert [len(row.affected) for row in policies] == [4, 2]
 
     def test_of_a_deletion(self, disjoint: Analysis) -> None:
-        """What may be lost is lost; what may not have been in force becomes certain."""
         changes = diff(what_if(disjoint, deleted=[B])).effects
         found = [(field.field, field.sort, field.before, field.after) for change in changes for field in change.fields]
         (one, one_sort, before, after), (two, two_sort, gone, nothing) = found
@@ -118,7 +109,6 @@ class TestUndecided:
         assert all(field.before and field.before.certain for change in created for field in change.fields)
 
     def test_of_a_new_policy(self) -> None:
-        """What was certain and is no more may be lost."""
         analysis = world({"one": 1}, {"one": 1})
         more = build.resource("ColorPolicy", "b", {"targetRef": ON_ROUTE, "two": 2}, group="example.com", age=2)
         (change,) = diff(what_if(analysis, applied=[more])).effects
@@ -142,13 +132,11 @@ class TestUndecided:
         assert [reason.rule for reason in both.reasons] == ["combination-unknown"]
 
     def test_of_several_others(self) -> None:
-        """All of them are named."""
         third = build.policy("c", ON_ROUTE, age=3, three=3)
         (reason,) = why_not(world({"one": 1}, {"two": 2}, third), A, ROUTE).reasons
         assert reason.message.startswith("ColorPolicy default/b and ColorPolicy default/c set other fields")
 
     def test_of_reports(self) -> None:
-        """A second direct policy on one target is not known to be refused."""
         second = build.policy("c", ON_ROUTE, age=3, three=3)
         for third, state in ((second, "Unknown"), (build.policy("c", ON_ROUTE, age=3, two=3), "Conflicted")):
             analysis = world({"one": 1}, {"two": 2}, third, labelled("direct"))
@@ -158,8 +146,6 @@ class TestUndecided:
 
 
 class TestAssumed:
-    """What of a kind matters for the answer, and nobody says."""
-
     EVERYTHING: Final = ("being a policy", "class", "merge strategy")
 
     @pytest.mark.parametrize(
@@ -171,7 +157,6 @@ class TestAssumed:
         ],
     )
     def test_by_each_answer(self, definition: tuple[Resource, ...], assumed: tuple[str, ...]) -> None:
-        """Where two policies meet that have a field in common."""
         analysis = world({"one": 1}, {"one": 2}, *definition)
         assert [group.combination.assumed for group in describe(analysis, ROUTE).in_force] == [assumed]
         assert describe_policy(analysis, B).assumed == assumed
@@ -184,21 +169,18 @@ class TestAssumed:
         assert {found.assumed for found in report.items if found.policy} == {assumed}
 
     def test_where_none_meets_another_one(self) -> None:
-        """How they combine does not matter."""
         analysis = world({"one": 1}, {"one": 2})
         assert [group.combination.assumed for group in describe(analysis, OTHER).in_force] == [
             ("being a policy", "class")
         ]
 
     def test_where_they_say_it_themselves(self) -> None:
-        """Then it is not assumed."""
         analysis = world({"defaults": {"one": 1}}, {"defaults": {"one": 2}})
         assert describe_policy(analysis, B).assumed == ("being a policy", "class")
         policies: Any = list_type(analysis, "policies", Selection()).rows
         assert [stanza.assumed for row in policies for stanza in row.stanzas] == [False, False]
 
     def test_a_class_that_the_label_says_and_the_policies_belie(self) -> None:
-        """One on a Gateway may well change what its routes do."""
         analysis = world({"one": 1}, {"one": 2}, labelled("Direct"))
         assert describe_policy(analysis, A).assumed == ("class",)
         (above,) = describe(analysis, OTHER).not_applying

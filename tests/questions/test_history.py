@@ -31,7 +31,6 @@ def state(*policies: Resource, route: Resource | None = TWO_RULES) -> Analysis:
 
 
 def versions(*analyses: Analysis | None, first: bool = True) -> Iterator[Version]:
-    """States, newest first, the newest not committed."""
     for place, analysis in enumerate(analyses):
         commit = Commit(id=str(place), author="a", when="", subject="") if place else None
         last = place == len(analyses) - 1
@@ -39,7 +38,6 @@ def versions(*analyses: Analysis | None, first: bool = True) -> Iterator[Version
 
 
 def on_line_7(origin: Origin, field: FieldPath, value: Json) -> int:
-    """Where everything is."""
     del origin, field, value
     return 7
 
@@ -50,7 +48,6 @@ def asked(
     wanted: Callable[[GroupKind, str], bool] = lambda kind, field: field != kind.kind,
     subject: NodeRef = ROUTE,
 ) -> History:
-    """The history of the route."""
     return history(found, subject, limit=limit, wanted=wanted, locate=on_line_7)
 
 
@@ -63,13 +60,11 @@ def settings(change: Change) -> dict[str, tuple[object, object, tuple[str, ...]]
 
 
 def policy(name: str = "p", target: str = "r", section: str = "", **fields: str) -> Resource:
-    """A policy on the route, or on one of its rules."""
     reference = build.target(target, "HTTPRoute", section)
     return build.resource("ColorPolicy", name, {"targetRefs": [reference], **fields}, group="example.com")
 
 
 def test_a_rule_that_pushes_others_down_is_no_change_of_these() -> None:
-    """Rules without a name are told by their matches."""
     own = replace(
         KIND,
         effective_targets=(TargetLevel(HTTP_ROUTE, section=True),),
@@ -92,7 +87,6 @@ def test_a_rule_that_pushes_others_down_is_no_change_of_these() -> None:
 
 
 def test_each_change_is_that_of_the_state_that_brought_it() -> None:
-    """From before to after; states in which nothing is otherwise are no changes."""
     red, blue = state(policy(color="red", size="1")), state(policy(color="blue"))
     found = asked(versions(blue, blue, red, state(policy(color="red", size="1")), state(), None))
     assert [change.commit and change.commit.id for change in found.changes] == ["1", "3", "4"]
@@ -108,14 +102,12 @@ def test_each_change_is_that_of_the_state_that_brought_it() -> None:
 
 
 def test_what_is_not_committed_comes_first() -> None:
-    """It has no commit."""
     found = asked(versions(state(policy(color="blue")), state(policy(color="red"))))
     assert found.changes[0].commit is None
     assert settings(found.changes[0]) == {"color": ("red", "blue", ())}
 
 
 def test_a_setting_of_some_rules() -> None:
-    """The sections are named where it is not all of them; who sets it matters as well."""
     both, one = policy(color="red"), policy("q", section="a", color="red")
     (change, _) = asked(versions(state(both, one), state(both))).changes
     assert settings(change) == {"color": ("red", "red", ("a",))}
@@ -126,8 +118,6 @@ def test_a_setting_of_some_rules() -> None:
 
 
 def test_no_more_is_read_than_is_wanted() -> None:
-    """The states are read when they are come to."""
-
     def endless() -> Iterator[Version]:
         for number in range(9):
             yield Version(commit=None, analysis=state(policy(color=str(number))))
@@ -138,14 +128,12 @@ def test_no_more_is_read_than_is_wanted() -> None:
 
 
 def test_only_what_is_asked_for() -> None:
-    """Other settings do not make a change."""
     red, blue = state(policy(color="red", size="1")), state(policy(color="blue", size="1"))
     assert not asked(versions(blue, red, first=False), wanted=lambda _, field: field == "size").changes
     assert not asked(versions(blue, red, first=False), wanted=lambda kind, _: kind != COLOR).changes
 
 
 def test_the_object_itself() -> None:
-    """It appears, leaves a listener, gets no more requests, and is deleted."""
     everywhere = build.route("r", parents=[build.parent("g")])
     http = build.route("r", parents=[build.parent("g", "http")])
     nowhere = build.route("r", parents=[build.parent("g", "none")])
@@ -166,5 +154,4 @@ def test_where_the_clone_ends() -> None:
 
 
 def test_nothing_is_there_at_all() -> None:
-    """No state has it."""
     assert not asked(versions(None, state(route=None))).changes

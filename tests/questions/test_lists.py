@@ -42,7 +42,6 @@ EVERYWHERE: Final = Selection()
 
 
 def names(*arguments: object, all_kinds: bool = False) -> list[str]:
-    """The names in a list."""
     selection = next((each for each in arguments if isinstance(each, Selection)), EVERYWHERE)
     word = next((each for each in arguments if isinstance(each, str)), "policies")
     only = Only(all_kinds=all_kinds)
@@ -52,7 +51,6 @@ def names(*arguments: object, all_kinds: bool = False) -> list[str]:
 
 
 def test_policies_of_other_things_are_left_out_unless_asked_for() -> None:
-    """By their type, by name, or with all kinds."""
     assert names() == ["color"]
     assert names(all_kinds=True) == ["a", "b", "color", "f", "c"]
     assert names("networkpolicies") == ["a", "b", "c"]
@@ -60,7 +58,6 @@ def test_policies_of_other_things_are_left_out_unless_asked_for() -> None:
 
 
 def test_what_is_left_out_is_counted() -> None:
-    """In the namespace, and with the labels, that are asked for."""
     assert list_names(WORLD, "policies", EVERYWHERE).left_out == (
         LeftOutKind(NETWORK, 3, policies=True),
         LeftOutKind(FLEET, 1, policies=True),
@@ -77,7 +74,6 @@ def test_what_is_left_out_is_counted() -> None:
 
 
 def test_it_is_said() -> None:
-    """In a line each, and in the document."""
     listing = list_type(WORLD, "policies", EVERYWHERE)
     first, second, *_ = list_remarks(Lists((listing,)), empty=False)
     assert first == (
@@ -92,7 +88,6 @@ def test_it_is_said() -> None:
 
 @pytest.mark.parametrize("word", ["policies", "policykinds"])
 def test_of_all_kinds_nothing_but_what_looks_alike_is_left_out(word: str) -> None:
-    """No option makes a policy of what is none."""
     left_out = list_type(WORLD, word, EVERYWHERE, Only(all_kinds=True)).left_out
     assert [left.kind for left in left_out] == ([REGISTRATION] if word == "policies" else [])
 
@@ -101,12 +96,10 @@ EVERY = Selection()
 
 
 def policies(analysis: Analysis, *states: str) -> list[str]:
-    """The policies in some states, in every namespace."""
     return [row.ref.name for row in list_type(analysis, "policies", EVERY, Only(states=frozenset(states))).rows]  # type: ignore[arg-type]  # of a test
 
 
 def test_policies_are_left_by_their_state() -> None:
-    """Without one, all of them."""
     assert policies(colourful(), "Conflicted") == ["second"]
     assert policies(colourful(), "Conflicted", "PartiallyEnforced") == ["base", "own", "second"]
     assert policies(colourful(), "Invalid") == []
@@ -114,7 +107,6 @@ def test_policies_are_left_by_their_state() -> None:
 
 
 def test_what_is_left_out_may_be_in_that_state_after_all() -> None:
-    """So the list says what it could not see of any policy."""
     analysis = world(defaults("p", build.target("unread", "GRPCRoute"), a=1))
     listing = list_type(analysis, "policies", EVERY, Only(states=frozenset({"Enforced"})))
     assert listing.rows == ()
@@ -123,14 +115,12 @@ def test_what_is_left_out_may_be_in_that_state_after_all() -> None:
 
 @pytest.mark.parametrize("word", ["gateways", "policykinds", "routes"])
 def test_only_policies_have_a_state(word: str) -> None:
-    """To ask for that of anything else is wrong usage."""
     with pytest.raises(UsageError, match="has no enforcement"):
         list_type(colourful(), word, EVERY, Only(states=frozenset({"Enforced"})))
 
 
 @pytest.mark.parametrize("word", ["gateways", "policykinds", "policies"])
 def test_only_routes_and_listeners_have_hostnames(word: str) -> None:
-    """To ask for those of anything else is wrong usage."""
     with pytest.raises(UsageError, match="has no hostnames"):
         list_names(colourful(), word, EVERY, Only(hostname="a.example.com"))
 
@@ -176,13 +166,11 @@ def test_routes_are_looked_up_by_hostname(hostname: str, expected: list[str]) ->
 
 
 def test_listeners_are_looked_up_by_hostname() -> None:
-    """Those whose hostname may match."""
     found = list_type(hosts(), "listeners", Selection(names=("h",)), Only(hostname="web.shop.example"))
     assert [row.listener.name for row in found.rows if isinstance(row, ListenerRow)] == ["shop", "tcp"]
 
 
 def test_several_lists_lack_what_each_of_them_lacks() -> None:
-    """Each thing once."""
     analysis = world(defaults("p", build.target("unread", "GRPCRoute"), a=1))
     one = list_type(analysis, "policies", EVERY)
     assert Lists((one, one)).unseen == one.unseen != ()

@@ -32,7 +32,6 @@ def asked(  # noqa: PLR0913 (as read by its keywords)
     fields: tuple[str, ...] = (),
     missing: bool = False,
 ) -> Matrix:
-    """The matrix of every namespace."""
     return matrix(analysis, MatrixOptions(of=of, kinds=kinds, fields=fields, missing=missing), selection or Selection())
 
 
@@ -81,7 +80,6 @@ def test_there_is_a_row_for_each_rule() -> None:
 
 
 def test_a_field_has_its_value() -> None:
-    """What is below a field is said in short; what nothing sets is nowhere."""
     found = asked(two_rules(), Selection(names=("app",)), fields=("color", "deep", "deep.two", "nope", "color"))
     assert [column.title for column in found.columns] == ["color", "deep", "deep.two", "nope"]
     assert cells(found)["app a"] == [
@@ -97,7 +95,6 @@ def test_a_field_has_its_value() -> None:
 
 
 def test_the_phrases_are_those_of_the_profile() -> None:
-    """Of a field alone, too; not for one in a list, nor for what is no field."""
     profile = PolicyKindProfile(
         COLOR,
         "inherited",
@@ -120,7 +117,6 @@ def test_the_phrases_are_those_of_the_profile() -> None:
 
 
 def test_policies_that_all_apply_are_said_one_by_one() -> None:
-    """Without the names of the policies that their effective policy has."""
     profile = PolicyKindProfile(
         COLOR, "inherited", "profile", same_level="all-apply", summary=(SummaryPart(field="a", words="A is {b}"),)
     )
@@ -132,7 +128,6 @@ def test_policies_that_all_apply_are_said_one_by_one() -> None:
 
 
 def test_what_controllers_ignore_is_not_in_force() -> None:
-    """A policy of which nothing counts leaves the cell empty."""
     profile = PolicyKindProfile(COLOR, "inherited", "profile", counting_fields=frozenset({"b"}))
     policy = build.policy("p", build.target("g"), a=1)
     base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), policy, complete=True)
@@ -141,7 +136,6 @@ def test_what_controllers_ignore_is_not_in_force() -> None:
 
 
 def test_kinds_can_be_chosen() -> None:
-    """By any of their names; each has a column, also where none is in force."""
     analysis = world(
         defaults("p", build.target("g"), a=1),
         build.policy("l", build.target("s", "Service", group=""), kind="LimitPolicy", limit=1),
@@ -159,7 +153,6 @@ def test_kinds_can_be_chosen() -> None:
 
 
 def test_what_is_about_security_comes_first() -> None:
-    """A kind all of whose settings are."""
     zoo = GroupKind("example.com", "ZooPolicy")
     profiles = [
         PolicyKindProfile(COLOR, "inherited", "profile"),
@@ -226,7 +219,6 @@ def test_only_what_may_set_something_makes_a_cell_unknown() -> None:
 
 
 def test_kinds_whose_attachment_is_not_computed_may_set_something() -> None:
-    """Of the kinds that are asked for alone."""
     profile = PolicyKindProfile(
         COLOR,
         "inherited",
@@ -283,7 +275,6 @@ def test_what_routes_say_themselves_is_in_force_as_well() -> None:
 
 
 def test_kinds_whose_patches_are_not_read_have_no_column() -> None:
-    """Unless they are asked for."""
     profile = PolicyKindProfile(COLOR, "inherited", "profile", patches=True)
     base = build.snapshot(
         build.gateway(), build.route("r"), build.service("s"), build.policy("p", build.target("g"), a=1)
@@ -294,7 +285,6 @@ def test_kinds_whose_patches_are_not_read_have_no_column() -> None:
 
 
 def test_whether_a_route_gets_traffic_may_be_unknown() -> None:
-    """If its parent was not read, or requests may come from routes that delegate to it."""
     lone = build.route("lone", parents=[build.parent("unread")])
     analysis = analyze(build.snapshot(build.gateway(), lone))
     (row,) = asked(analysis).items
@@ -304,7 +294,6 @@ def test_whether_a_route_gets_traffic_may_be_unknown() -> None:
 
 
 def test_gateways_and_services_have_a_row_each() -> None:
-    """A Gateway also has what takes effect further down."""
     analysis = world(defaults("p", build.target("g"), a=1), complete=True)
     (gateway,) = asked(analysis, of="gateways").items
     assert (str(gateway.subject.object), gateway.subject.section, len(gateway.paths)) == ("Gateway default/g", "", 2)
@@ -315,7 +304,6 @@ def test_gateways_and_services_have_a_row_each() -> None:
 
 
 def test_objects_are_selected_as_for_other_lists() -> None:
-    """By namespace and name; where there is nothing, it is said where there is."""
     analysis = world(complete=True)
     assert asked(analysis, Selection("far")).elsewhere == ("default",)
     with pytest.raises(NotFoundError):
@@ -323,7 +311,6 @@ def test_objects_are_selected_as_for_other_lists() -> None:
 
 
 def test_a_setting_has_its_line() -> None:
-    """Each field is looked up once, however many rows have it."""
     looked_up: list[str] = []
 
     def locate(origin: Origin, field: FieldPath, value: Json) -> int:

@@ -40,17 +40,14 @@ TO_R: Final = build.target("r", "HTTPRoute")
 
 
 def colours(name: str, target: Mapping[str, Json], age: int = 1, **spec: Json) -> Resource:
-    """A ColorPolicy on one target."""
     return build.resource("ColorPolicy", name, {"targetRefs": [target], **spec}, group="example.com", age=age)
 
 
 def analysis_of(*policies: Resource, profile: PolicyKindProfile = PATCHING) -> Analysis:
-    """Two routes at two listeners, with policies."""
     return analyze(build.snapshot(*WORLD, *policies, complete=True), profiles=[profile])
 
 
 def share(analysis: Analysis, name: str, place: NodeRef, target: NodeRef) -> Event:
-    """The part that a policy has."""
     return merged_state(analysis, build.ref("ColorPolicy", name, group="example.com"), place, target)
 
 
@@ -66,12 +63,10 @@ def share(analysis: Analysis, name: str, place: NodeRef, target: NodeRef) -> Eve
     ],
 )
 def test_the_worst_of_several(shares: Collection[Event], expected: Event) -> None:
-    """Where there is none, nothing is missing."""
     assert least(shares) == expected
 
 
 def test_alone() -> None:
-    """A policy has a part in all that it says."""
     analysis = analysis_of(colours("p", TO_G, a=1, b=1))
     assert share(analysis, "p", G, G) == "enforced"
     assert share(analysis, "p", HTTP, G) == "enforced"
@@ -87,7 +82,6 @@ def test_all_of_one_merge_and_some_of_another() -> None:
 
 
 def test_nothing_of_a_merge() -> None:
-    """Everything that it says is said by another one."""
     analysis = analysis_of(colours("p", TO_G, a=1), colours("below", TO_R, a=2, b=2))
     assert share(analysis, "p", HTTP, G) == "overridden"
     assert share(analysis, "p", ALT, G) == "enforced"
@@ -103,21 +97,18 @@ def test_a_merge_in_which_it_is_not() -> None:
 
 
 def test_a_place_that_the_target_does_not_lead_through() -> None:
-    """Nothing is merged there."""
     analysis = analysis_of(colours("p", TO_R, a=1), colours("older", TO_R, age=0, a=2))
     assert share(analysis, "p", HTTP, R) == "overridden"
     assert share(analysis, "p", ALT, R) == "enforced"
 
 
 def test_where_no_policy_of_the_kind_counts() -> None:
-    """As on Gateways of others: nothing is merged."""
     theirs = replace(PATCHING, controllers=frozenset({"example.org/other"}))
     analysis = analysis_of(colours("p", TO_G, a=1), colours("below", TO_R, a=2), profile=theirs)
     assert share(analysis, "p", G, G) == "enforced"
 
 
 def test_without_a_listener() -> None:
-    """A target that no Gateway is above is on paths of its own."""
     direct = color_kind(same_level="first-wins")
     alone = build.target("alone", "Service", group="")
     place = build.node("Service", "alone", group="")
@@ -129,7 +120,6 @@ def test_without_a_listener() -> None:
 
 
 def test_scopes_are_looked_at_one_by_one() -> None:
-    """What a narrower scope sets instead does not matter."""
     scoped = replace(PATCHING, scopes=(MergeScope((RULES, TargetLevel(ROUTE_KIND, section=False))),))
     analysis = analysis_of(colours("p", TO_G, a=1, b=1), colours("below", TO_R, a=2, b=2), profile=scoped)
     assert share(analysis, "p", HTTP, G) == "enforced"
@@ -137,7 +127,6 @@ def test_scopes_are_looked_at_one_by_one() -> None:
 
 
 def test_a_field_that_is_put_together_is_one() -> None:
-    """A policy with any of it has a part in it."""
     joint = replace(PATCHING, joint_fields=(JointField(field="rules", within=("level", "levels"), by="*"),))
     policies = (colours("p", TO_R, rules={"x": 1}), colours("older", TO_R, age=0, rules={"y": 2}))
     for profile, expected in ((joint, "enforced"), (PATCHING, "partially enforced")):

@@ -66,7 +66,6 @@ def test_what_something_names_is_found(word: str, name: str, found: str) -> None
 
 
 def test_describe() -> None:
-    """It says that the object is not in the input, and who names it."""
     described = describe(world(), node("Secret", "k", group=""))
     assert headline(described).endswith("Secret default/k is not in the input: something there names it.")
     assert "ColorPolicy default/c seems to refer to it (spec.keyRef)" in shown(described, "tree")
@@ -76,7 +75,6 @@ def test_describe() -> None:
 
 
 def test_blast_radius() -> None:
-    """As if it were there now."""
     answer = blast_radius(world(), ref("Secret", "k", group=""))
     assert "seems to refer to Secret default/k (spec.keyRef)" in headline(answer)
     assert headline(answer).endswith("Secret default/k is not in the input: it is assumed to exist.")
@@ -87,7 +85,6 @@ def test_blast_radius() -> None:
 
 
 def test_a_certificate() -> None:
-    """Without it, its listener takes no requests; and the other one goes on."""
     answer = blast_radius(world(service("ghost")), ref("Secret", "cert", group=""))
     (found,) = answer.difference.traffic.lost.some
     assert ([str(place) for place in found.lost], found.route.name) == (["Gateway default/g#tls"], "r")
@@ -97,7 +94,6 @@ class TestDoubts:
     """What is not in the input is said to be so where the answer depends on it, and nowhere else."""
 
     def test_where_it_matters(self) -> None:
-        """At the target of the policy that needs it."""
         (unseen,) = describe(world(), node("Gateway", "g")).unseen
         assert unseen.what == "ClusterIssuer le"
         assert unseen.remedy == "add the manifest that holds it, or --assume-exists clusterissuer"
@@ -121,7 +117,6 @@ class TestDoubts:
         assert [each.what for each in difference.unseen] == ["ClusterIssuer other"]
 
     def test_what_is_assumed(self) -> None:
-        """Is no doubt, and stands in a closed world."""
         gate = node("Gateway", "g")
         assert describe(world(assumed="clusterissuer"), gate).unseen == ()
         closed = world(assumed="clusterissuer/le", complete=True)
@@ -131,7 +126,6 @@ class TestDoubts:
 
 
 def test_what_nobody_names_is_refused() -> None:
-    """With what there is instead."""
     with pytest.raises(NotFoundError, match="Secret default/x is not in the input") as found:
         world().require(NodeRef(ref("Secret", "x", group="")))
     assert found.value.hint == "the input has no Secret"

@@ -31,17 +31,14 @@ if TYPE_CHECKING:
 
 
 def rows(analysis: Analysis, word: str) -> tuple[ObjectRow, ...]:
-    """The rows of a type in every namespace."""
     return cast("tuple[ObjectRow, ...]", list_type(analysis, word, Selection()).rows)
 
 
 def names(refs: Iterable[ObjectRef]) -> list[str]:
-    """The names of objects without their namespaces."""
     return [ref.name for ref in refs]
 
 
 def test_what_is_attached_to_nothing_is_affected_by_nothing() -> None:
-    """A policy on a route that no listener takes has no effect on it, but names it."""
     lone = build.route("lone", parents=[build.parent("g", "gone")])
     analysis = world(lone, defaults("p", build.target("lone", "HTTPRoute"), a=1))
     found = next(row for row in rows(analysis, "routes") if row.ref.name == "lone")
@@ -51,7 +48,6 @@ def test_what_is_attached_to_nothing_is_affected_by_nothing() -> None:
 
 @pytest.mark.parametrize("word", ["gateways", "routes", "services"])
 def test_a_row_counts_the_policies_that_the_description_counts(word: str) -> None:
-    """Those that are in force on the object, not those that it only passes on."""
     for row in rows(colourful(), word):
         answer = describe(colourful(), NodeRef(row.ref))
         counted = {policy for group in answer.in_force if not group.extent.passes_down for policy in group.policies}
@@ -76,7 +72,6 @@ def test_a_gateway_class_and_a_namespace_have_the_policies_attached_to_them() ->
 
 
 def test_a_namespace_holds_what_is_affected_and_what_is_not() -> None:
-    """Of the hierarchy; backends that do not exist are not held."""
     analysis = world(
         build.namespace("empty"),
         build.service("alone"),
@@ -90,14 +85,12 @@ def test_a_namespace_holds_what_is_affected_and_what_is_not() -> None:
 
 
 def test_what_a_namespace_does_not_know_is_what_its_objects_do_not_know() -> None:
-    """A route in it may be affected by way of a Gateway that was not read."""
     route = build.route("r", parents=[build.parent("edge", namespace="infra")])
     (row,) = rows(analyze(build.snapshot(build.namespace("default"), route)), "ns")
     assert ([thing.what for thing in row.unseen], row.listed.unseen) == (["Gateway infra/edge"], ())
 
 
 def test_a_gateway_has_the_routes_of_its_own_listeners() -> None:
-    """Each once, of any kind, and not those that it refuses; a ListenerSet has its own."""
     analysis = analyze(
         build.snapshot(
             build.gateway(
@@ -169,7 +162,6 @@ def test_a_listener_has_a_row_of_its_own() -> None:
 
 
 def test_whether_a_listener_takes_a_route_may_be_unknown() -> None:
-    """That of its Gateway which was asked for; the other one is known not to be."""
     selector: Json = {"matchLabels": {"team": "baker"}}
     listeners = [build.listener("a", allowedRoutes=build.allow("Selector", selector)), build.listener("b", port=81)]
     route = build.route("r", namespace="baker", parents=[build.parent("g", namespace="default")])
@@ -180,7 +172,6 @@ def test_whether_a_listener_takes_a_route_may_be_unknown() -> None:
 
 
 def test_listeners_elsewhere_are_counted() -> None:
-    """Each of them, not what they belong to."""
     gateway = build.gateway("g", build.listener("a"), build.listener("b", port=81))
     found = list_type(analyze(build.snapshot(gateway)), "listeners", Selection("far"))
     assert (found.rows, found.elsewhere) == ((), ("default", "default"))
@@ -212,14 +203,12 @@ def test_classes_and_namespaces_have_what_is_reported() -> None:
 
 
 def test_a_gateway_without_anything_has_nothing() -> None:
-    """Nor has one with fields of other types."""
     analysis = analyze(build.snapshot(build.resource("Gateway", "g", {"gatewayClassName": 7, "listeners": "http"})))
     (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
     assert (gateway.above, gateway.listeners, gateway.routes) == (None, (), ())
 
 
 def test_whether_a_route_is_attached_may_be_unknown() -> None:
-    """A listener takes routes from labelled Namespaces, and the Namespace was not read."""
     selector: Json = {"matchLabels": {"team": "baker"}}
     analysis = analyze(
         build.snapshot(
@@ -234,7 +223,6 @@ def test_whether_a_route_is_attached_may_be_unknown() -> None:
 
 
 def test_a_route_has_an_entry_for_each_parent() -> None:
-    """Attached at one listener is attached; if at none, it says why."""
     route = build.route(
         "r",
         parents=[build.parent("g"), build.parent("g", "nope"), build.parent("unread", namespace="far")],
@@ -255,7 +243,6 @@ def test_a_route_has_an_entry_for_each_parent() -> None:
 
 
 def test_a_route_of_a_mesh_has_a_service_as_parent() -> None:
-    """As a whole, so at no listener."""
     route = build.route("r", parents=[build.service_parent("s")])
     analysis = analyze(build.snapshot(build.service("s"), route))
     (found,) = cast("tuple[RouteRow, ...]", rows(analysis, "httproutes"))
@@ -265,7 +252,6 @@ def test_a_route_of_a_mesh_has_a_service_as_parent() -> None:
 
 
 def test_a_backend_is_referred_to_by_routes() -> None:
-    """Each once, whether or not traffic reaches them; any kind can be a backend."""
     analysis = analyze(
         build.snapshot(
             build.route("b", rules=[build.rule(build.backend("s")), build.rule(build.backend("s"))]),
@@ -281,7 +267,6 @@ def test_a_backend_is_referred_to_by_routes() -> None:
 
 
 def test_what_could_not_be_read_is_said_once() -> None:
-    """For the whole list, also where it is empty."""
     gaps = [Gap("", "", "broken")]
     listing = list_type(world(gaps=gaps), "routes", Selection())
     assert [thing.reason for thing in listing.unseen] == ["broken"]
@@ -291,7 +276,6 @@ def test_what_could_not_be_read_is_said_once() -> None:
 
 
 def test_a_row_has_what_was_reported() -> None:
-    """The conditions of its status, and the object as it was read."""
     gateway_class = build.gateway_class(status={"conditions": [{"type": "Accepted", "status": "True"}]})
     (row,) = rows(analyze(build.snapshot(gateway_class)), "gc")
     assert [condition.type for condition in row.listed.reported] == ["Accepted"]
@@ -300,13 +284,11 @@ def test_a_row_has_what_was_reported() -> None:
 
 @pytest.mark.parametrize(("word", "row"), [("policies", PolicyRow), ("policykinds", KindRow), ("gtw", GatewayRow)])
 def test_each_type_has_its_own_rows(word: str, row: type) -> None:
-    """Policies, kinds, and objects."""
     assert {type(found) for found in list_type(colourful(), word, Selection()).rows} == {row}
 
 
 @pytest.mark.parametrize("word", ["policies", "policykinds", "routes", "colorpolicy"])
 def test_the_names_are_those_of_the_list(word: str) -> None:
-    """In the same order, whatever the selection."""
     for selection in (Selection(), Selection("default"), Selection("far")):
         named, listed = list_names(colourful(), word, selection), list_type(colourful(), word, selection)
         assert [row.ref for row in named.rows] == [row.ref for row in listed.rows]
@@ -314,5 +296,4 @@ def test_the_names_are_those_of_the_list(word: str) -> None:
 
 
 def test_names_are_incomplete_where_something_could_not_be_read() -> None:
-    """There may be more of them."""
     assert [thing.reason for thing in list_names(world(gaps=[Gap("", "", "x")]), "routes", Selection()).unseen] == ["x"]

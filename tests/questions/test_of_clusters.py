@@ -30,7 +30,6 @@ def describing(type_name: str, name: str, namespace: str) -> Callable[[Analysis]
 
 
 def test_one_route_takes_no_list_of_routes() -> None:
-    """Nor does it take a second look at anything."""
     snapshot = load_manifests("fixtures/bakery")
     cluster, question = Asked(snapshot, "baker"), describing("httproute", "baker", "baker")
     assert cluster.answer(question) == question(everything(snapshot))
@@ -38,7 +37,6 @@ def test_one_route_takes_no_list_of_routes() -> None:
 
 
 def test_a_service_takes_all_routes() -> None:
-    """As any of them may send requests to it."""
     snapshot = load_manifests("fixtures/bakery")
     cluster, question = Asked(snapshot, "baker"), describing("service", "oven", "baker")
     assert cluster.answer(question) == question(everything(snapshot))
@@ -47,7 +45,6 @@ def test_a_service_takes_all_routes() -> None:
 
 @pytest.mark.parametrize("name", ["menu", "ghost"])
 def test_what_is_not_there_is_looked_for_once(name: str) -> None:
-    """And then said to be missing, with what there is."""
     snapshot = load_manifests("fixtures/bakery")
     cluster, question = Asked(snapshot, "pastry"), describing("httproute", name, "pastry")
     found = cluster.answer(question)
@@ -58,7 +55,6 @@ def test_what_is_not_there_is_looked_for_once(name: str) -> None:
 
 
 def test_an_object_by_its_reference_is_waited_for() -> None:
-    """Also where nobody looked for it by a name."""
     snapshot = load_manifests("fixtures/bakery")
     ref = ObjectRef(SERVICE, "baker", "oven")
     found = Asked(snapshot, "baker").answer(lambda analysis: describe(analysis, NodeRef(ref)))
@@ -66,7 +62,6 @@ def test_an_object_by_its_reference_is_waited_for() -> None:
 
 
 def test_a_route_without_parents_may_be_delegated_to() -> None:
-    """Who delegates to it, none of its fields says."""
     snapshot = load_manifests("fixtures/kgateway")
     route = next(
         each.ref
@@ -80,14 +75,12 @@ def test_a_route_without_parents_may_be_delegated_to() -> None:
 
 
 def test_what_a_gateway_names_as_its_parameters_may_be_a_policy() -> None:
-    """What is known of all policies is what is known if few objects were asked for."""
     snapshot = load_manifests("fixtures/nginx-gateway-fabric")
     cluster, question = Asked(snapshot, "platform"), describing("gateway", "press", "platform")
     assert cluster.answer(question) == question(everything(snapshot))
 
 
 def test_filters_of_other_routes_have_no_part_in_the_answer() -> None:
-    """What a backend gets by them is nothing that this route sends it."""
     snapshot = load_manifests("fixtures/kgateway")
     for route in [each.ref for each in snapshot.resources if each.ref.group_kind == HTTP_ROUTE]:
         found = Asked(snapshot, route.namespace).answer(
@@ -97,7 +90,6 @@ def test_filters_of_other_routes_have_no_part_in_the_answer() -> None:
 
 
 def test_a_deletion_is_worked_out_on_what_was_read() -> None:
-    """Of two states, one lies above the cluster."""
     snapshot = load_manifests("fixtures/bakery")
     for type_name, name in (("retrypolicy", "resilience"), ("httproute", "menu"), ("service", "till")):
 
@@ -125,7 +117,6 @@ def coloured() -> Snapshot:
 
 
 def test_targets_of_policies_on_other_objects_are_not_asked_for() -> None:
-    """Neither for a route nor for a policy on one."""
     cluster, question = Asked(coloured(), "default"), describing("httproute", "r1", "default")
     assert cluster.answer(question) == question(everything(coloured()))
     assert {ask.name for ask in cluster.asks if ask.kind == HTTP_ROUTE} == {"r1"}

@@ -43,7 +43,6 @@ PROFILE = PolicyKindProfile(
 
 
 def analysed(*world: Resource) -> Analysis:
-    """A world in which all else is known."""
     every = (gateway_class(), gateway(), namespace("default"), service(), *world)
     return analyze(snapshot(*every, complete=True), profiles=[PROFILE])
 
@@ -57,7 +56,6 @@ def unseen(obj: ObjectRef, *world: Resource) -> list[tuple[str, str]]:
 
 
 def test_policies_that_may_be_about_an_object() -> None:
-    """Also about what is above it; and what may beat a policy."""
     one, other = policy("one", target("${G}"), a=1, age=1), policy("other", target("g"), a=2, age=2)
     doubt = ("ColorPolicy default/one", "spec.targetRefs[0] of ColorPolicy default/one may be about Gateway default/g")
     assert doubt in unseen(ref("Gateway", "g"), one, other)
@@ -67,14 +65,12 @@ def test_policies_that_may_be_about_an_object() -> None:
 
 
 def test_policies_on_sections_that_are_not_known() -> None:
-    """They may beat others of their kind."""
     one, other = policy("one", target("g", section="${S}"), a=1), policy("other", target("g"), a=2)
     assert [what for what, _ in unseen(other.ref, one, other)] == ["Gateway default/g"]
     assert unseen(other.ref, other) == []
 
 
 def test_how_a_policy_combines_with_others() -> None:
-    """By a field that is to be filled in, as may be its number."""
     found = policy("p", target("g"), how="${HOW}", order="${N}", a=1)
     doubts = [("ColorPolicy default/p", "its spec.how is ${HOW}"), ("ColorPolicy default/p", "its spec.order is ${N}")]
     assert unseen(found.ref, found) == doubts
@@ -84,7 +80,6 @@ def test_how_a_policy_combines_with_others() -> None:
 
 
 def test_other_targets_of_a_policy_that_is_refused_everywhere() -> None:
-    """What it may meet there decides here as well."""
     one = policy("one", target("g"), target("r", "HTTPRoute"), a=1)
     other = policy("other", target("${R}", "HTTPRoute"), a=2)
     whats = {what for what, _ in unseen(ref("Gateway", "g"), route(), one, other)}
@@ -94,7 +89,6 @@ def test_other_targets_of_a_policy_that_is_refused_everywhere() -> None:
 
 
 def test_what_may_be_above_and_below() -> None:
-    """Routes of a Gateway, and Services of a route."""
     found = route(parents=[parent("${G}")], rules=[rule(backend("${S}"))])
     doubt = ("HTTPRoute default/r", "spec.parentRefs[0] of HTTPRoute default/r may name it")
     assert doubt in unseen(ref("Gateway", "g"), found)
@@ -113,7 +107,6 @@ PORTS = replace(
 
 
 def test_settings_for_a_port() -> None:
-    """They may stand instead of what others say of all ports."""
     world = [gateway_class(), gateway(), namespace("default"), service()]
     entry: Json = {"port": "${PORT}", "x": 1}
     one, other = policy("one", target("g"), perPort=[entry]), policy("other", target("g"), default={"x": 2})
@@ -136,7 +129,6 @@ UNCOMPUTED = PolicyKindProfile(
 
 
 def test_policies_of_a_namespace_that_is_not_known() -> None:
-    """Any object may be in it."""
     world = [gateway_class(), gateway(), namespace("default"), service(), service(namespace="${TEAM}-a")]
 
     def said(namespace: str, of: str = "default") -> list[str]:
@@ -154,7 +146,6 @@ def test_policies_of_a_namespace_that_is_not_known() -> None:
 
 
 def test_objects_that_may_have_the_labels_that_are_asked_for() -> None:
-    """They are said not to be listed, if they are of the type, and where is asked."""
     found = policy("p", target("g"), a=1, labels={"team": "${TEAM}"})
     other = policy("q", target("g"), a=1, labels={"team": "a"})
     analysis = analysed(found, other)

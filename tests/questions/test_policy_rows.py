@@ -21,17 +21,14 @@ if TYPE_CHECKING:
 
 
 def listed(analysis: Analysis, word: str = "policies") -> Listing[PolicyRow]:
-    """The policies of every namespace."""
     return cast("Listing[PolicyRow]", list_type(analysis, word, Selection()))
 
 
 def row(analysis: Analysis, name: str) -> PolicyRow:
-    """The row of the policy of a name."""
     return next(found for found in listed(analysis).rows if found.ref.name == name)
 
 
 def test_what_an_unread_target_hides_is_unknown() -> None:
-    """It is not said that the policy affects nothing; what was not read is named."""
     analysis = world(build.policy("p", build.target("unread", "GRPCRoute"), defaults={"a": 1}))
     found = row(analysis, "p")
     assert (found.enforcement.state, found.affected) == ("Unknown", None)
@@ -39,7 +36,6 @@ def test_what_an_unread_target_hides_is_unknown() -> None:
 
 
 def test_what_may_be_below_an_unread_part_is_unknown() -> None:
-    """In an open world a GatewayClass without Gateways may have some that were not read."""
     resources = (
         build.gateway_class(),
         build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": "inherited"}),
@@ -51,7 +47,6 @@ def test_what_may_be_below_an_unread_part_is_unknown() -> None:
 
 
 def test_a_gap_makes_every_row_incomplete() -> None:
-    """What could not be read may have been anything."""
     gap = Gap("", "", "broken", Origin("bad.yaml", 7))
     analysis = world(build.policy("p", build.target("g"), defaults={"a": 1}), gaps=[gap])
     assert [thing.reason for thing in row(analysis, "p").unseen] == ["broken"]
@@ -60,7 +55,6 @@ def test_a_gap_makes_every_row_incomplete() -> None:
 
 
 def test_a_row_says_what_the_description_says() -> None:
-    """Of every policy, the same state, beaters, places and strategies."""
     analysis = colourful()
     found = listed(analysis).rows
     assert [one.ref.name for one in found] == ["base", "first", "lost", "own", "second", "strict"]
@@ -74,7 +68,6 @@ def test_a_row_says_what_the_description_says() -> None:
 
 
 def test_a_row_has_the_stanzas_that_take_effect() -> None:
-    """The whole spec is one; a policy without a target has none that does."""
     analysis = world(
         build.policy("both", build.target("g"), defaults={"a": 1}, overrides={"strategy": "patch", "b": 1}),
         build.policy("bare", build.target("g", "Gateway", "http"), kind="LimitPolicy", a=1),
@@ -89,7 +82,6 @@ def test_a_row_has_the_stanzas_that_take_effect() -> None:
 
 
 def test_a_row_has_what_was_reported() -> None:
-    """The conditions of its status, and the policy as it was read."""
     policy = build.resource(
         "ColorPolicy",
         "p",
@@ -103,17 +95,14 @@ def test_a_row_has_what_was_reported() -> None:
 
 
 def kinds(*resources: Resource, selection: Selection | None = None, gaps: tuple[Gap, ...] = ()) -> tuple[KindRow, ...]:
-    """The policy kinds of a world."""
     return kind_rows(analyze(build.snapshot(*resources, gaps=gaps)), selection or Selection())
 
 
 def test_what_is_no_policy_kind_is_left_out() -> None:
-    """Neither other definitions nor built-in kinds that do not occur."""
     assert kinds(build.crd("Widget"), build.gateway(), build.crd("ColorPolicy", schema={"type": "object"})) == ()
 
 
 def test_a_kind_without_policies_is_listed() -> None:
-    """Its definition says that it is one."""
     (found,) = kinds(build.crd("ColorPolicy", labels=DIRECT))
     assert (found.name, found.profile.policy_class, found.profile.known_by) == (
         "colorpolicys.example.com",
@@ -126,7 +115,6 @@ def test_a_kind_without_policies_is_listed() -> None:
 
 
 def test_a_kind_without_a_definition_is_listed() -> None:
-    """By its policies, in any namespace; its plural is then guessed."""
     (found,) = kinds(build.policy("a", build.target("g")), build.policy("b", build.target("g"), namespace="far"))
     assert (found.name, found.definition, found.raw) == ("colorpolicies.example.com", None, {})
     assert [ref.qualified_name for ref in found.policies] == ["default/a", "far/b"]
@@ -141,7 +129,6 @@ def test_a_kind_of_the_core_group_has_its_plural_alone_as_name() -> None:
 
 
 def test_kinds_are_sorted_by_name() -> None:
-    """Each once, whether or not it is defined."""
     found = kinds(
         build.crd("ZooPolicy", labels=DIRECT),
         build.policy("p", build.target("g")),
@@ -157,13 +144,11 @@ def test_kinds_are_sorted_by_name() -> None:
 
 @pytest.mark.parametrize(("kind", "complete"), [("", False), ("ColorPolicy", False), ("Gateway", True)])
 def test_policies_that_could_not_be_read_are_not_counted_as_none(kind: str, complete: bool) -> None:  # noqa: FBT001 (a parameter)
-    """If they may be of the kind."""
     (found,) = kinds(build.crd("ColorPolicy", labels=DIRECT), gaps=(Gap(kind, "", "forbidden"),))
     assert found.complete is complete
 
 
 def test_a_kind_is_named_as_people_name_it() -> None:
-    """With or without its group, by singular or plural; a name that none has is no answer."""
     world = (build.crd("ColorPolicy", labels=DIRECT), build.crd("LimitPolicy", labels=DIRECT), build.gateway())
     for name in ("colorpolicys", "ColorPolicy", "colorpolicys.example.com"):
         assert [row.profile.group_kind.kind for row in kinds(*world, selection=Selection("", (name,)))] == [
@@ -178,7 +163,6 @@ def test_a_kind_is_named_as_people_name_it() -> None:
 
 
 def test_labels_are_those_of_the_definition() -> None:
-    """A kind without a definition has none."""
     world = (build.crd("ColorPolicy", labels=DIRECT), build.policy("p", build.target("g"), kind="AntPolicy"))
     for query, expected in (
         ("gateway.networking.k8s.io/policy=direct", "ColorPolicy"),

@@ -69,7 +69,6 @@ def kind(
 
 
 def colours(name: str, *targets: Mapping[str, Json], age: int = 1, **spec: int) -> Resource:
-    """A ColorPolicy with those targets."""
     return build.resource(
         "ColorPolicy", name, {"targetRefs": list(targets), "color": name, **spec}, group="example.com", age=age
     )
@@ -86,7 +85,6 @@ def report(profile: PolicyKindProfile, *resources: Resource, complete: bool = Tr
 
 
 def test_an_object_that_is_no_policy_has_no_report() -> None:
-    """Neither has one that does not exist."""
     analysis = analyze(build.snapshot(build.gateway("g")))
     with pytest.raises(KeyError):
         policy_status(analysis, build.ref("Gateway", "g"))
@@ -95,13 +93,11 @@ def test_an_object_that_is_no_policy_has_no_report() -> None:
 
 
 def test_a_policy_without_references_is_not_reported_on() -> None:
-    """Nor one whose target was not read, and so may be anybody's."""
     assert report(kind(), build.policy("p", color="red")) == {}
     assert report(kind(), colours("p", build.target("other", "GRPCRoute")), complete=False) == {}
 
 
 def test_what_a_controller_has_no_words_for_is_not_reported() -> None:
-    """It passes over in silence what is missing, and says nothing of enforcement."""
     silent = StatusProfile(placement="policy", conditions={"accepted": (ConditionWords("Seen", "True", "Fine"),)})
     assert report(kind(silent), colours("p", build.target("gone"))) == {}
     assert report(kind(silent), colours("p", build.target("g"))) == {"": {"Seen": "True Fine"}}
@@ -121,7 +117,6 @@ def test_what_a_controller_has_no_words_for_is_not_reported() -> None:
     ],
 )
 def test_each_failure_has_its_words(target: dict[str, Json], reason: str) -> None:
-    """A policy that is not accepted has no condition on enforcement."""
     far = build.gateway("g", namespace="far")
     assert report(kind(declared=frozenset({GATEWAY.object.group_kind})), far, colours("p", target)) == {
         "": {"Seen": f"False {reason}"}
@@ -139,7 +134,6 @@ def test_of_several_targets_a_failure_stays() -> None:
 
 
 def test_enforcement_is_told_in_the_kinds_words() -> None:
-    """All of it, some of it, nothing of it, and nothing to affect."""
     on_gateway = colours("p", build.target("g"), a=1, b=1)
     assert report(kind(), on_gateway)[""]["Works"] == "True All"
     above = build.policy("above", build.target("g"), age=0, b=2)
@@ -152,7 +146,6 @@ def test_enforcement_is_told_in_the_kinds_words() -> None:
 
 
 def test_an_enforcement_without_words_is_not_told() -> None:
-    """A kind that reports enforced policies alone leaves the rest out."""
     some: dict[Event, tuple[ConditionWords, ...]] = {event: WORDS[event] for event in ("accepted", "enforced")}
     status = StatusProfile(placement="policy", conditions=some)
     empty = build.gateway("empty", build.listener("other"))
@@ -160,7 +153,6 @@ def test_an_enforcement_without_words_is_not_told() -> None:
 
 
 def test_an_enforcement_state_that_is_no_event_is_not_told() -> None:
-    """Accepted on one of its targets and refused on every path is told as accepted alone."""
     words: dict[Event, tuple[ConditionWords, ...]] = {
         event: WORDS[event] for event in ("accepted", "enforced", "overridden")
     }
@@ -217,14 +209,12 @@ def test_reports_are_placed_on_targets_or_gateways_as_well() -> None:
 
 
 def test_a_selector_that_selects_nothing_has_a_place_of_its_own_alone() -> None:
-    """There is no target to report on, only the policy."""
     p = colours("p", {"group": GATEWAY_API, "kind": "Gateway", "selector": {"matchLabels": {"a": "b"}}})
     assert report(kind(), p) == {"": {"Seen": "False NoTarget"}}
     assert report(kind(StatusProfile(placement="targets", conditions=WORDS)), p) == {}
 
 
 def test_the_most_specific_target_is_looked_at_first() -> None:
-    """So of failures on one place the last one is that of the least specific target."""
     sets = build.listener_set("ls", parent="g")
     failing = [
         build.target("nowhere", "Namespace", group=""),
@@ -245,7 +235,6 @@ def test_the_most_specific_target_is_looked_at_first() -> None:
 
 
 def test_policies_of_one_analysis_share_what_is_looked_up() -> None:
-    """The answers are those that each would have by itself."""
     policies = [colours(name, build.target("g"), age=age) for age, name in enumerate("pqr")]
     analysis = analyze(build.snapshot(build.gateway("g"), *policies), profiles=[kind(same_level="one-applies")])
     together = PolicyStatuses(analysis)
@@ -258,7 +247,6 @@ def test_policies_of_one_analysis_share_what_is_looked_up() -> None:
 
 
 def test_targets_are_affected_by_what_is_attached_above_them() -> None:
-    """Kind by kind, also by what is beaten; a kind without words for it says nothing."""
     policies = [colours("a", build.target("g")), colours("b", build.target("r", "HTTPRoute"))]
     other = build.policy("o", build.target("g"), kind="OtherPolicy", age=1, x=1)
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
@@ -283,7 +271,6 @@ HOSTILE: Final[list[Json]] = ["x", 1, [], {"conditions": "x"}, {"ancestors": [1,
 
 @pytest.mark.parametrize("status", HOSTILE, ids=str)
 def test_what_a_status_says_does_not_matter(status: Json) -> None:
-    """Of whatever type it is: the report is computed from specs alone."""
     spec: Json = {"targetRefs": [build.target("g")]}
     p = build.resource("ColorPolicy", "p", spec, group="example.com", age=1, status=status)
     assert report(kind(), p) == {"": {"Seen": "True Fine", "Works": "True All"}}
@@ -291,7 +278,6 @@ def test_what_a_status_says_does_not_matter(status: Json) -> None:
 
 @pytest.mark.parametrize("place", [build.node("HTTPRoute", "r", "rule[0]"), build.node("Service", "s", group="")])
 def test_what_has_no_status_for_it_is_left_out(place: NodeRef) -> None:
-    """A rule has no status, and that of a Service says nothing of what is before it."""
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
     analysis = analyze(build.snapshot(*world, colours("a", build.target("g"))), profiles=[kind()])
     assert list(target_conditions(analysis, ROUTE))
@@ -316,17 +302,13 @@ PARAMETERS: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Se
 
 
 def settings(*, enable: bool) -> Resource:
-    """The parameters of Gateways that have some."""
     return build.resource("Settings", "s", {"colours": {"enable": enable}}, group="example.com")
 
 
 class TestFailures:
-    """Events of attachments that fail for what the kind requires."""
-
     plain = replace(kind(ON_TARGETS), controllers=frozenset({OURS}))
 
     def test_several_conditions_for_one_event(self) -> None:
-        """All are written, and all stay when a failure follows."""
         accepted = {"Seen": "True Fine", "Done": "True Done", "Works": "True All"}
         assert report(self.plain, colours("p", build.target("g"))) == {"Gateway default/g": accepted}
         older = build.policy("older", build.target("g"), age=0, color="red")
@@ -335,7 +317,6 @@ class TestFailures:
         assert report(strict, older, colours("p", build.target("g"))) == {"Gateway default/g": late}
 
     def test_an_invalid_policy(self) -> None:
-        """On each of its targets."""
         needy = replace(self.plain, least_sizes={"a": ("b",)})
         assert report(needy, colours("p", build.target("g"), a=1, b=2)) == {
             "Gateway default/g": {"Seen": "False Wrong", "Done": "False Waits"}
@@ -343,7 +324,6 @@ class TestFailures:
         assert report(needy, colours("p", build.target("g"), a=2, b=2))["Gateway default/g"]["Seen"] == "True Fine"
 
     def test_a_target_that_overlaps(self) -> None:
-        """Where the kind does not share requests."""
         alone = replace(self.plain, overlap="refused")
         p = colours("p", build.target("r", "HTTPRoute"))
         shared = {"Seen": "False Shared", "Done": "False Waits"}
@@ -378,7 +358,6 @@ class TestFailures:
         assert condition == PolicyCondition(type="Seen", status="False", reason="Off", message=message)
 
     def test_parameters_that_were_not_read(self) -> None:
-        """May enable the kind."""
         switched = replace(self.plain, enabled_by=ENABLING)
         off = build.gateway("off", infrastructure=PARAMETERS)
         on_gateway = colours("p", build.target("off"))
@@ -390,8 +369,6 @@ class TestFailures:
 
 
 class TestInvalidGateways:
-    """Gateways that controllers ignore."""
-
     passing = replace(
         kind(StatusProfile(placement="parents", conditions=MORE)),
         controllers=frozenset({OURS}),
@@ -400,14 +377,12 @@ class TestInvalidGateways:
     broken = build.gateway("broken", infrastructure=PARAMETERS)
 
     def test_as_a_target(self) -> None:
-        """It is told as such."""
         p = colours("p", build.target("broken"))
         assert report(self.passing, self.broken, p) == {"Gateway default/broken": {"Seen": "False BadTarget"}}
         serving = replace(self.passing, gateways=None)
         assert report(serving, self.broken, p)["Gateway default/broken"]["Seen"] == "True Fine"
 
     def test_as_a_place(self) -> None:
-        """A policy that is accepted elsewhere is told there that its target is not valid."""
         parents = [build.parent("g"), build.parent("broken", "http")]
         p = colours("p", build.target("both", "HTTPRoute"))
         found = report(self.passing, self.broken, build.route("both", parents=parents), p)
@@ -415,21 +390,17 @@ class TestInvalidGateways:
         assert found["Gateway default/broken#http"] == {"Seen": "False BadTarget"}
 
     def test_that_may_be_valid(self) -> None:
-        """What was not read may exist."""
         p = colours("p", build.target("broken"))
         assert report(self.passing, self.broken, p, complete=False)["Gateway default/broken"]["Seen"] == "True Fine"
 
 
 class TestMerges:
-    """Kinds that tell at each place in how much of the merges there a policy has a part."""
-
     merging = kind(
         StatusProfile(placement="parents", conditions=WORDS, enforced_by="merges"),
         strategy=MergeStrategy.PATCH_DEFAULTS,
     )
 
     def test_by_place(self) -> None:
-        """The worst of the merges below it, whatever becomes of the policy elsewhere."""
         parents = [build.parent("g"), build.parent("h")]
         world = (build.gateway("h"), build.route("both", parents=parents))
         p = colours("p", build.target("r", "HTTPRoute"), build.target("both", "HTTPRoute"))
@@ -446,7 +417,6 @@ class TestMerges:
         assert report(self.merging, *world, below, partly)["Gateway default/g"]["Works"] == "True Some"
 
     def test_by_paths(self) -> None:
-        """Other kinds tell the same everywhere."""
         by_paths = kind(StatusProfile(placement="parents", conditions=WORDS), strategy=MergeStrategy.PATCH_DEFAULTS)
         world = (build.gateway("h"), build.route("both", parents=[build.parent("g"), build.parent("h")]))
         p = colours("p", build.target("r", "HTTPRoute"), build.target("both", "HTTPRoute"))
@@ -457,12 +427,10 @@ class TestMerges:
         )
 
     def test_the_policy_itself_is_no_place_of_a_merge(self) -> None:
-        """There is nothing below it."""
         on_policy = kind(StatusProfile(placement="policy", conditions=WORDS, enforced_by="merges"))
         assert report(on_policy, colours("p", build.target("g"))) == {"": {"Seen": "True Fine"}}
 
     def test_a_place_where_it_is_not_accepted(self) -> None:
-        """Has no such condition, nor has one for which another target of the policy fails."""
         p = colours("p", build.target("g"), build.target("g", section="ghost"))
         found = report(self.merging, p)
         assert found == {
@@ -472,19 +440,15 @@ class TestMerges:
 
 
 class TestAffected:
-    """Kinds that say on their own targets alone that they affect them."""
-
     told = kind(StatusProfile(placement="policy", conditions=MORE, affects="targets"))
 
     @staticmethod
     def affected(profile: PolicyKindProfile, place: NodeRef, *resources: Resource) -> list[tuple[str, str]]:
-        """Type and message of what is said of a place."""
         world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
         analysis = analyze(build.snapshot(*world, *resources, complete=True), profiles=[profile])
         return [(found.type, found.message) for found in target_conditions(analysis, place)]
 
     def test_the_target_and_nothing_below(self) -> None:
-        """Each policy, sorted; sections are targets of their own."""
         policies = [colours(name, build.target("g")) for name in "ba"]
         said = [("Coloured", "targeted by ColorPolicy default/a, ColorPolicy default/b")]
         assert self.affected(self.told, GATEWAY, *policies) == said
@@ -496,7 +460,6 @@ class TestAffected:
         assert self.affected(self.told, GATEWAY, on_section) == []
 
     def test_whatever_becomes_of_the_policy(self) -> None:
-        """One that is invalid is said to affect its target as well; elsewhere it is not."""
         p = colours("p", build.target("g"), a=1, b=2)
         invalid = replace(self.told, least_sizes={"a": ("b",)})
         assert self.affected(invalid, GATEWAY, p) == [("Coloured", "targeted by ColorPolicy default/p")]
@@ -505,7 +468,6 @@ class TestAffected:
         )
 
     def test_what_is_not_theirs(self) -> None:
-        """A section that is not there, a kind that may not be a target, a Gateway of others."""
         ghost = colours("p", build.target("g", section="ghost"))
         assert self.affected(self.told, build.node("Gateway", "g", "ghost"), ghost) == []
         p = colours("p", build.target("g"))

@@ -47,18 +47,15 @@ WORLD: Final = (
 def moved(
     obj: Resource, to: ObjectRef = G, section: str = "", *others: Resource, profile: PolicyKindProfile = KNOWN
 ) -> Resource:
-    """A policy with another target."""
     return retargeted(analyze(snapshot(obj, *WORLD, *others), profiles=[profile]), obj.ref, to, section)
 
 
 def spec(of: Json) -> Resource:
-    """A policy with some spec."""
     return resource("ColorPolicy", "p", of, group="example.com")
 
 
 @pytest.mark.parametrize("obj", [S, P, ref("ColorPolicy", "gone", group="example.com")], ids=str)
 def test_what_is_no_policy_has_no_target(obj: ObjectRef) -> None:
-    """Nor has one that is not there, nor one of a kind that nothing says is a policy's."""
     with pytest.raises(UsageError) as refused:
         retargeted(analyze(snapshot(*WORLD, spec({}) if obj == P else policy("q", target("g")))), obj, G)
     assert refused.value.message == f"{obj} is not a policy"
@@ -79,7 +76,6 @@ def test_what_is_no_policy_has_no_target(obj: ObjectRef) -> None:
     ],
 )
 def test_a_policy_that_names_nothing(obj: Resource, fields: tuple[str, ...], message: str, hint: str) -> None:
-    """There is no reference in the place of which another one could stand."""
     known = PolicyKindProfile(COLOR, "inherited", "profile", reference_fields=fields) if fields else KNOWN
     with pytest.raises(UsageError) as refused:
         moved(obj, profile=known)
@@ -113,7 +109,6 @@ def test_fields_in_other_places() -> None:
 
 
 def test_nothing_else_changes() -> None:
-    """Nor does the policy that was read; of several references one stays, where they stood."""
     before = policy("p", target("r", "HTTPRoute"), target("g"), age=3, color="red")
     kept = copy.deepcopy(before.raw)
     after = moved(before, G, "http")
@@ -123,8 +118,6 @@ def test_nothing_else_changes() -> None:
 
 
 class TestSections:
-    """Parts of a target."""
-
     @pytest.mark.parametrize(
         ("to", "section", "named"),
         [
@@ -136,7 +129,6 @@ class TestSections:
         ],
     )
     def test_they_are_called_as_the_kind_calls_them(self, to: ObjectRef, section: str, named: str) -> None:
-        """Also where they are given as answers show them."""
         known = PolicyKindProfile(COLOR, "inherited", "profile", unnamed_rules="rule-{n}")
         (reference,) = moved_refs(moved(policy("p", target("g")), to, section, profile=known))
         assert reference == {**target(to.name, to.kind, group=to.group_kind.group), "sectionName": named}
@@ -157,7 +149,6 @@ class TestSections:
         ],
     )
     def test_that_are_not_there(self, to: ObjectRef, section: str, message: str, hint: str) -> None:
-        """Those that are there are named."""
         with pytest.raises(UsageError) as refused:
             moved(policy("p", target("g")), to, section)
         assert (refused.value.message, refused.value.hint) == (message, hint)
@@ -176,7 +167,6 @@ class TestSections:
 
 
 def moved_refs(obj: Resource) -> list[Json]:
-    """The references of a policy."""
     found = obj.raw["spec"]
     assert isinstance(found, dict)
     refs = found["targetRefs"]

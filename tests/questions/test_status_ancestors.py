@@ -34,7 +34,6 @@ def colours(*targets: Mapping[str, Json]) -> Resource:
 
 
 def profile(placement: Placement = "parents", *controllers: str) -> PolicyKindProfile:
-    """A kind that reports there."""
     return PolicyKindProfile(
         COLOR, "inherited", "profile", controllers=frozenset(controllers), status=StatusProfile(placement=placement)
     )
@@ -60,7 +59,6 @@ def places(kind: PolicyKindProfile, *resources: Resource) -> list[str]:
 
 
 def test_a_selector_without_an_object_has_no_place_but_the_policy() -> None:
-    """There is no target on which, or above which, anything could be written."""
     selecting = colours({"group": GATEWAY_API, "kind": "Gateway", "selector": {"matchLabels": {"a": "b"}}})
     for placement in ("targets", "gateways", "parents"):
         assert places(profile(placement), selecting) == []
@@ -68,7 +66,6 @@ def test_a_selector_without_an_object_has_no_place_but_the_policy() -> None:
 
 
 def test_a_gateway_or_listenerset_reports_itself() -> None:
-    """With the section that was targeted, whether or not anything hangs on it."""
     p = colours(build.target("g"), build.target("g", section="http"), build.target("ls", "ListenerSet"))
     expected = ["Gateway default/g", "Gateway default/g#http", "ListenerSet default/ls"]
     assert places(profile(), p, build.listener_set()) == expected
@@ -103,7 +100,6 @@ def test_a_parent_of_another_controller_has_nothing_to_report() -> None:
 
 
 def test_a_listenerset_counts_if_its_gateway_admits_it() -> None:
-    """One that names no Gateway belongs to nobody that could refuse it."""
     admitting = build.gateway("open", allowedListeners={"namespaces": {"from": "All"}})
     sets = [
         build.listener_set("in", parent="open"),
@@ -117,7 +113,6 @@ def test_a_listenerset_counts_if_its_gateway_admits_it() -> None:
 
 
 def test_a_listenerset_counts_as_long_as_nobody_knows_otherwise() -> None:
-    """Where its Gateway, or the labels of its namespace, were not read."""
     selecting: Json = {"namespaces": {"from": "Selector", "selector": {"matchLabels": {"a": "b"}}}}
     choosy = build.gateway("choosy", allowedListeners=selecting)
     sets = [
@@ -134,7 +129,6 @@ def test_a_listenerset_counts_as_long_as_nobody_knows_otherwise() -> None:
 
 
 def test_a_backend_has_the_parents_of_the_routes_that_forward_to_it() -> None:
-    """Of all its ports, or of the one that is meant and of those who do not say which."""
     routes = [
         build.route(name, parents=[build.parent("g", f"to-{name}")], rules=[build.rule(build.backend("s", port))])
         for name, port in (("web", 8080), ("admin", 9090), ("any", None))
@@ -151,7 +145,6 @@ def test_a_backend_has_the_parents_of_the_routes_that_forward_to_it() -> None:
 
 
 def test_a_port_with_policies_of_its_own_is_not_the_services() -> None:
-    """Who sends to that port alone reports nothing on the policy of the whole Service."""
     own = build.policy("own", {**TO_SERVICE, "sectionName": "web"}, color="blue")
     route = build.route("r")
     assert places(profile(), route, own, colours(TO_SERVICE)) == []
@@ -192,7 +185,6 @@ HOSTILE: Final[list[Json]] = [
 
 @pytest.mark.parametrize("calls", HOSTILE, ids=str)
 def test_what_a_caller_calls_may_be_anything(calls: Json) -> None:
-    """Nothing of a wrong type names a backend, and nothing raises."""
     assert places(profile(), caller(calls), colours(TO_SERVICE)) == []
 
 
@@ -244,8 +236,6 @@ OPEN: Final[Json] = {"namespaces": {"from": "All"}}
 
 
 class TestOwners:
-    """The objects of listeners in the place of listeners."""
-
     def test_a_listener_has_the_object_that_it_is_of(self) -> None:
         """A Gateway or a ListenerSet; one that does not exist, or a section that it has not, as it is named."""
         p = colours(
@@ -276,7 +266,6 @@ class TestOwners:
     def test_a_gateway_has_those_of_the_first_listener_on_each_port(
         self, own: list[int], more: list[int], expected: list[str]
     ) -> None:
-        """Its own come first; itself where there are no listeners at all."""
         listeners: list[dict[str, Json]] = [build.listener(f"own{port}", port=port) for port in own]
         added: list[Json] = [build.listener(f"more{port}", port=port) for port in more]
         fields: Json = {"gatewayClassName": "public", "listeners": [*listeners], "allowedListeners": OPEN}
@@ -286,12 +275,10 @@ class TestOwners:
         assert places(profile("owners"), gateway, listener_set, colours(build.target("open"))) == expected
 
     def test_a_listenerset_that_is_not_admitted_has_no_listeners_there(self) -> None:
-        """The Gateway does not allow any."""
         more = build.listener_set("ls", build.listener("more", port=81))
         assert places(profile("owners"), more, colours(build.target("g"))) == ["Gateway default/g"]
 
     def test_a_route_has_its_parents(self) -> None:
-        """And a backend those of the routes to it, as with parents."""
         route = build.route("r", parents=[build.parent("g"), build.parent("far", "http")])
         both = ["Gateway default/g", "Gateway default/far#http"]
         assert places(profile("owners"), route, colours(build.target("r", "HTTPRoute"))) == both
@@ -300,8 +287,6 @@ class TestOwners:
 
 
 class TestParentGateways:
-    """The Gateways that routes to a target name."""
-
     def test_whether_or_not_they_take_the_route(self) -> None:
         """Without sections, each once and sorted; those of other controllers and those that are missing are not."""
         routes = [
@@ -313,7 +298,6 @@ class TestParentGateways:
         assert places(profile("parentGateways", OURS), *routes, p) == ["Gateway default/g"]
 
     def test_by_a_listenerset(self) -> None:
-        """Its Gateway, if that admits it; one that names none is nobody's."""
         admitting = build.gateway("open", allowedListeners=OPEN)
         sets = [
             build.listener_set("in", parent="open"),
@@ -326,11 +310,9 @@ class TestParentGateways:
         assert found == ["Gateway default/open"]
 
     def test_no_route_sends_requests_there(self) -> None:
-        """Then there is no place, also for what routes do not send requests to."""
         assert places(profile("parentGateways"), colours(TO_SERVICE)) == []
         assert places(profile("parentGateways"), build.route("r"), colours(build.target("g"))) == []
 
     def test_a_parent_that_was_not_read(self) -> None:
-        """May be ours."""
         route = build.route("r", parents=[build.parent("g", namespace="unread")])
         assert places(profile("parentGateways", OURS), route, colours(TO_SERVICE)) == ["Gateway unread/g"]

@@ -42,7 +42,6 @@ def colours(name: str, *targets: Mapping[str, Json], merge: str = "", age: int =
 
 
 def to_route(name: str = "r", section: str = "") -> dict[str, Json]:
-    """A reference to a route or a rule of it."""
     return build.target(name, "HTTPRoute", section)
 
 
@@ -88,7 +87,6 @@ def order(kind: PolicyKindProfile, *resources: Resource, admits: bool = True) ->
 
 
 def more_specific(target: NodeRef, *resources: Resource, by: NarrowedBy = "policies", admits: bool = True) -> list[str]:
-    """What lies below a target with policies of its own."""
     return [str(node) for node in order(profile(by), *resources, admits=admits).more_specific(target)]
 
 
@@ -98,7 +96,6 @@ ON_ROUTE: Final = colours("on-route", to_route())
 
 
 def test_nothing_lies_below_without_policies() -> None:
-    """Nor below what is not in the hierarchy, nor below a section of a route."""
     plain = build.route("r")
     assert more_specific(GATEWAY, plain) == more_specific(SET, plain) == more_specific(ROUTE, plain) == []
     assert more_specific(build.node("Service", "s", group=""), plain, ON_ROUTE) == []
@@ -119,7 +116,6 @@ def test_policies_on_listeners_and_listenersets_lie_below_their_gateway() -> Non
 
 
 def test_rules_lie_below_their_route_and_count_as_the_route_further_up() -> None:
-    """A route is named once, however many policies it has."""
     policies = [ON_ROUTE, colours("on-rule", to_route("r", "rule[0]"))]
     assert more_specific(ROUTE, build.route("r"), *policies) == ["HTTPRoute default/r#rule[0]"]
     assert more_specific(GATEWAY, build.route("r"), *policies) == ["HTTPRoute default/r"]
@@ -196,7 +192,6 @@ def test_a_policy_that_does_not_merge_has_no_merges() -> None:
 
 
 def test_a_policy_merges_at_each_listener_with_the_closest_one() -> None:
-    """With the listener's own where there is one, else with the Gateway's."""
     at_http = colours("at-http", build.target("g", section="http"))
     found = merges(build.route("r"), ABOVE, at_http, MERGING)
     assert found == [("Gateway default/g#http", "at-http"), ("Gateway default/g#https", "above")]
@@ -215,7 +210,6 @@ def test_by_way_of_a_listenerset_its_policies_come_first() -> None:
 
 
 def test_only_some_levels_are_merged_with() -> None:
-    """A policy on a level that the kind does not merge with is passed over."""
     levels = [TargetLevel(GATEWAY.object.group_kind)]
     at_http = colours("at-http", build.target("g", section="http"))
     found = merges(build.route("r"), ABOVE, at_http, MERGING, kind=profile("policies", *levels))
@@ -317,7 +311,6 @@ LOOSE: Final[list[Json]] = [None, "g", 1, [], {}, {"parentRef": "g"}, {"parentRe
 
 @pytest.mark.parametrize("spec", LOOSE, ids=str)
 def test_a_listenerset_without_a_gateway_has_nothing_above_it(spec: Json) -> None:
-    """Whatever its parentRef is."""
     loose = build.resource("ListenerSet", "loose", spec)
     route = build.route("r", parents=[build.parent("loose", kind="ListenerSet")])
     found = order(profile(), loose, route, MERGING, colours("on-loose", build.target("loose", "ListenerSet")))

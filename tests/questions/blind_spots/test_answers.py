@@ -51,18 +51,15 @@ def unseen(*objects: Resource, profile: PolicyKindProfile = SWITCHED, complete: 
 
 
 def settings(*, enable: bool) -> Resource:
-    """The parameters of the Gateway."""
     return build.resource("Settings", "s", {"colours": {"enable": enable}}, group="example.com")
 
 
 def test_parameters_that_were_not_read() -> None:
-    """In every answer in which a policy has something to say that they may forbid."""
     assert unseen(build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red")) == [[UNREAD], [UNREAD], []]
     assert unseen(build.policy("p", build.target("g"), age=1, color="red")) == [[UNREAD], [UNREAD], [UNREAD]]
 
 
 def test_parameters_that_were_read_or_do_not_exist() -> None:
-    """Nothing is in doubt then."""
     p = build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red")
     assert unseen(p, settings(enable=True)) == [[], [], []]
     assert unseen(p, settings(enable=False)) == [[], [], []]
@@ -70,7 +67,6 @@ def test_parameters_that_were_read_or_do_not_exist() -> None:
 
 
 def test_a_kind_that_nothing_has_to_enable() -> None:
-    """Whatever parameters there are."""
     p = build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red")
     assert unseen(p, profile=replace(SWITCHED, enabled_by=None)) == [[], [], []]
 
@@ -153,7 +149,6 @@ def test_a_route_that_a_listener_may_take() -> None:
 
 
 def test_whether_a_route_may_refer_to_a_backend() -> None:
-    """Told of everything whose paths lead there, unless it is known."""
     far = build.service("s", namespace="far")
     world = (build.gateway_class(), build.gateway(), far)
     route = build.route(rules=[build.rule(build.backend("s", namespace="far"))])
@@ -170,7 +165,6 @@ def test_whether_a_route_may_refer_to_a_backend() -> None:
 
 
 def test_namespaces_that_nothing_says() -> None:
-    """Each is told once, with the first object that is there."""
     world = (
         build.gateway_class(),
         build.gateway("g", build.listener(allowedRoutes=build.allow("All"))),
@@ -209,7 +203,6 @@ def test_another_policy_that_may_be_on_the_same_gateway() -> None:
 
 
 def test_a_policy_that_may_be_on_one_listener_does_not_doubt_itself() -> None:
-    """Its own target is unknown once, as its own; nothing else of its kind is."""
     q = build.policy("q", build.target("g"), build.target("g", section="${LISTENER}"), age=2, color="blue")
     analysis = analyze(build.snapshot(*WORLD, q, settings(enable=True)), profiles=[PLAIN])
     about_policy = blind_spots_for_policy(analysis, analysis.enforcement(q.ref))
@@ -270,7 +263,6 @@ def test_a_policy_that_may_affect_the_object_is_told() -> None:
 
 
 def test_several_are_counted() -> None:
-    """In one line for each kind."""
     answer = about(profile(), ("default", "a"), ("default", "b"))
     assert [(found.what, found.reason) for found in answer.unseen] == [
         ("2 PodPolicies", "whether they are attached to Service default/s is not computed")
@@ -285,12 +277,10 @@ def test_one_of_another_namespace_counts_where_the_kind_may_leave_its_own(
     crosses: bool | None,  # noqa: FBT001 - a parameter of the test
     told: list[str],
 ) -> None:
-    """A local kind stays where it is."""
     assert [found.what for found in about(profile(crosses=crosses), ("other", "a")).unseen] == told
 
 
 def test_a_kind_for_other_targets_is_not_told() -> None:
-    """Nothing of it can be attached to what the answer is about."""
     answer = about(profile(kind=POD), ("default", "a"))
     assert answer.unseen == ()
     assert headline(answer) == (
@@ -300,14 +290,12 @@ def test_a_kind_for_other_targets_is_not_told() -> None:
 
 
 def test_a_policy_with_references_is_where_these_say() -> None:
-    """Of a kind that attaches in two ways, those without references alone are in doubt."""
     assert [found.what for found in about(profile(partly=True), ("default", "a")).unseen] == ["PodPolicy default/a"]
     answer = about(profile(partly=True), ("default", "a"), references=True)
     assert (answer.unseen, [policy.name for policy in answer.policies]) == ((), ["a"])
 
 
 def test_a_parent_of_an_unknown_kind_is_not_asked_for() -> None:
-    """No file would show how routes attach to it; the route's own status may."""
     route = build.route("r", parents=[build.parent("x", kind="Waypoint", group="x.io")])
     answer = describe(analyze(build.snapshot(route)), build.node("HTTPRoute", "r"))
     assert [(found.reason, found.remedy) for found in answer.unseen] == [
@@ -332,7 +320,6 @@ class TestPassingDown:
         return [(group.extent.passes_down, str(group.extent.at[0])) for group in answer.in_force]
 
     def test_what_is_below_a_namespace_or_a_gateway_may_be_reached(self) -> None:
-        """A route below the Gateway, whether or not one was read."""
         routes = TargetLevel(build.ref("GRPCRoute", "").group_kind, section=True)
         assert self.groups("Namespace", "default", routes) == [(True, "Namespace default")]
         assert self.groups("Gateway", "g", routes) == [(True, "Gateway default/g#http")]
@@ -350,8 +337,6 @@ class TestPassingDown:
 
 
 class TestWhereADirectKindTakesEffect:
-    """At the object that it names, unless it takes effect at sections."""
-
     def at(self, *levels: TargetLevel, section: str = "") -> list[str]:
         """Where a direct policy on the Gateway `g`, or on its listener, takes effect."""
         known = PolicyKindProfile(KIND, "direct", "profile", effective_targets=levels, stanzas="none")
@@ -362,13 +347,11 @@ class TestWhereADirectKindTakesEffect:
         return [str(node) for group in answer.in_force for node in group.extent.at]
 
     def test_the_object_is_named_where_it_is_the_level(self) -> None:
-        """Once, however many listeners it has."""
         gateways = TargetLevel(build.ref("Gateway", "").group_kind)
         assert self.at(gateways) == ["Gateway default/g"]
         assert self.at(gateways, section="http") == ["Gateway default/g#http"]
 
     def test_sections_are_named_where_they_are_or_nobody_has_said(self) -> None:
-        """Each of them."""
         listeners = TargetLevel(build.ref("Gateway", "").group_kind, section=True)
         both = ["Gateway default/g#http", "Gateway default/g#admin"]
         assert sorted(self.at(listeners)) == sorted(both)

@@ -33,18 +33,15 @@ POLICY: Final = frozenset({"targetRefs", "edge"})
 
 
 def said(*words: str) -> frozenset[str]:
-    """What a gap mentions."""
     return frozenset(words)
 
 
 def relevant(gap: Gap, *subjects: ObjectRef, others: tuple[ObjectRef, ...] = (), below: bool = False) -> bool:
-    """Whether a gap may change an answer."""
     analysis = analyze(build.snapshot(*WORLD, complete=True, gaps=[gap]))
     return relevant_gaps(analysis, subjects, others, include_descendants=below) == (gap,)
 
 
 def test_one_object_matters_where_the_answer_is_about_it() -> None:
-    """As its subject, or on its paths."""
     gap = Gap("HTTPRoute", "media", "patched", name="echo")
     assert relevant(gap, ROUTE)
     assert relevant(gap, SERVICE, others=(ROUTE,))
@@ -52,7 +49,6 @@ def test_one_object_matters_where_the_answer_is_about_it() -> None:
 
 
 def test_one_object_that_is_not_there_may_be_about_anything() -> None:
-    """Nothing is known of it but its name."""
     gap = Gap("RetryPolicy", "media", "not YAML", name="slow")
     assert relevant(gap, ROUTE)
     read = build.policy("slow", kind="RetryPolicy", namespace="media")
@@ -74,7 +70,6 @@ def test_one_object_that_is_not_there_may_be_about_anything() -> None:
     ],
 )
 def test_what_may_mention_anything_matters_by_its_kind(kind: str, *, of_route: bool, of_gateway: bool) -> None:
-    """A route is not affected by others, nor anything by a Deployment."""
     gap = Gap(kind, "", "forbidden")
     assert relevant(gap, ROUTE, others=(GATEWAY,)) is of_route
     assert relevant(gap, GATEWAY) is of_gateway
@@ -101,12 +96,10 @@ def test_what_may_mention_anything_matters_by_its_kind(kind: str, *, of_route: b
     ],
 )
 def test_what_mentions_something_on_the_paths_matters_if_it_may_be_a_policy(gap: Gap, *, expected: bool) -> None:
-    """By what it mentions, or by its kind."""
     assert relevant(gap, ROUTE, others=(GATEWAY,)) is expected
 
 
 def test_what_mentions_the_subject_matters_if_the_answer_looks_below() -> None:
-    """Or if what leads to it counts: routes lead to a Service."""
     gap = Gap("", "infra", "HelmRelease infra/x may create objects", mentions=said("edge", "echo", "media"))
     assert relevant(gap, GATEWAY, below=True)
     assert not relevant(gap, GATEWAY)
@@ -116,7 +109,6 @@ def test_what_mentions_the_subject_matters_if_the_answer_looks_below() -> None:
 
 
 def test_what_mentions_a_route_matters_where_routes_delegate() -> None:
-    """It may be delegated to from there."""
     gap = Gap("HTTPRoute", "media", "not YAML", mentions=said("echo"))
     assert not relevant(gap, ROUTE)
     to = build.backend("echo", None, kind="HTTPRoute", group=GATEWAY_API)
@@ -140,7 +132,6 @@ def test_what_mentions_a_route_matters_where_routes_delegate() -> None:
     ],
 )
 def test_what_may_hide_rows_of_a_list(gap: Gap, *, routes: bool, policies: bool) -> None:
-    """By kind and namespace."""
     analysis = analyze(build.snapshot(*WORLD, gaps=[gap]))
     assert bool([*gaps_in_list(analysis, ["HTTPRoute"], "media")]) is routes
     assert bool([*gaps_in_list(analysis, ["RetryPolicy"], "media", policies=True)]) is policies
@@ -166,7 +157,6 @@ def test_what_is_one_reference_away_may_be_otherwise() -> None:
 
 
 def test_who_beats_a_policy_may_be_otherwise() -> None:
-    """The answer about the beaten one says so."""
     older, newer = (
         build.policy(name, build.target("echo", "Service", group=""), namespace="media", age=age, a=age)
         for name, age in (("older", 1), ("newer", 2))
@@ -179,7 +169,6 @@ def test_who_beats_a_policy_may_be_otherwise() -> None:
 
 
 def test_gaps_are_told_in_their_order() -> None:
-    """Whatever makes them matter, and each once."""
     found = [
         Gap("", "", "first"),
         Gap("RetryPolicy", "infra", "second", mentions=said("edge")),
@@ -235,7 +224,6 @@ def relevant_hidden(
     ],
 )
 def test_what_cannot_matter_is_not_told(gap: Gap) -> None:
-    """By its kind, or by where it is."""
     assert relevant_hidden(gap) == ()
 
 
@@ -259,7 +247,6 @@ def test_what_may_matter_is_told(gap: Gap, fields: tuple[str, ...]) -> None:
 
 
 def test_each_namespace_has_its_own_gap() -> None:
-    """That of all namespaces says no more, unless a policy of another one may matter."""
     own = (HIDDEN, replace(HIDDEN, namespace="infra"), replace(HIDDEN, namespace="far"))
     assert relevant_hidden(EVERYWHERE, *own) == own[:2]
     read = replace(EVERYWHERE, besides=frozenset({"infra"}))
@@ -269,7 +256,6 @@ def test_each_namespace_has_its_own_gap() -> None:
 
 
 def test_a_definition_that_was_not_read_matters_if_it_may_be_of_a_policy() -> None:
-    """Of a kind that nothing else is known of."""
     gap = Gap("CustomResourceDefinition", "", "forbidden", group="apiextensions.k8s.io")
     unknown = build.crd("Shaping", "example.com")
     profiled = PolicyKindProfile(GroupKind("example.com", "Shaping"), "direct", "profile")
@@ -281,7 +267,6 @@ def test_a_definition_that_was_not_read_matters_if_it_may_be_of_a_policy() -> No
 
 
 def test_what_is_called_a_policy_and_is_none_does_not_matter() -> None:
-    """Its definition was read, and has no target references."""
     gap = Gap("CleanupPolicy", "", "forbidden", group="example.com")
     none = build.crd("CleanupPolicy", "example.com", schema={"properties": {"spec": {"properties": {"match": {}}}}})
     analysis = analyze(build.snapshot(none, complete=True, gaps=[gap]))
@@ -299,7 +284,6 @@ def test_below_a_gateway_are_the_namespaces_of_its_routes() -> None:
 
 
 def test_policies_of_other_kinds_do_not_change_what_becomes_of_a_policy() -> None:
-    """Those of its own do."""
     policy = build.policy("slow", build.target("echo", "HTTPRoute"), kind="RetryPolicy", namespace="media")
     others = Gap("TimeoutPolicy", "media", "forbidden", group="example.com")
     own = replace(HIDDEN, group=policy.ref.group_kind.group)
@@ -313,7 +297,6 @@ def test_policies_of_other_kinds_do_not_change_what_becomes_of_a_policy() -> Non
 
 
 def test_a_list_in_a_namespace_misses_what_could_not_be_read_there() -> None:
-    """Not what was read in it, although not everywhere."""
     read = replace(EVERYWHERE, besides=frozenset({"media"}))
     analysis = analyze(build.snapshot(complete=True, gaps=[read]))
     assert [*gaps_in_list(analysis, ["RetryPolicy"], "media")] == []
@@ -338,13 +321,11 @@ def test_a_list_in_a_namespace_misses_what_could_not_be_read_there() -> None:
     ],
 )
 def test_all_of_a_kind_is_told_at_once(found: list[Gap], what: str) -> None:
-    """With every namespace and name, or with the first of many."""
     (told,) = describe_gaps(analyze(build.snapshot()), found)
     assert (told.what, told.gaps) == (what, tuple(found))
 
 
 def test_different_reasons_are_told_apart() -> None:
-    """And so are kinds of the same name."""
     others = (replace(HIDDEN, reason="no answer"), replace(HIDDEN, group="example.org"))
     assert len([*describe_gaps(analyze(build.snapshot()), [HIDDEN, *others])]) == 3
 
@@ -368,7 +349,6 @@ def test_different_reasons_are_told_apart() -> None:
     ],
 )
 def test_what_leads_to_something_matters_where_it_may_name_it(kind: str, subject: ObjectRef, *, expected: bool) -> None:
-    """Of a namespace that was read, not what is in others, unless that may refer to it."""
     gap = Gap(kind, "", "forbidden", group=GATEWAY_API, besides=frozenset({"media"}))
     grant = build.grant(namespace="media", sources=[(GATEWAY_API, "HTTPRoute", "far")])
     world = (build.gateway("edge", namespace="infra"), build.route("echo", namespace="media"), grant)
@@ -377,7 +357,6 @@ def test_what_leads_to_something_matters_where_it_may_name_it(kind: str, subject
 
 
 def test_one_object_of_the_hierarchy_that_is_hidden_leads_to_nothing_else() -> None:
-    """What names it, says so itself."""
     gap = Gap("HTTPRoute", "media", "forbidden", group=GATEWAY_API, name="other")
     analysis = analyze(build.snapshot(build.gateway("edge", namespace="infra"), complete=True, gaps=[gap]))
     assert not may_lead_to(analysis, gap, [GATEWAY])
@@ -385,7 +364,6 @@ def test_one_object_of_the_hierarchy_that_is_hidden_leads_to_nothing_else() -> N
 
 
 def test_a_gap_in_one_namespace_closes_no_other() -> None:
-    """Only what could not be listed everywhere is closed where it was listed."""
     analysis = analyze(build.snapshot(complete=True, gaps=[HIDDEN, EVERYWHERE]))
     assert not is_closed_in(analysis, HIDDEN, {"media"})
     assert is_closed_in(analysis, EVERYWHERE, {"media"})
@@ -393,13 +371,11 @@ def test_a_gap_in_one_namespace_closes_no_other() -> None:
 
 
 def test_grants_of_a_cluster_that_are_hidden_are_said_to_be() -> None:
-    """They are in the cluster or not, and nobody adds them to any input."""
     snapshot = replace(build.snapshot(complete=True), source="the cluster")
     assert analyze(snapshot).index.grants.unknown_reason == "the ReferenceGrants there could not be read"
 
 
 def test_routes_that_are_hidden_lead_to_backends_beside_them() -> None:
-    """And to other routes only where any delegates."""
     gap = Gap("HTTPRoute", "media", "forbidden", group=GATEWAY_API)
     analysis = analyze(build.snapshot(build.service("echo", namespace="media"), complete=True, gaps=[gap]))
     assert may_lead_to(analysis, gap, [build.ref("Service", "echo", "media", "")])

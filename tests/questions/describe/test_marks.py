@@ -30,7 +30,6 @@ ROUTE: Final = NodeRef(build.ref("HTTPRoute", "baker", "baker"))
 
 
 def condition(type_: str = TYPE, message: str = "", status: str = "True") -> Json:
-    """A condition in a status."""
     return {"type": type_, "status": status, "reason": "PolicyAffected", "message": message}
 
 
@@ -44,7 +43,6 @@ def marked(resource: Resource, *conditions: Json, parents: bool = False, **annot
 
 
 def route() -> Resource:
-    """A route on a Gateway of another namespace."""
     return build.route("baker", namespace="baker", parents=[build.parent("edge", namespace="infra")])
 
 
@@ -56,7 +54,6 @@ def answer(subject: Resource, *others: Resource, gaps: tuple[Gap, ...] = (HIDDEN
 
 
 def resilience(name: str = "resilience", namespace: str = "baker") -> Resource:
-    """A RetryPolicy on the route."""
     target = build.target("baker", "HTTPRoute")
     return build.resource("RetryPolicy", name, {"targetRef": target}, group="example.io", namespace=namespace)
 
@@ -79,7 +76,6 @@ def resilience(name: str = "resilience", namespace: str = "baker") -> Resource:
     ],
 )
 def test_what_says_nothing_of_hidden_policies_is_no_mark(said: Json) -> None:
-    """Nor does it change the answer."""
     found = answer(marked(route(), said))
     assert found.influences.marks == ()
     assert len(found.unseen) == 1
@@ -87,13 +83,11 @@ def test_what_says_nothing_of_hidden_policies_is_no_mark(said: Json) -> None:
 
 
 def test_where_the_kind_was_read_nothing_changes() -> None:
-    """Also if a controller says otherwise."""
     said = marked(route(), condition(message="Object affected by RetryPolicy baker/resilience"), retrypolicy="a/b")
     assert answer(said, gaps=()).influences.marks == ()
 
 
 def test_a_policy_that_was_read_is_no_hidden_one() -> None:
-    """Though others of its kind are."""
     read = resilience()
     named = marked(route(), condition(message="Object affected by RetryPolicy [baker/resilience]"))
     assert answer(named, read).influences.marks == ()
@@ -116,7 +110,6 @@ def test_a_policy_that_was_read_is_no_hidden_one() -> None:
 )
 @pytest.mark.parametrize("parents", [True, False])
 def test_conditions_say_that_and_which(said: Json, names: list[str], *, parents: bool) -> None:
-    """On the object itself, or on what it is about of it."""
     found = answer(marked(route(), said, parents=parents))
     (mark,) = found.influences.marks
     assert ([policy.name for policy in mark.policies], mark.policy_kind, mark.object) == (names, RETRY, ROUTE.object)
@@ -127,14 +120,12 @@ def test_conditions_say_that_and_which(said: Json, names: list[str], *, parents:
 
 @pytest.mark.parametrize("value", ["baker/quick", "quick", '[{"Namespace":"baker","Name":"quick"}]'])
 def test_annotations_say_which(value: str) -> None:
-    """As one name, with or without its namespace, or as a list."""
     (mark,) = answer(marked(route(), retrypolicies=value)).influences.marks
     assert (mark.sort, mark.name) == ("annotation", "example.io/retrypolicies")
     assert mark.policies == (build.ref("RetryPolicy", "quick", "baker", "example.io"),)
 
 
 def test_marks_of_what_is_above_count_as_well() -> None:
-    """Of a Namespace and a Gateway: their policies are inherited."""
     home = marked(build.namespace("baker"), condition(message="by RetryPolicy baker/resilience"))
     found = answer(route(), home)
     assert [str(mark.object) for mark in found.influences.marks] == ["Namespace baker"]
@@ -146,7 +137,6 @@ def test_marks_of_what_is_above_count_as_well() -> None:
 
 
 def test_manifests_with_a_gap_say_the_same() -> None:
-    """A file of which something could not be read."""
     gap = Gap("RetryPolicy", "baker", "not YAML")
     found = answer(marked(route(), condition(message="by RetryPolicy baker/quick")), gaps=(gap,))
     assert [str(policy) for mark in found.influences.marks for policy in mark.policies] == ["RetryPolicy baker/quick"]
@@ -155,7 +145,6 @@ def test_manifests_with_a_gap_say_the_same() -> None:
 
 
 def test_marks_of_other_kinds_are_left_out_where_one_is_asked_for() -> None:
-    """As what is in force is."""
     gateway = build.gateway("edge", namespace="infra")
     world = build.snapshot(gateway, marked(route(), condition()), complete=True, gaps=[HIDDEN])
     analysis = analyze(world)
@@ -176,7 +165,6 @@ def test_what_a_profile_says_of_conditions_counts_alone() -> None:
 
 
 def test_an_annotation_that_a_profile_names() -> None:
-    """Where it stands for the kind's names."""
     status = StatusProfile(target_annotation="example.io/hardened")
     profile = PolicyKindProfile(group_kind=RETRY, policy_class="inherited", known_by="profile", status=status)
     subject = marked(route(), hardened="baker/resilience", retrypolicy="baker/other")

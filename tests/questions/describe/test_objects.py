@@ -21,7 +21,6 @@ from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 
 def test_a_section_that_is_not_there_has_no_answer() -> None:
-    """The error names those that are."""
     with pytest.raises(NotFoundError) as error:
         describe(world(), build.node("Gateway", "g", "nope"))
     assert (error.value.message, error.value.hint) == ("Gateway default/g has no section nope", "it has http, https")
@@ -55,7 +54,6 @@ def test_the_sections_of_a_gateway_are_its_paths() -> None:
 
 
 def test_a_port_counts_if_something_leads_to_it() -> None:
-    """Or if it has a policy of its own; without either, the Service is its own path."""
     ports = build.service("s", 8080, 9090)
     assert {path[-1].section for path in about(world(ports), "Service", "s").paths} == {"8080"}
     on_port = defaults("p", build.target("s", "Service", "9090", group=""), a=1)
@@ -116,7 +114,6 @@ def test_a_refusal_without_policies_is_told_as_well() -> None:
 
 
 def test_what_could_not_be_seen_is_said() -> None:
-    """What could not be read, and parents of which nothing is known."""
     gaps = [Gap("RetryPolicy", "infra", "forbidden"), Gap("", "", "not text")]
     analysis = world(build.route("q", parents=[build.parent("x", namespace="far")]), gaps=gaps)
     assert about(analysis, "HTTPRoute", "q").unseen == (
@@ -192,7 +189,6 @@ WORLD: Final = (
 
 
 def settings(*, enable: bool) -> Resource:
-    """The parameters of one of the Gateways."""
     return build.resource("Settings", "s", {"colours": {"enable": enable}}, group="example.com")
 
 
@@ -205,7 +201,6 @@ def found(
 
 
 def test_a_gateway_that_does_not_let_the_kind_be_used() -> None:
-    """That is said of each policy on the path, once, with the Gateway and the field."""
     why = (
         "not by way of Gateway default/mute, since spec.colours.enable is false in Settings default/s of "
         "Gateway default/mute"
@@ -216,19 +211,16 @@ def test_a_gateway_that_does_not_let_the_kind_be_used() -> None:
 
 
 def test_a_gateway_that_does() -> None:
-    """Or of which that is not known, or a kind that nothing has to enable."""
     assert found(P, settings(enable=True)) == ()
     assert found(P, complete=False) == ()
     assert found(P, settings(enable=False), profile=replace(SWITCHED, enabled_by=None)) == ()
 
 
 def test_a_path_without_such_a_gateway() -> None:
-    """Nothing is said where only the other one is above."""
     assert found(P, settings(enable=False), at=build.node("Gateway", "free")) == ()
 
 
 def test_a_policy_that_is_not_enabled_anywhere() -> None:
-    """Has failed, and that is said once."""
     on_gateway = build.policy("p", build.target("mute"), age=1, color="red")
     mute = build.node("Gateway", "mute")
     message = "spec.colours.enable is false in Settings default/s of Gateway default/mute"
@@ -258,7 +250,6 @@ def test_words_for_kinds_are_those_of_people() -> None:
     ("field", "told"), [("shade", True), ("shade.dark", True), ("shad", False), ("shade.dark.more", False)]
 )
 def test_a_field_is_asked_for_by_its_beginning(field: str, told: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    """In whole names: also an item of a list, or an entry of a map."""
     assert Focus(fields=(field,)).has_field("shade.dark") == told
     assert Focus(fields=(field,)).has_field("shade[0]") == (field == "shade")
 
@@ -270,13 +261,11 @@ def only(kinds: tuple[GroupKind, ...] = (), fields: tuple[str, ...] = ()) -> Obj
 
 
 def test_everything() -> None:
-    """Nothing is left out where nothing alone is asked for."""
     answer = about(colourful(), "HTTPRoute", "r")
     assert narrowed(answer, Focus()) is answer
 
 
 def test_one_kind_alone() -> None:
-    """The others are not counted, named or shown."""
     answer = only(kinds=(LIMIT,))
     assert {group.kind for group in answer.in_force} == {LIMIT}
     assert [policy.name for policy in answer.policies] == ["first"]
@@ -290,7 +279,6 @@ def test_one_kind_alone() -> None:
 
 
 def test_fields_alone() -> None:
-    """With those who set them, those whom these beat, and nobody else."""
     answer = only(fields=("color",))
     assert [policy.name for policy in answer.policies] == ["own", "strict"]
     assert {setting.field for group in answer.in_force for setting in group.settings} == {"color"}
@@ -308,7 +296,6 @@ def test_fields_alone() -> None:
 
 
 def test_a_field_that_somebody_loses_to_who_does_not_set_it() -> None:
-    """It is told who replaces it, although that policy sets nothing that is asked for."""
     target = build.target("r", "HTTPRoute")
     analysis = world(
         build.policy("wide", build.target("g"), age=1, size=1, color="red"), build.policy("own", target, age=2, size=2)
@@ -319,7 +306,6 @@ def test_a_field_that_somebody_loses_to_who_does_not_set_it() -> None:
 
 
 def test_fields_of_a_policy_alone() -> None:
-    """Whether it is enforced is said of the whole policy."""
     answer = replace(about_policy(colourful(), "base"), focus=Focus(fields=("shade",)))
     assert [field.field for field in answer.fields] == ["shade.dark", "shade.list"]
     assert headline(answer) == headline(about_policy(colourful(), "base"))
@@ -327,7 +313,6 @@ def test_fields_of_a_policy_alone() -> None:
 
 
 def test_what_does_not_apply_of_other_kinds_is_left_out() -> None:
-    """And so are places without any policy."""
     analysis = world(
         build.gateway("far", build.listener("admin", port=81, hostname="admin.example.com")),
         build.route("q", parents=[build.parent("far"), build.parent("g")], hostnames=["example.com"]),
@@ -344,7 +329,6 @@ HERE, THERE, EVERYWHERE = (BlindSpot(what=words, reason="forbidden") for words i
 
 
 def test_what_is_said_of_several_is_said_once() -> None:
-    """In the order in which it is met; each of them says it all the same."""
     world = colourful()
     route = replace(about(world, "HTTPRoute", "r"), problems=(BOTH, ONE), unseen=(HERE, EVERYWHERE))
     policy = replace(about_policy(world, "base"), problems=(TWO, BOTH), unseen=(EVERYWHERE, THERE, THERE))
@@ -357,7 +341,6 @@ def test_what_is_said_of_several_is_said_once() -> None:
 
 @pytest.mark.parametrize("number", [0, 2])
 def test_of_what_is_in_order_nothing_is_said(number: int) -> None:
-    """Nor of no object at all."""
     item = replace(about(colourful(), "HTTPRoute", "r"), problems=(), unseen=())
     answer = Descriptions((item,) * number)
     assert (answer.problems, answer.unseen) == ((), ())

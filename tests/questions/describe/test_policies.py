@@ -14,7 +14,6 @@ from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 
 def test_what_is_no_policy_has_no_answer() -> None:
-    """Nor has a policy that was not read, which is told as what is not found."""
     analysis = world(build.policy("p", build.target("g"), a=1))
     with pytest.raises(KeyError):
         describe_policy(analysis, build.ref("Gateway", "g"))
@@ -68,7 +67,6 @@ def test_what_is_affected_begins_at_the_target() -> None:
 
 
 def test_a_refused_policy_has_rejected_fields() -> None:
-    """They are no defeat but a conflict."""
     answer = about_policy(colourful(), "second", "LimitPolicy")
     assert (answer.enforcement.state, answer.affected) == ("Conflicted", ())
     assert [field.rejected for field in answer.fields] == [True, True]
@@ -76,7 +74,6 @@ def test_a_refused_policy_has_rejected_fields() -> None:
 
 
 def test_nothing_below_a_target_may_be_for_want_of_input() -> None:
-    """Unless the world is closed, or what is below is known to be attached to nothing."""
     empty = build.policy("p", build.target("empty", "Namespace", group=""), age=1, a=1)
     elsewhere = build.resource("ConfigMap", "x", group="", namespace="empty")
     answer = about_policy(world(empty, elsewhere), "p")
@@ -92,7 +89,6 @@ def test_nothing_below_a_target_may_be_for_want_of_input() -> None:
 
 
 def test_a_policy_without_target_has_neither_paths_nor_fields() -> None:
-    """The attachment says why."""
     answer = about_policy(colourful(), "lost")
     assert (answer.paths, answer.fields) == ((), ())
     assert [attachment.state for attachment in answer.targets] == ["target missing"]
@@ -110,7 +106,6 @@ def reported(*conditions: dict[str, Json], ancestor: Json = None) -> Json:
 
 
 def condition(type_: str, status: str, reason: str = "", **more: Json) -> dict[str, Json]:
-    """A condition."""
     return {"type": type_, "status": status, "reason": reason, "message": "because", **more}
 
 
@@ -127,7 +122,6 @@ def condition(type_: str, status: str, reason: str = "", **more: Json) -> dict[s
     ],
 )
 def test_what_a_controller_says_to_the_contrary(status: Json, expected: str | None) -> None:
-    """Of the policy as a whole, or for something that is on the paths of the object."""
     spec: dict[str, Json] = {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}
     policy = build.resource("ColorPolicy", "p", spec, group="example.com", status=status)
     (source,) = about(world(policy), "HTTPRoute", "r").sources
@@ -136,7 +130,6 @@ def test_what_a_controller_says_to_the_contrary(status: Json, expected: str | No
 
 @pytest.mark.parametrize(("name", "expected"), [("p", "a patch"), ("q", "")])
 def test_what_may_not_be_as_it_was_read(name: str, expected: str) -> None:
-    """A policy that something patches, and no other."""
     policy = build.resource(
         "ColorPolicy", "p", {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}, group="example.com"
     )
@@ -176,7 +169,6 @@ def test_why_each_parent_leads_nowhere() -> None:
 
 
 def test_what_policies_say_that_were_not_read() -> None:
-    """A source may be the object itself, which is not a policy."""
     found = about(world(defaults("p", build.target("r", "HTTPRoute"), a=1)), "HTTPRoute", "r")
     assert [str(each.policy) for each in found.sources] == ["ColorPolicy default/p"]
     assert about(analyze(build.snapshot(build.gateway())), "Gateway", "g").sources == ()

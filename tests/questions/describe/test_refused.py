@@ -36,7 +36,6 @@ def described(refused: Mapping[str, tuple[int, str]], subject: NodeRef = BAKER) 
 
 
 def told(unseen: tuple[BlindSpot, ...]) -> list[tuple[str, str, tuple[str, ...]]]:
-    """What could not be seen, why, and what it needs."""
     return [(thing.what, thing.reason, tuple(map(str, thing.needs))) for thing in unseen]
 
 
@@ -48,13 +47,11 @@ def failure(refused: Mapping[str, tuple[int, str]], name: str, type_name: str = 
 
 
 def test_who_may_read_everything_misses_nothing() -> None:
-    """As the operator."""
     answer = described({})
     assert (len(answer.policies), answer.unseen) == (4, ())
 
 
 def test_what_is_hidden_is_told_with_the_permission() -> None:
-    """The story of the developer: one line, for the namespaces of what is on the paths."""
     answer = described(STORY)
     may = tuple(f"list retrypolicies.example.io in namespace {name}" for name in ("baker", "infra"))
     assert told(answer.unseen) == [("RetryPolicies in namespaces baker and infra", "forbidden", may)]
@@ -92,7 +89,6 @@ def test_other_things_that_could_not_be_read(path: str) -> None:
 def test_what_could_not_be_read_for_another_reason_says_what_to_do(
     status: int, message: str, reason: str, remedy: str
 ) -> None:
-    """And not that it is hidden."""
     answer = described({"timeoutpolicies": (status, message)})
     assert [(thing.reason, thing.remedy, thing.needs) for thing in answer.unseen] == [(reason, remedy, ())]
     assert "TimeoutPolicies could not be read." in object_headline(answer)
@@ -110,7 +106,6 @@ def test_an_object_that_is_not_there_is_not_found() -> None:
 
 
 def test_an_object_that_may_not_be_read_is_not_said_to_be_missing() -> None:
-    """It may be there."""
     error = failure({"/httproutes/foo": FORBIDDEN}, "foo")
     assert isinstance(error, NotFoundError)
     assert (error.message, error.hint) == (
@@ -120,7 +115,6 @@ def test_an_object_that_may_not_be_read_is_not_said_to_be_missing() -> None:
 
 
 def test_an_object_that_could_not_be_read_says_so() -> None:
-    """With what to do."""
     error = failure({"/httproutes/foo": (500, "")}, "foo")
     assert (error.message, error.hint) == ("HTTPRoute baker/foo could not be read: the server failed", "ask again")
 
@@ -141,7 +135,6 @@ def test_a_type_that_is_not_served_is_none() -> None:
 
 
 def test_what_is_named_and_hidden_says_so() -> None:
-    """A Gateway that the route names: nothing is said to be missing, and the Gateway once."""
     answer = described({"/gateways": FORBIDDEN, "/gateways/edge": FORBIDDEN})
     assert told(answer.unseen)[-1][:2] == ("Gateway infra/edge", "forbidden")
     assert not [diagnostic for diagnostic in answer.problems if diagnostic.severity == "error"]

@@ -39,7 +39,6 @@ ON_TWO: Final = "default/g/http/two/rule[0]/t/8080"
 
 
 def change(*sorts: ChangeSort, security: bool = False) -> EffectChange:
-    """A change with a field of each sort."""
     value, other = EffectiveValue(1, source("p"), removed=False), EffectiveValue(1, source("q"), removed=False)
     states = {
         "lost": (value, None),
@@ -71,23 +70,18 @@ def change(*sorts: ChangeSort, security: bool = False) -> EffectChange:
     ],
 )
 def test_the_worst_of_what_happens(sorts: tuple[ChangeSort, ...], worst: ChangeSort, *, security: bool) -> None:
-    """It counts for security if such a field is lost or changed."""
     assert change(*sorts).sort == worst
     assert not change(*sorts).harmful
     assert change(*sorts, security=True).harmful is security
 
 
 class TestGroups:
-    """What differs in the same way is told once."""
-
     def test_otherwise_on_each_path(self) -> None:
-        """Each has a value of its own before."""
         world = [*WORLD, color("g", G, a=0), color("one", ONE, a=1), color("two", TWO, a=2)]
         found = without(world, ref("one"), ref("two"), profiles=[PROFILE])
         assert [len(one.paths) for one in found.effects] == [1, 1]
 
     def test_in_the_same_way_on_two_paths(self) -> None:
-        """The objects are those from the target downward, each with the paths that it is on."""
         found = without([*WORLD, color("g", G, a=1)], ref("g"), profiles=[PROFILE])
         (only,) = found.effects
         assert told(found) == [f"kept {ON_ONE} a: 1 g -> nothing", f"kept {ON_TWO} a: 1 g -> nothing"]
@@ -101,7 +95,6 @@ class TestGroups:
         assert (only.from_nothing, only.to_nothing) == (False, True)
 
     def test_where_something_else_is_left(self) -> None:
-        """It is told apart from where nothing is."""
         world = [*WORLD, color("g", G, a=1), color("one", ONE, b=1)]
         found = without(world, ref("g"), profiles=[PROFILE])
         assert [(one.from_nothing, one.to_nothing, len(one.paths)) for one in found.effects] == [
@@ -110,12 +103,10 @@ class TestGroups:
         ]
 
     def test_where_there_was_nothing(self) -> None:
-        """The other way round."""
         found = between(WORLD, [*WORLD, color("g", G, a=1)], PROFILE)
         assert [(one.from_nothing, one.to_nothing) for one in found.effects] == [(True, False)]
 
     def test_an_object_has_other_paths_as_well(self) -> None:
-        """Then it is told which of them are meant."""
         both = build.route("one", rules=[build.rule(build.backend("s"))])
         world = [*WORLD[:3], both, build.route("two"), *WORLD[5:], color("one", ONE, a=1)]
         (found,) = without(world, ref("one"), profiles=[PROFILE]).effects
@@ -123,13 +114,11 @@ class TestGroups:
         assert scoped == {"HTTPRoute default/one": (0, ()), "Service default/s": (2, (0,))}
 
     def test_the_levels_at_which_a_kind_takes_effect(self) -> None:
-        """Only these are concerned."""
         levels = replace(PROFILE, effective_targets=(TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute")),))
         found = without([*WORLD, color("g", G, a=1)], ref("g"), profiles=[levels])
         assert concerned(found) == [["HTTPRoute default/one", "HTTPRoute default/two"]]
 
     def test_doubts(self) -> None:
-        """What either outcome rests on without knowing it."""
         world = [*WORLD, color("a", ONE, a=1), color("b", ONE, a=2)]
         (found,) = without(world, ref("b"), profiles=[PROFILE]).effects
         assert found.doubts == ("age unknown",)
@@ -186,12 +175,10 @@ ONE_SERVICE: Final = (
 
 
 def on_service(name: str = "p", age: int = 1, **spec: Json) -> Resource:
-    """A ColorPolicy on the Service."""
     return differences.color(name, build.target("s", "Service", group=""), age=age, **spec)
 
 
 def fields(before: list[Resource], after: list[Resource], profile: PolicyKindProfile = PATCHING) -> list[str]:
-    """What differs at the only port of the only Service."""
     place = "kept default/g/http/r/rule[0]/s/8080 "
     lines = told(between([*ONE_SERVICE, *before], [*ONE_SERVICE, *after], profile))
     assert all(line.startswith(place) for line in lines)
@@ -199,7 +186,6 @@ def fields(before: list[Resource], after: list[Resource], profile: PolicyKindPro
 
 
 def valued(value: Json, who: str = "p", *, removed: bool = False) -> EffectiveValue:
-    """A value by a policy."""
     return EffectiveValue(value, source(who), removed=removed)
 
 
@@ -221,13 +207,11 @@ def valued(value: Json, who: str = "p", *, removed: bool = False) -> EffectiveVa
 def test_what_happens_to_a_setting(
     before: EffectiveValue | None, after: EffectiveValue | None, sort: ChangeSort
 ) -> None:
-    """What is removed is not set."""
     assert FieldChange("f", before, after, security=False).sort == sort
 
 
 @pytest.mark.parametrize("value", [1, "x", True, [1, {"a": None}], {}])
 def test_the_same_value_of_the_same_policy_is_no_difference(value: Json) -> None:
-    """Nor is a policy written otherwise in what is no setting."""
     before, after = (
         on_service(a=value),
         build.resource(
@@ -244,7 +228,6 @@ def test_true_is_not_one() -> None:
 
 
 def test_each_field_by_itself() -> None:
-    """What is equal is not told, lists are told whole."""
     before, after = (
         on_service(deep={"same": 1, "other": 2, "lost": 3}, all=[1]),
         on_service(deep={"same": 1, "other": 4}, all=[2]),
@@ -253,14 +236,12 @@ def test_each_field_by_itself() -> None:
 
 
 def test_who_sets_it() -> None:
-    """The same value by another policy is told as well."""
     older, newer = on_service("a", 1, x=1), on_service("b", 2, x=1)
     assert fields([older, newer], [older]) == ["x: 1 b -> 1 a"]
     assert fields([older, newer], [newer]) == []
 
 
 def test_a_tombstone() -> None:
-    """A null removes a field; without it the field is there."""
     older, newer = on_service("a", 1, x=1, y=2), on_service("b", 2, x=None)
     assert fields([older, newer], [older]) == ["x: removed b -> 1 a"]
     assert fields([older], [older, newer]) == ["x: 1 a -> removed b"]
@@ -268,7 +249,6 @@ def test_a_tombstone() -> None:
 
 
 def test_elements_of_lists_by_their_keys() -> None:
-    """One element is lost and one is otherwise; what has no key is known by its place."""
     older = on_service("a", 1, filters=[{"name": "x", "v": 1}, {"name": "y", "v": 1}], rules=["one"])
     newer = on_service("b", 2, filters=[{"name": "y", "v": 2}, {"name": "z"}], rules=["two"])
     assert fields([older, newer], [older], KEYED) == [
@@ -280,33 +260,26 @@ def test_elements_of_lists_by_their_keys() -> None:
 
 
 class TestWithoutFields:
-    """A policy that takes part although it declares nothing."""
-
     def test_one_that_is_replaced_is_told_as_its_settings(self) -> None:
-        """There is nothing without a name."""
         assert fields([on_service("a", 1, x=1)], [on_service("a", 1, x=2)]) == ["x: 1 a -> 2 a"]
 
     def test_beside_others(self) -> None:
-        """It comes and goes."""
         older, empty = on_service("a", 1, x=1), on_service("b", 2)
         assert fields([older, empty], [older]) == [": {} b -> nothing"]
         assert fields([older], [older, empty]) == [": nothing -> {} b"]
         assert fields([older, empty], [empty]) == ["x: 1 a -> nothing"]
 
     def test_where_each_policy_is_apart(self) -> None:
-        """As one that allows nothing at all by saying nothing."""
         other, empty = on_service("a", 1, x=1), on_service("b", 2)
         assert fields([other, empty], [other], APART) == [": {} b -> nothing"]
         assert fields([empty], [], APART) == [": {} b -> nothing"]
         assert fields([other], [], APART) == ["x: 1 a -> nothing"]
 
     def test_that_gets_settings(self) -> None:
-        """It has been there, but without them."""
         assert fields([on_service("a")], [on_service("a", x=1)], APART) == ["x: nothing -> 1 a", ": {} a -> nothing"]
 
 
 def test_one_of_policies_that_all_apply() -> None:
-    """The settings of the others are what they were, and so is what has become of them."""
     before = [*ONE_SERVICE, on_service("a", 1, x=1), on_service("b", 2, x=1)]
     found = between(before, before[:-1], APART)
     assert [line.partition(" x: ")[2] for line in told(found)] == ["1 b -> nothing"]
@@ -315,7 +288,6 @@ def test_one_of_policies_that_all_apply() -> None:
 
 
 def test_whose_loss_takes_a_protection_away() -> None:
-    """As the profile says of the field in the spec proper, also where each policy is apart."""
     for strategy in (MergeStrategy.PATCH_DEFAULTS, MergeStrategy.ALL_APPLY):
         profile = color_kind(strategy=strategy, security_fields=frozenset({"jwt"}))
         found = between([*ONE_SERVICE, on_service(jwt={"issuer": "me"}, x=1)], ONE_SERVICE, profile)

@@ -40,17 +40,14 @@ def rule(**own: Any) -> dict[str, Json]:  # noqa: ANN401 (whatever a rule may ho
 
 
 def redirect(code: int) -> list[Json]:
-    """Filters that redirect."""
     return [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": code}}]
 
 
 def state(*rules: Mapping[str, Json], others: tuple[Resource, ...] = ()) -> tuple[Resource, ...]:
-    """A world in which a route has these rules."""
     return (*WORLD, build.route("r", rules=rules), *others)
 
 
 def differing(before: tuple[Resource, ...], after: tuple[Resource, ...]) -> StateDiff:
-    """What differs between two states."""
     states = [build.snapshot(*resources, complete=True) for resources in (before, after)]
     return diff(compare(*states, profiles=[PROFILE]))
 
@@ -72,7 +69,6 @@ class TestRoutes:
     """Of a route that both states have, what it says itself is compared as settings of policies are."""
 
     def test_a_time_out(self) -> None:
-        """A change even where there is not a policy."""
         found = differing(state(rule(timeouts={"request": "120s"})), state(rule(timeouts={"request": "1s"})))
         assert told(found) == ["HTTPRoute rule[0]: timeouts.request changed kept 120s by r → 1s by r"]
         assert found.changes
@@ -96,7 +92,6 @@ class TestRoutes:
         assert [change.harmful for change in found.effects] == [True, False]
 
     def test_one_element_among_others(self) -> None:
-        """Of the headers of a filter only the one that differs."""
         filters = [
             [{"requestHeaderModifier": {"set": [{"name": "x", "value": "1"}, {"name": "y", "value": value}]}}]
             for value in "ab"
@@ -107,7 +102,6 @@ class TestRoutes:
         ]
 
     def test_a_rule_that_comes_or_goes(self) -> None:
-        """With what it says."""
         before, after = state(rule()), state(rule(), rule(name="new", timeouts={"request": "1s"}))
         assert told(differing(before, after)) == ["HTTPRoute new: timeouts.request gained new nothing → 1s by r"]
         assert told(differing(after, before)) == ["HTTPRoute new: timeouts.request lost gone 1s by r → nothing"]
@@ -124,7 +118,6 @@ class TestRoutes:
         assert told(differing(state(*own), state(*reversed(own)))) == []
 
     def test_a_policy_on_the_first_rule(self) -> None:
-        """Where a reference counts rules, it is on another one as soon as one comes before."""
         counting = replace(PROFILE, unnamed_rules="rule-{n}")
         first = build.policy("p", build.target("r", "HTTPRoute", "rule-1"), color="red")
         own, new = ({**rule(), "matches": [{"path": {"value": value}}]} for value in ("/own", "/new"))
@@ -135,19 +128,16 @@ class TestRoutes:
         ]
 
     def test_a_route_that_comes_or_goes(self) -> None:
-        """It loses requests, or gets some: nothing is said of settings."""
         own = state(rule(timeouts={"request": "1s"}))
         assert told(differing(own, WORLD)) == told(differing(WORLD, own)) == []
 
     def test_a_route_that_is_attached_to_nothing(self) -> None:
-        """Nothing takes effect on it."""
         before, after = (
             (*WORLD, build.route("r", parents=[], rules=[rule(timeouts={"request": value})])) for value in ("1s", "2s")
         )
         assert told(differing(before, after)) == []
 
     def test_what_did_not_change(self) -> None:
-        """A route that differs in something else, or not at all."""
         own = rule(timeouts={"request": "1s"})
         assert told(differing(state(own), state({**own, "matches": [{"path": {"value": "/a"}}]}))) == []
         assert told(differing(state(own), state(own))) == []
@@ -160,17 +150,14 @@ class TestBesidePolicies:
     longer: Final = rule(timeouts={"request": "9s"})
 
     def test_the_value_of_the_rule(self) -> None:
-        """Differs; the policy is the same."""
         found = differing(state(self.own, others=(POLICY,)), state(self.longer, others=(POLICY,)))
         assert told(found) == ["ColorPolicy rule[0]: timeout changed kept 5s by r → 9s by r"]
 
     def test_the_rule_says_nothing_any_more(self) -> None:
-        """What it beat takes its place."""
         found = differing(state(self.own, others=(POLICY,)), state(rule(), others=(POLICY,)))
         assert told(found) == ["ColorPolicy rule[0]: timeout changed kept 5s by r → 15s by p"]
 
     def test_the_policy_goes(self) -> None:
-        """What the rule says lasts."""
         analysis = analyze(build.snapshot(*state(self.own, others=(POLICY,)), complete=True), profiles=[PROFILE])
         lost = ["ColorPolicy rule[0]: color lost kept red by p → nothing"]
         assert told(diff(what_if(analysis, deleted=[POLICY.ref]))) == lost
@@ -184,12 +171,10 @@ class TestBesidePolicies:
         assert told(differing(WORLD, own)) == ["ColorPolicy rule[0]: color gained new nothing → red by p"]
 
     def test_the_policy_comes(self) -> None:
-        """What the rule says was there before."""
         found = differing(state(self.own), state(self.own, others=(POLICY,)))
         assert told(found) == ["ColorPolicy rule[0]: color gained kept nothing → red by p"]
 
     def test_the_policy_goes_as_the_rule_changes(self) -> None:
-        """Both are said, each once."""
         found = differing(state(self.own, others=(POLICY,)), state(self.longer))
         assert told(found) == [
             "ColorPolicy rule[0]: color lost kept red by p → nothing",
@@ -206,7 +191,6 @@ class TestBesidePolicies:
     ids=["one", "several"],
 )
 def test_as_text(names: tuple[str, ...], heading: str) -> None:
-    """Whose settings they are is in the heading, and not beside each."""
     before, after = (
         (*WORLD, *(build.route(name, rules=[rule(timeouts={"request": value})]) for name in names))
         for value in ("1s", "2s")
@@ -227,11 +211,9 @@ class TestSeveralRoutes:
     analysis: Final = analyze(build.snapshot(*WORLD, *routes, POLICY, complete=True), profiles=[PROFILE])
 
     def test_whoever_beats_a_policy(self) -> None:
-        """Is told."""
         assert [ref.name for ref in self.analysis.enforcement(POLICY.ref).by] == ["a", "b"]
 
     def test_the_fields_of_the_policy(self) -> None:
-        """By which rule each is beaten, and as text by all of them."""
         answer = describe_policy(self.analysis, POLICY.ref)
         (timeout,) = [field for field in answer.fields if field.field == "timeout"]
         assert [(each.by.target.object.name, each.positions) for each in timeout.superseded] == [
@@ -241,7 +223,6 @@ class TestSeveralRoutes:
         assert "replaced by what these HTTPRoutes say themselves" in to_text(policy_text(answer, View(width=100)), 100)
 
     def test_the_policy_goes(self) -> None:
-        """In one change."""
         (change,) = blast_radius(self.analysis, POLICY.ref).difference.effects
         assert [(field.field, field.sort) for field in change.fields] == [("color", "lost")]
         assert [changed.node.object.name for changed in change.objects] == ["a", "b"]

@@ -37,20 +37,15 @@ def differing(before: list[Resource], after: list[Resource]) -> StateDiff:
 
 
 def except_for(*left_out: Resource) -> list[Resource]:
-    """The world without some objects."""
     return [resource for resource in WORLD if resource not in left_out]
 
 
 class TestAttachments:
-    """Targets that policies gain, lose or reach in another way."""
-
     def test_the_same_targets_in_another_order(self) -> None:
-        """Nothing differs."""
         found = differing([color("p", G, S, a=1)], [color("p", S, G, a=1)])
         assert attachments(found) == []
 
     def test_another_target(self) -> None:
-        """One is lost and one is gained, also where neither is there."""
         found = differing([color("p", G, a=1)], [color("p", S, a=1)])
         assert attachments(found) == [
             ("p", "Service default/s", None, "attached"),
@@ -68,14 +63,12 @@ class TestAttachments:
         ]
 
     def test_a_target_named_twice(self) -> None:
-        """The reference that holds counts; without it the other one is told."""
         twice = color("p", R, {**R, "sectionName": "ghost"}, R, a=1)
         assert attachments(differing([color("p", R, a=1)], [twice])) == [
             ("p", "HTTPRoute default/r#ghost", None, "section missing")
         ]
 
     def test_a_section_that_vanishes(self) -> None:
-        """With why it is not attached."""
         other = build.gateway("g", build.listener("other"))
         policy = color("p", {**G, "sectionName": "http"}, a=1)
         (found,) = between([*WORLD, policy], [*except_for(GATEWAY), other, policy], PROFILE).attachments
@@ -83,7 +76,6 @@ class TestAttachments:
         assert "http" in found.message
 
     def test_a_policy_is_created_or_deleted(self) -> None:
-        """With all its targets; one that names none has none to lose."""
         policy = color("p", G, a=1)
         assert attachments(differing([], [policy])) == [("p", "Gateway default/g", None, "attached")]
         assert attachments(differing([policy], [])) == [("p", "Gateway default/g", "attached", None)]
@@ -91,34 +83,27 @@ class TestAttachments:
 
 
 class TestParents:
-    """Parents and listeners that routes gain or lose."""
-
     def test_not_where_the_hierarchy_is_shared(self) -> None:
-        """Policies attach no routes."""
         assert parents(differing([color("p", G, a=1)], [])) == []
 
     def test_a_route_that_is_refused_before_and_after_or_not_there(self) -> None:
-        """It loses nothing by that."""
         refused = build.route("x", parents=[build.parent("g", "ghost")])
         assert parents(differing([refused], [])) == []
         assert parents(differing([], [refused])) == []
 
     def test_a_route_is_created_or_deleted(self) -> None:
-        """It gains or loses its listener."""
         found = between(WORLD, except_for(ROUTE))
         assert parents(found) == [("r", "Gateway default/g#http", "attached", None, "")]
         found = between(except_for(ROUTE), WORLD)
         assert parents(found) == [("r", "Gateway default/g#http", None, "attached", "")]
 
     def test_a_listener_takes_no_routes_any_more(self) -> None:
-        """With why."""
         closed = build.gateway("g", build.listener(allowedRoutes=build.allow("None")))
         (found,) = between(WORLD, [*except_for(GATEWAY), closed]).parents
         assert (found.before, found.after) == ("attached", "refused")
         assert found.message != ""
 
     def test_a_listener_that_vanishes(self) -> None:
-        """The reason is what becomes of the Gateway as a parent."""
         named = build.route("named", parents=[build.parent("g", "http")])
         other = build.gateway("g", build.listener("other"))
         found = between([*WORLD, named], [*except_for(GATEWAY), other, named])
@@ -127,7 +112,6 @@ class TestParents:
         assert "http" in lost[0][4]
 
     def test_a_parent_that_is_not_known_any_more(self) -> None:
-        """The route may be attached to it."""
         found = between(WORLD, except_for(GATEWAY), gaps=[Gap("Gateway", "", "forbidden")])
         assert parents(found) == [
             ("r", "Gateway default/g", None, "unknown", "Gateway default/g is not in the input"),
@@ -136,21 +120,16 @@ class TestParents:
 
 
 class TestEnforcement:
-    """What has become of policies."""
-
     def test_nothing_else(self) -> None:
-        """A policy that sets something else is in force as it was."""
         assert enforcement(differing([color("p", G, a=1)], [color("p", G, a=2)])) == {}
 
     def test_another_state(self) -> None:
-        """Its target has gone."""
         policy = color("p", S, a=1)
         assert enforcement(between([*WORLD, policy], [*except_for(SERVICE), policy], PROFILE)) == {
             "p": ("Enforced", "TargetNotFound", [])
         }
 
     def test_by_somebody_else(self) -> None:
-        """The state is the same."""
         above = color("g", G, a=1)
         assert enforcement(differing([above, color("r", R, a=2)], [above, color("s", S, a=2)])) == {
             "g": ("Overridden", "Overridden", ["s"]),
@@ -200,12 +179,10 @@ def _without(world: Sequence[Resource], *deleted: Resource, profile: PolicyKindP
 
 
 def test_a_route_like_others() -> None:
-    """Where the policy fares as it does elsewhere, nothing changes."""
     assert not _without((*MANY_ROUTES, ON_GATEWAY), ROUTES[0]).enforcement
 
 
 def test_a_route_where_another_policy_beats_it() -> None:
-    """Beside routes with policies, who beats the policy is told of all of them."""
     assert _without((*MANY_ROUTES, ON_GATEWAY, *ON_ROUTES[:2]), ROUTES[0]).enforcement[0] == EnforcementChange(
         policy=ON_GATEWAY.ref,
         before="PartiallyEnforced",
@@ -216,7 +193,6 @@ def test_a_route_where_another_policy_beats_it() -> None:
 
 
 def test_a_route_of_another_kind() -> None:
-    """What is below a Gateway may be of any kind."""
     route = build.route("rpc", kind="GRPCRoute", rules=[build.rule(build.backend("s0"))])
     own = build.policy("own", build.target("rpc", "GRPCRoute"), color="blue")
     change = _without((*MANY_ROUTES, ON_GATEWAY, route, own), route).enforcement[0]
@@ -229,26 +205,22 @@ def test_a_route_of_another_kind() -> None:
 
 
 def test_the_last_route_where_it_is_beaten() -> None:
-    """Then the policy is enforced everywhere."""
     change = _without((*MANY_ROUTES, ON_GATEWAY, ON_ROUTES[0]), ROUTES[0]).enforcement[0]
     assert (change.policy, change.before, change.after) == (ON_GATEWAY.ref, "PartiallyEnforced", "Enforced")
 
 
 def test_the_last_route_where_it_is_not_beaten() -> None:
-    """Then another policy beats it on all of its paths."""
     others = build.policy("p", *(build.target(each.ref.name, "HTTPRoute") for each in ROUTES[1:]), color="blue")
     change = _without((*MANY_ROUTES, ON_LISTENER, ON_GATEWAY, others), ROUTES[0]).enforcement[0]
     assert (change.policy, change.before, change.after) == (ON_GATEWAY.ref, "PartiallyEnforced", "Overridden")
 
 
 def test_the_last_route_of_a_listener() -> None:
-    """What beats the policy at the listener does so without a route as well."""
     found = _without((*MANY_ROUTES, ALONE, ON_GATEWAY, ON_LISTENER), ALONE)
     assert not found.enforcement
 
 
 def test_a_route_with_a_policy_alone_on_a_listener() -> None:
-    """Without it a path ends at the listener, where the listener's policy counts."""
     own = build.policy("own", build.target("alone", "HTTPRoute"), color="blue")
     change = next(
         each
@@ -283,7 +255,6 @@ def test_a_route_with_a_policy_alone_on_a_listener() -> None:
     ],
 )
 def test_narrowly_as_widely(world: Sequence[Resource], deleted: Resource) -> None:
-    """Whatever else there is, what is found narrowly is what all paths tell."""
     _without(world, deleted)
 
 
@@ -296,7 +267,6 @@ def test_narrowly_as_widely(world: Sequence[Resource], deleted: Resource) -> Non
     ],
 )
 def test_of_kinds_that_differ(profile: PolicyKindProfile) -> None:
-    """What more decides on is looked up on all paths."""
     _without((*MANY_ROUTES, ON_GATEWAY, ON_ROUTES[0]), ROUTES[0], profile=profile)
 
 

@@ -27,7 +27,6 @@ AT = build.ref("Gateway", "g")
 def traffic(
     world: Iterable[Resource], *deleted: ObjectRef, owner_key: str = "", complete: bool = True
 ) -> TrafficChanges:
-    """What deleting some objects does to the traffic."""
     analysis = analyze(build.snapshot(*world, complete=complete))
     return diff(what_if(analysis, deleted=deleted), owner_key).traffic
 
@@ -55,15 +54,11 @@ def shares(routes: Iterable[RouteTraffic]) -> list[str]:
 
 
 def world(*more: Resource, listeners: tuple[dict[str, Json], ...] = ()) -> list[Resource]:
-    """A Gateway with its class, a Service, and more."""
     return [build.gateway_class(), build.gateway("g", *(listeners or (build.listener(),))), build.service(), *more]
 
 
 class TestPlaces:
-    """Where requests come to a route."""
-
     def test_a_gateway_gone(self) -> None:
-        """With all of its traffic; a route that is on another one as well keeps that."""
         both = build.route("both", parents=[build.parent(), build.parent("other")], hostnames=["b.example.com"])
         other = build.gateway("other", build.listener("web"))
         one = build.route("one", hostnames=["a.example.com"])
@@ -87,7 +82,6 @@ class TestPlaces:
         assert [str(ref) for ref in found.backends] == ["Service default/s"]
 
     def test_a_listener_of_a_set(self) -> None:
-        """That of a ListenerSet, by which the route is attached."""
         admitting = build.gateway("g", allowedListeners={"namespaces": {"from": "Same"}})
         route = build.route(parents=[build.parent("ls", kind="ListenerSet")])
         objects = [
@@ -102,7 +96,6 @@ class TestPlaces:
         assert told(found.all) == ["HTTPRoute default/r: *"]
 
     def test_a_namespace_takes_its_labels_along(self) -> None:
-        """A listener that selects by them takes the route no more."""
         chosen = build.listener(allowedRoutes=build.allow("Selector", {"matchLabels": {"open": "yes"}}))
         before = [
             *world(build.route(namespace="far", parents=[build.parent(namespace="default")]), listeners=(chosen,)),
@@ -122,12 +115,10 @@ class TestPlaces:
         assert found.all == ()
 
     def test_a_certificate_that_was_never_read(self) -> None:
-        """It is not known to be missing, so nothing is lost."""
         objects = world(build.route(), listeners=(HTTPS,))
         assert lost(objects, build.ref("Secret", "other", group=""), complete=False) == NO_TRAFFIC.lost
 
     def test_a_parent_of_the_mesh(self) -> None:
-        """A Service has no hostnames and no Gateway."""
         route = build.route(parents=[build.service_parent("front")], rules=[build.rule(build.backend())])
         objects = [build.service("front"), build.service(), route]
         found = lost(objects, build.ref("Service", "front", group=""))
@@ -142,14 +133,12 @@ class TestPlaces:
         assert found.all == ()
 
     def test_that_a_parent_is_no_longer_known_is_no_loss(self) -> None:
-        """It may still be there."""
         before = world(build.route())
         after = [found for found in before if found.ref != AT]
         found = between(before, after, gaps=[Gap("Gateway", "", "forbidden")]).traffic
         assert found.lost.routes == ()
 
     def test_a_route_without_an_answer_has_nothing_to_lose(self) -> None:
-        """A rule without a backend answers no request; one that redirects does."""
         silent = build.route("silent", rules=[build.rule()])
         redirect = build.route("redirect", rules=[build.rule(filters=[{"type": "RequestRedirect"}])])
         empty = build.route("empty", rules=[])
@@ -174,7 +163,6 @@ class TestPlaces:
         assert found.routes == found.uncontrolled
 
     def test_owners(self) -> None:
-        """By the label of the route, or of its Namespace."""
         objects = [*world(build.route(labels={"team": "us"})), build.namespace("default", {"team": "them"})]
         found = traffic(objects, AT, owner_key="team")
         assert [each.owner for each in found.lost.all] == ["us"]
@@ -182,8 +170,6 @@ class TestPlaces:
 
 
 class TestHostnames:
-    """For which hostnames requests are lost, and who still takes them."""
-
     def test_another_route_takes_them(self) -> None:
         """By the very name, by the nearest wildcard, or whatever the name; nothing answers the rest."""
         gone = build.route("gone", hostnames=["a.example.com", "b.x.example.com", "c.example.org"])
@@ -215,7 +201,6 @@ class TestHostnames:
         ]
 
     def test_the_same_hostname_at_several_gateways(self) -> None:
-        """Who takes it at each of them, in their order."""
         names = [f"g{number}" for number in range(6)]
         gone = build.route("gone", parents=[build.parent(name) for name in names], hostnames=["a.b"])
         others = (build.route(f"at-{name}", parents=[build.parent(name)], hostnames=["a.b"]) for name in names)
@@ -223,12 +208,10 @@ class TestHostnames:
         assert [[ref.name for ref in each.by] for each in found.answered] == [[f"at-{name}"] for name in names]
 
     def test_any_hostname(self) -> None:
-        """A route without hostnames at a listener without one."""
         found = lost(world(build.route("gone")), build.ref("HTTPRoute", "gone"))
         assert found.hostnames == ("*",)
 
     def test_a_listener_takes_fewer(self) -> None:
-        """The route is attached to it before and after, for another hostname."""
         route = build.route(hostnames=["a.example.com", "a.example.org"])
         before, after = (
             world(route, listeners=(build.listener(hostname=name),)) for name in ("*.example.com", "*.example.org")
@@ -240,7 +223,6 @@ class TestHostnames:
         assert found.lost.some[0].lost == ()
 
     def test_a_hostname_at_another_listener_of_the_gateway(self) -> None:
-        """It is not lost: requests for it still come to the Gateway."""
         route = build.route(parents=[build.parent(section="one"), build.parent(section="two")], hostnames=["a.b"])
         one, two = build.listener("one"), build.listener("two", port=81)
         found = between(world(route, listeners=(one, two)), world(route, listeners=(two,)), complete=True).traffic
@@ -249,10 +231,7 @@ class TestHostnames:
 
 
 class TestRules:
-    """Which share of a route's requests is answered."""
-
     def test_by_weight(self) -> None:
-        """A backend that does not exist answers 500 for its share."""
         rule = build.rule(build.backend("main", weight=90), build.backend("canary", weight=10))
         objects = world(build.route(rules=[rule]), build.service("main"), build.service("canary"))
         found = lost(objects, build.ref("Service", "main", group=""))
@@ -270,7 +249,6 @@ class TestRules:
         assert found.all[0].lost == ()
 
     def test_one_of_two_rules(self) -> None:
-        """The other one is not concerned; what failed before is no loss."""
         rules = [
             build.rule(build.backend("a"), name="a", matches=[{"path": {"value": "/a"}}]),
             build.rule(build.backend("b"), name="b", matches=[{"path": {"value": "/b"}}]),
@@ -282,28 +260,24 @@ class TestRules:
         assert shares(found.some) == ["a 1/1 BackendNotFound Service default/a"]
 
     def test_only_what_fails_newly_is_named(self) -> None:
-        """One of the backends was missing before."""
         rule = build.rule(build.backend("a"), build.backend("ghost", weight=2), build.backend("b"))
         objects = world(build.route(rules=[rule]), build.service("a"), build.service("b"))
         found = lost(objects, build.ref("Service", "a", group=""))
         assert shares(found.some) == ["rule[0] 3/4 BackendNotFound Service default/a"]
 
     def test_a_mirror_answers_nobody(self) -> None:
-        """Requests are copied to it, and answered elsewhere."""
         mirror: Json = {"type": "RequestMirror", "requestMirror": {"backendRef": build.backend("copy")}}
         rule = build.rule(build.backend(), filters=[mirror])
         objects = world(build.route(rules=[rule]), build.service("copy"))
         assert lost(objects, build.ref("Service", "copy", group="")) == NO_TRAFFIC.lost
 
     def test_a_grant_gone(self) -> None:
-        """A reference that is not permitted any more leads nowhere."""
         grant = build.grant(namespace="far")
         objects = world(build.route(rules=[build.rule(build.backend(namespace="far"))]), grant)
         found = lost([*objects, build.service(namespace="far")], grant.ref)
         assert shares(found.all) == ["rule[0] 1/1 RefNotPermitted Service far/s"]
 
     def test_weights_alone(self) -> None:
-        """The share of what was missing all along grows."""
         states = [
             world(build.route(rules=[build.rule(build.backend(weight=weight), build.backend("ghost"))]))
             for weight in (9, 1)
@@ -317,12 +291,10 @@ class TestRules:
         )
 
     def test_a_rule_without_weight(self) -> None:
-        """All of its backends get none, so nothing answers."""
         states = [world(build.route(rules=[build.rule(build.backend(weight=weight))])) for weight in (1, 0)]
         assert shares(between(states[0], states[1], complete=True).traffic.lost.all) == ["rule[0] 1/1"]
 
     def test_a_rule_gone(self) -> None:
-        """No other one has its matches; where a rule stands among the others does not matter."""
         one = build.rule(build.backend(), name="one", matches=[{"path": {"value": "/one"}}])
         two = build.rule(build.backend(), name="two", matches=[{"path": {"value": "/two"}}])
         found = between(world(build.route(rules=[one, two])), world(build.route(rules=[two])), complete=True).traffic
@@ -331,14 +303,11 @@ class TestRules:
         assert turned.traffic.routes == ()
 
     def test_what_a_filter_answers_needs_no_backend(self) -> None:
-        """What an extension does is not known, so it is not said to fail."""
         rule = build.rule(build.backend(), filters=[{"type": "ExtensionRef", "extensionRef": {"name": "x"}}])
         assert lost(world(build.route(rules=[rule])), build.ref("Service", "s", group="")) == NO_TRAFFIC.lost
 
 
 class TestDelegation:
-    """Routes to which others delegate."""
-
     def objects(self) -> list[Resource]:
         """A route on the Gateway that delegates to another one."""
         return [
@@ -350,39 +319,31 @@ class TestDelegation:
         ]
 
     def test_what_delegates_to_it_gone(self) -> None:
-        """It has the hostnames of that."""
         found = lost(self.objects(), build.ref("HTTPRoute", "top"))
         assert told(found.all) == ["HTTPRoute default/child: a.b", "HTTPRoute default/top: a.b"]
 
     def test_it_gone_itself(self) -> None:
-        """A rule that delegates to nothing answers nothing."""
         found = lost(self.objects(), build.ref("HTTPRoute", "child"))
         assert told(found.all) == ["HTTPRoute default/child: a.b"]
         assert shares(found.some) == ["rule[0] 1/1 BackendNotFound HTTPRoute default/child"]
 
     def test_the_gateway_gone(self) -> None:
-        """For both; the Service is reached by none."""
         found = lost(self.objects(), AT)
         assert [each.route.name for each in found.all] == ["child", "top"]
         assert [ref.name for ref in found.backends] == ["s"]
 
 
 class TestOtherChanges:
-    """What has nothing to do with traffic."""
-
     def test_a_policy(self) -> None:
-        """It is no part of the hierarchy."""
         objects = [*world(build.route()), color("p", build.target("g"), a=1)]
         assert traffic(objects, build.ref("ColorPolicy", "p", group="example.com")) == NO_TRAFFIC
 
     def test_a_service_that_others_use(self) -> None:
-        """Only the routes that send requests to it are looked at."""
         other = build.route("other", rules=[build.rule(build.backend("x"))])
         found = lost(world(build.route(), other, build.service("x")), build.ref("Service", "x", group=""))
         assert [each.route.name for each in found.routes] == ["other"]
 
     def test_traffic_begins(self) -> None:
-        """As it would end the other way round."""
         after = world(build.route(hostnames=["a.b"]))
         before = [found for found in after if found.ref.kind != "Gateway"]
         found: StateDiff = between(before, after, complete=True)

@@ -29,7 +29,6 @@ def drawn(
 
 
 def around(*subjects: ObjectRef, **asked: object) -> GraphOptions:
-    """What is asked for about some subjects."""
     return GraphOptions(subjects=subjects, **asked)  # type: ignore[arg-type]
 
 
@@ -65,7 +64,6 @@ def _link(link: GraphLink) -> str:
 
 
 def failing(picture: Picture) -> list[str]:
-    """The links that do not carry requests, and why not."""
     return [f"{_link(link)}: {link.message}" for link in picture.links if link.state != "attached"]
 
 
@@ -82,7 +80,6 @@ def _policy(policy: GraphPolicy) -> str:
 
 
 def unseen(picture: Picture) -> list[str]:
-    """What was not seen."""
     return [thing.what for thing in picture.unseen]
 
 
@@ -97,7 +94,6 @@ def wins(picture: Picture) -> dict[str, list[tuple[str, ...]]]:
 
 
 def outcomes(picture: Picture) -> dict[NodeRef, NodeInForce]:
-    """What is in force at nodes, by these."""
     return {node.ref: node.outcome for node in picture.nodes if node.outcome}
 
 

@@ -33,17 +33,13 @@ CLASS: Final = build.ref("GatewayClass", "public")
 
 
 class TestSubjects:
-    """What is around what."""
-
     def test_what_is_not_there(self) -> None:
-        """Nothing is around it."""
         with pytest.raises(NotFoundError, match="HTTPRoute default/c is not in the input"):
             drawn(WORLD, around(build.ref("HTTPRoute", "c")))
         with pytest.raises(NotFoundError):
             drawn(WORLD, around(A, build.ref("HTTPRoute", "c")))
 
     def test_a_route(self) -> None:
-        """Its own listener, and not the others; its rules, and the port that they name."""
         picture = drawn(WORLD, around(A))
         assert nodes(picture) == [
             "GatewayClass public",
@@ -66,14 +62,12 @@ class TestSubjects:
         assert picture.is_part
 
     def test_a_gateway(self) -> None:
-        """All below it."""
         picture = drawn(WORLD, around(GATEWAY))
         assert nodes(picture) == [
             name for name in nodes(drawn(WORLD)) if "other" not in name and "unrelated" not in name
         ]
 
     def test_a_service(self) -> None:
-        """All rules that lead to it, and no others; ports that none of them names are left out."""
         assert nodes(drawn(WORLD, around(SERVICE))) == [
             "GatewayClass public",
             "Gateway g",
@@ -88,7 +82,6 @@ class TestSubjects:
         ]
 
     def test_a_service_that_nothing_leads_to(self) -> None:
-        """It is all that there is, with the ports on which a policy has an effect."""
         unused = build.service("unused", 80)
         assert nodes(drawn([*WORLD, unused], around(unused.ref))) == ["Service unused"]
         tls = build.policy(
@@ -103,17 +96,14 @@ class TestSubjects:
         assert policies(picture) == ["tls Enforced at Service unused#80"]
 
     def test_a_namespace(self) -> None:
-        """It and what is in it, and around that; unused Services are left out."""
         world = [*WORLD, build.service("unused"), build.gateway("away", namespace="other")]
         everything = [name for name in nodes(drawn(world)) if "other/" not in name]
         assert nodes(drawn(world, around(HOME))) == [*everything, "Namespace default"]
 
     def test_several(self) -> None:
-        """What is around any of them."""
         assert nodes(drawn(WORLD, around(A, B))) == nodes(drawn(WORLD, around(GATEWAY)))
 
     def test_a_policy(self) -> None:
-        """What it targets, and what is around that: of a port not the others."""
         p = build.policy("p", {**S, "sectionName": "9090"}, build.target("ghost"), color="red")
         picture = drawn([*WORLD, p], around(p.ref))
         assert nodes(picture) == ["Gateway ghost (missing)", "Service s", "Service s#9090"]
@@ -129,7 +119,6 @@ class TestSubjects:
         assert links(picture, "listener", "route") == ["Gateway g > Gateway g#two", "Gateway g#two > HTTPRoute b"]
 
     def test_what_is_named_alone(self) -> None:
-        """What names it is around it."""
         assert nodes(drawn(WORLD, around(build.ref("GatewayClass", "other")))) == [
             "GatewayClass other (missing)",
             "Gateway unrelated",
@@ -138,19 +127,14 @@ class TestSubjects:
 
 
 class TestDirections:
-    """Up, down, and how far."""
-
     def test_neither(self) -> None:
-        """Then there are the subjects alone."""
         assert nodes(drawn(WORLD, around(A, up=False, down=False))) == ["HTTPRoute a"]
 
     def test_up(self) -> None:
-        """What leads there."""
         picture = drawn(WORLD, around(A, down=False))
         assert nodes(picture) == ["GatewayClass public", "Gateway g", "Gateway g#one", "HTTPRoute a"]
 
     def test_down(self) -> None:
-        """Where it leads."""
         picture = drawn(WORLD, around(A, up=False))
         assert nodes(picture) == ["HTTPRoute a", "HTTPRoute a#rule[0]", "Service s", "Service s#8080"]
 
@@ -164,12 +148,10 @@ class TestDirections:
         ],
     )
     def test_depth(self, depth: int, found: list[str]) -> None:
-        """It counts objects: their sections are no further away."""
         less = nodes(drawn(WORLD, around(CLASS, depth=depth - 1))) if depth > 1 else []
         assert nodes(drawn(WORLD, around(CLASS, depth=depth))) == [*less, *found]
 
     def test_depth_upward(self) -> None:
-        """The same from below."""
         assert nodes(drawn(WORLD, around(SERVICE, depth=1))) == [
             "HTTPRoute a",
             "HTTPRoute a#rule[0]",
@@ -180,7 +162,6 @@ class TestDirections:
         ]
 
     def test_the_nearest_way_counts(self) -> None:
-        """One of two ways to a route is longer."""
         to_b = build.backend("b", None, kind="HTTPRoute", group=A.group_kind.group)
         delegating = build.route("a", rules=[build.rule(to_b)])
         world = [
@@ -198,7 +179,6 @@ class TestDirections:
         ]
 
     def test_refused_links(self) -> None:
-        """They are drawn, and not followed: no requests run down them."""
         refused = build.route("c", parents=[build.parent("unrelated", "ghost")])
         picture = drawn([*WORLD, refused], around(refused.ref))
         assert "Gateway unrelated" in nodes(picture)
@@ -209,8 +189,6 @@ class TestDirections:
 
 
 class TestNamespace:
-    """What is in a namespace, and around that."""
-
     ELSEWHERE: Final = (
         build.gateway("shared", build.listener(allowedRoutes=build.allow()), namespace="other"),
         build.route("away", parents=[build.parent("shared")], namespace="other"),
@@ -218,13 +196,11 @@ class TestNamespace:
     )
 
     def test_one_with_nothing(self) -> None:
-        """There is nothing to draw."""
         picture = drawn(WORLD, GraphOptions(namespace="empty"))
         assert not picture.nodes
         assert picture.is_part
 
     def test_one_of_two(self) -> None:
-        """What leads there from another namespace is drawn, and what else is there is not."""
         world = [build.gateway_class(), *self.ELSEWHERE, build.service("unused")]
         assert nodes(drawn(world, GraphOptions(namespace="default"))) == [
             "GatewayClass public",
@@ -234,7 +210,6 @@ class TestNamespace:
         ]
 
     def test_with_its_policies(self) -> None:
-        """Also one of the Namespace, which is drawn then; and one of what nothing leads to."""
         home = build.policy("home", build.target("default", "Namespace", group=""), color="red")
         unused = build.policy("on-unused", build.target("unused", "Service", group=""), color="red")
         world = [*WORLD, *self.ELSEWHERE, build.service("unused"), home, unused]
@@ -243,26 +218,21 @@ class TestNamespace:
         assert [policy.ref.name for policy in picture.policies] == ["home", "on-unused"]
 
     def test_subjects_are_in_their_own(self) -> None:
-        """Where there are any, the namespace that is asked for says nothing more."""
         asked = around(A, namespace="other")
         assert nodes(drawn([*WORLD, *self.ELSEWHERE], asked)) == nodes(drawn(WORLD, around(A)))
 
 
 class TestPolicies:
-    """Which policies are around, and how far they are enforced there."""
-
     ON_GATEWAY: Final = build.policy("on-g", build.target("g"), color="red")
     ON_A: Final = build.policy("on-a", build.target("a", "HTTPRoute"), color="blue")
     ON_TWO: Final = build.policy("on-two", build.target("g", section="two"), color="green")
     EVERY: Final = (*WORLD, ON_GATEWAY, ON_A, ON_TWO)
 
     def test_not_those_of_other_sections(self) -> None:
-        """A policy of a listener is not about routes of another one."""
         assert [policy.ref.name for policy in drawn(self.EVERY, around(A)).policies] == ["on-a", "on-g"]
         assert [policy.ref.name for policy in drawn(self.EVERY, around(B)).policies] == ["on-g", "on-two"]
 
     def test_those_that_fail(self) -> None:
-        """A policy of a section that the route has not is about the route."""
         lost = build.policy("lost", build.target("a", "HTTPRoute", "ghost"), build.target("far"), color="red")
         picture = drawn([*WORLD, lost], around(A))
         assert policies(picture) == ["lost TargetNotFound"]
@@ -283,7 +253,6 @@ class TestPolicies:
         assert policies(drawn(superseded, around(A, self.ON_GATEWAY.ref)))[1] == told
 
     def test_direct_ones(self) -> None:
-        """Where they are."""
         tls = build.policy(
             "tls",
             {**S, "sectionName": "8080"},
@@ -294,13 +263,11 @@ class TestPolicies:
         assert policies(drawn([*WORLD, tls], around(A))) == ["tls Enforced at Service s#8080"]
 
     def test_of_gateways_that_refuse(self) -> None:
-        """They are drawn, and have no effect there."""
         refused = build.route("c", parents=[build.parent("g", "ghost")])
         picture = drawn([*WORLD, self.ON_GATEWAY, refused], around(refused.ref))
         assert policies(picture) == ["on-g NoEffect"]
 
     def test_links_to_what_they_target(self) -> None:
-        """A target that no link leads to is drawn alone."""
         p = build.policy("p", build.target("unrelated"), build.target("a", "HTTPRoute"), color="red")
         picture = drawn([*WORLD, p], around(A))
         assert "Gateway unrelated" not in nodes(picture)
@@ -328,8 +295,6 @@ def without(kind: str, group: str, namespace: str = "", asked: GraphOptions | No
 
 
 class TestGaps:
-    """What a cluster did not give out."""
-
     def test_what_matters_not(self) -> None:
         """Nothing of Kubernetes' own that no request runs through, and nothing elsewhere."""
         for asked in (None, HERE, AROUND):
@@ -338,7 +303,6 @@ class TestGaps:
         assert not unseen(without("HTTPRoute", GATEWAY_API, "other", AROUND))
 
     def test_of_the_hierarchy(self) -> None:
-        """There may be more routes, more backends, and grants by which requests get there."""
         for kind, group in (
             ("HTTPRoute", GATEWAY_API),
             ("Service", ""),
@@ -349,28 +313,22 @@ class TestGaps:
         assert unseen(without("HTTPRoute", GATEWAY_API, asked=HERE)) == ["HTTPRoutes"]
 
     def test_of_policies(self) -> None:
-        """There may be more of these everywhere."""
         for asked in (None, HERE, AROUND):
             assert unseen(without("SpeedPolicy", "example.com", asked=asked)) == ["SpeedPolicies"]
 
 
 class TestNames:
-    """What is named, and was not read."""
-
     def test_everything_was_read(self) -> None:
-        """Then nothing is unseen."""
         for asked in (None, HERE, AROUND):
             assert not unseen(drawn(ATTACHED, asked))
 
     def test_parents(self) -> None:
-        """Whether they take a route is not known."""
         lost = build.route("lost", parents=[build.parent("ghost")])
         assert unseen(drawn([*ATTACHED, lost], complete=False)) == ["Gateway default/ghost"]
         assert unseen(drawn([*ATTACHED, lost], around(lost.ref), complete=False)) == ["Gateway default/ghost"]
         assert not unseen(drawn([*ATTACHED, lost], AROUND, complete=False))
 
     def test_targets(self) -> None:
-        """Of policies that are drawn, or around what they are about."""
         q = build.policy("q", build.target("ghost"), color="red")
         assert unseen(drawn([*ATTACHED, q], complete=False)) == ["Gateway default/ghost"]
         assert unseen(drawn([*ATTACHED, q], around(q.ref), complete=False)) == ["Gateway default/ghost"]
@@ -379,29 +337,24 @@ class TestNames:
         assert not unseen(drawn([*ATTACHED, both], AROUND, complete=False))
 
     def test_each_once(self) -> None:
-        """However many are concerned."""
         lost = [build.route(name, parents=[build.parent("ghost")]) for name in ("a", "b")]
         asked = around(*(route.ref for route in lost))
         assert unseen(drawn([*ATTACHED, *lost], asked, complete=False)) == ["Gateway default/ghost"]
 
 
 class TestWhatMayDiffer:
-    """What was read, and may be otherwise."""
-
     def of(self, kind: str, name: str) -> Picture:
         """The picture where a patch of something was not applied."""
         patch = Gap(kind, "default", "a patch", Origin("patch.yaml", 1), name=name)
         return drawn(ATTACHED, GraphOptions(effective=True), gaps=[patch])
 
     def test_nothing(self) -> None:
-        """A patch of something else."""
         picture = self.of("ConfigMap", "c")
         assert not any(node.may_differ for node in picture.nodes)
         assert not any(policy.may_differ for policy in picture.policies)
         assert all(win.certain for outcome in outcomes(picture).values() for win in outcome.wins)
 
     def test_a_route(self) -> None:
-        """It and its rules; how policies combine is known as far as all is."""
         picture = self.of("HTTPRoute", "r")
         assert [str(node.ref) for node in picture.nodes if node.may_differ] == [
             "HTTPRoute default/r",
@@ -410,7 +363,6 @@ class TestWhatMayDiffer:
         assert not any(policy.may_differ for policy in picture.policies)
 
     def test_a_policy(self) -> None:
-        """What it has a part in is not certain."""
         picture = self.of("ColorPolicy", "p")
         assert [policy.may_differ for policy in picture.policies] == [True]
         assert not any(node.may_differ for node in picture.nodes)

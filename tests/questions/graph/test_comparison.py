@@ -37,17 +37,14 @@ def between(before: Sequence[Resource], after: Sequence[Resource], asked: GraphO
 
 
 def marked(picture: Picture) -> list[str]:
-    """What is marked: nodes, then links, then policies."""
     return [each for each in (*nodes(picture), *links(picture), *policies(picture)) if each.split()[0].endswith(":")]
 
 
 def differing(picture: Picture) -> list[str]:
-    """Where other settings are in force."""
     return sorted(short(node.ref) for node in picture.nodes if node.settings_differ)
 
 
 def test_nothing_differs() -> None:
-    """Then nothing is marked, and the picture is that of either state."""
     world = [*WORLD, RED]
     picture, one = between(world, world), drawn(world)
     assert picture == replace(one, two_states=True)
@@ -55,10 +52,7 @@ def test_nothing_differs() -> None:
 
 
 class TestNodes:
-    """Objects and sections that one state alone has, or that are not the same."""
-
     def test_not_what_is_led_to_anew(self) -> None:
-        """A Service that is there in both states is not added where a rule names it."""
         t = build.service("t")
         route = build.route(rules=[build.rule(build.backend("s")), build.rule(build.backend("t"), name="t")])
         assert marked(between([*WORLD, t], [CLASS, G, route, S, t])) == [
@@ -69,7 +63,6 @@ class TestNodes:
         ]
 
     def test_a_new_route(self) -> None:
-        """It is added with its rules, and with all that leads there."""
         new = build.route("new", rules=[build.rule(build.backend("ghost"))])
         assert marked(between(WORLD, [*WORLD, new])) == [
             "added: HTTPRoute new",
@@ -81,7 +74,6 @@ class TestNodes:
         ]
 
     def test_what_is_still_named(self) -> None:
-        """A Gateway is removed, and drawn as it was; what it took is refused now, as one link."""
         picture = between(WORLD, [each for each in WORLD if each is not G])
         assert marked(picture) == [
             "removed: Gateway g",
@@ -102,13 +94,11 @@ class TestNodes:
         ]
 
     def test_a_name_that_goes(self) -> None:
-        """What was never there, and is named no more."""
         ghost = build.route(rules=[build.rule(build.backend("ghost"))])
         picture = between([CLASS, G, ghost, S], [CLASS, G, R, S])
         assert "removed: Service ghost (missing)" in marked(picture)
 
     def test_sections_that_say_the_same(self) -> None:
-        """Of an object that is changed, only those are that are not the same."""
         listeners = [build.listener("one"), build.listener("two", port=81)]
         other = [listeners[0], {**listeners[1], "hostname": "two.example.com"}]
         before, after = ([CLASS, build.gateway("g", *each), R, S] for each in (listeners, other))
@@ -122,7 +112,6 @@ class TestNodes:
         assert marked(between(before, after)) == ["changed: Service s", "changed: Service s#8080"]
 
     def test_a_namespace(self) -> None:
-        """One of which only what lives in it tells goes with that."""
         home = build.policy("p", build.target("other", "Namespace", group=""), namespace="default", color="red")
         away = build.service("away", namespace="other")
         asked = around(build.ref("Namespace", "other", group=""))
@@ -137,10 +126,7 @@ class TestNodes:
 
 
 class TestLinks:
-    """References that one state alone has, or that are not what they were."""
-
     def test_moved(self) -> None:
-        """From one listener to another: both carry requests."""
         listeners = [build.listener("one"), build.listener("two", port=81)]
         before, after = (
             [CLASS, build.gateway("g", *listeners), build.route(parents=[build.parent("g", each)]), S]
@@ -155,7 +141,6 @@ class TestLinks:
         assert marked(between(before, after, GraphOptions(sections=False))) == ["changed: HTTPRoute r"]
 
     def test_refused_by_one_listener(self) -> None:
-        """The link is the same, and no longer carries anything."""
         after = build.gateway("g", build.listener(hostname="other.example.com"))
         route = build.route(hostnames=["a.example.com"])
         assert marked(between([CLASS, G, route, S], [CLASS, after, route, S])) == [
@@ -165,7 +150,6 @@ class TestLinks:
         ]
 
     def test_refused_by_all(self) -> None:
-        """Then one link stands for those of all listeners."""
         listeners = [build.listener("one"), build.listener("two", port=81)]
         closed = [{**each, "hostname": "other.example.com"} for each in listeners]
         route = build.route(hostnames=["a.example.com"])
@@ -179,7 +163,6 @@ class TestLinks:
         ]
 
     def test_for_another_reason(self) -> None:
-        """It is refused in both states."""
         refused = [build.route(parents=[build.parent("g", each)]) for each in ("a", "b")]
         before, after = ([CLASS, G, route, S] for route in refused)
         # Which listeners there are not is no other reason.
@@ -191,7 +174,6 @@ class TestLinks:
         ]
 
     def test_several_alike(self) -> None:
-        """As many as there are parentRefs."""
         one, two = (
             [CLASS, G, build.route(parents=[build.parent("g", each) for each in names]), S]
             for names in (("a",), ("a", "b"))
@@ -201,7 +183,6 @@ class TestLinks:
         assert links(between(two, one), "route") == [refused, f"removed: {refused}"]
 
     def test_a_port_that_goes(self) -> None:
-        """The rule names the Service still."""
         before, after = ([CLASS, G, R, build.service("s", port)] for port in (8080, 9090))
         assert marked(between(before, after)) == [
             "changed: Service s",
@@ -213,7 +194,6 @@ class TestLinks:
         ]
 
     def test_rules_are_told_apart(self) -> None:
-        """One sends requests to a port no more, another one does so now."""
         before, after = (
             build.route(
                 rules=[build.rule(build.backend("s", a), name="a"), build.rule(build.backend("s", b), name="b")]
@@ -227,7 +207,6 @@ class TestLinks:
         ]
 
     def test_past_what_is_left_out(self) -> None:
-        """A Gateway gets another class."""
         old, new = build.gateway_class("old"), build.gateway_class("new")
         before, after = ([old, new, build.gateway(class_name=each), R, S] for each in ("old", "new"))
         asked = GraphOptions(kinds=frozenset({GATEWAY_CLASS, S.ref.group_kind}), sections=False)
@@ -238,10 +217,7 @@ class TestLinks:
 
 
 class TestPolicies:
-    """What has become of policies."""
-
     def test_added_and_removed(self) -> None:
-        """One state alone has it; what was already there is not marked."""
         picture = between(WORLD, [*WORLD, RED])
         assert marked(picture) == ["added: p Enforced at Gateway g, HTTPRoute r, Service s"]
         assert differing(picture) == ["Gateway g", "HTTPRoute r", "HTTPRoute r#rule[0]", "Service s"]
@@ -249,13 +225,11 @@ class TestPolicies:
         assert marked(picture) == ["removed: p Enforced at Gateway g, HTTPRoute r, Service s"]
 
     def test_other_settings(self) -> None:
-        """It is changed, and as far enforced as before."""
         picture = between([*WORLD, RED], [*WORLD, BLUE])
         assert marked(picture) == ["changed: p Enforced at Gateway g, HTTPRoute r, Service s"]
         assert differing(picture) == ["Gateway g", "HTTPRoute r", "HTTPRoute r#rule[0]", "Service s"]
 
     def test_other_targets(self) -> None:
-        """What it was about before is told."""
         moved = build.policy("p", build.target("r", "HTTPRoute"), color="red")
         picture = between([*WORLD, RED], [*WORLD, moved])
         assert marked(picture) == ["changed: p Enforced at HTTPRoute r, Service s no more on Gateway g"]
@@ -269,7 +243,6 @@ class TestPolicies:
         ]
 
     def test_other_targets_of_other_kinds(self) -> None:
-        """A policy that was about what is shown is drawn, and not removed."""
         asked = GraphOptions(kinds=frozenset({GATEWAY}))
         moved = build.policy("p", build.target("s", "Service", group=""), color="red")
         assert marked(between([*WORLD, RED], [*WORLD, moved], asked)) == [
@@ -278,7 +251,6 @@ class TestPolicies:
         assert not between([*WORLD, moved], [*WORLD, moved], asked).policies
 
     def test_another_state(self) -> None:
-        """It is the same, and beaten now."""
         over = build.policy("over", build.target("r", "HTTPRoute"), color="blue")
         picture = between([*WORLD, RED], [*WORLD, RED, over])
         assert marked(picture) == [
@@ -287,7 +259,6 @@ class TestPolicies:
         ]
 
     def test_another_reference_that_fails(self) -> None:
-        """The policy is the same, and as far enforced, and one of its targets is gone."""
         both = build.policy("p", build.target("g"), build.target("t", "HTTPRoute"), color="red")
         t = build.route("t", parents=[])
         assert "changed: p Enforced at Gateway g, HTTPRoute r, Service s" in marked(
@@ -296,17 +267,12 @@ class TestPolicies:
 
 
 class TestAround:
-    """Subjects that are in one state alone."""
-
     def test_neither_has_it(self) -> None:
-        """Then there is nothing to draw."""
         comparison = compare(build.snapshot(*WORLD), build.snapshot(*WORLD))
         with pytest.raises(NotFoundError):
             graph_of_two(comparison, lambda state: around(find(state, "httproute", "ghost", "default")))
 
     def test_each_state_has_one(self) -> None:
-        """They are looked for in both states at once."""
-
         def asked(state: Analysis) -> GraphOptions:
             return around(*(find(state, "httproute", name, "default") for name in ("old", "new")))
 
@@ -341,7 +307,6 @@ class TestAround:
         assert not picture.is_part
 
     def test_what_one_state_alone_leads_to(self) -> None:
-        """It is there in both: what is above it is neither added nor removed."""
         other = build.gateway("other")
         moved = build.route(parents=[build.parent("other")])
         picture = between([*WORLD, other], [CLASS, G, moved, S, other], around(R.ref))
@@ -352,7 +317,6 @@ class TestAround:
         ]
 
     def test_only_affected(self) -> None:
-        """What policies of one state alone are about is there in both."""
         asked = GraphOptions(only_affected=True)
         assert marked(between(WORLD, [*WORLD, RED], asked)) == [
             "added: p Enforced at Gateway g, HTTPRoute r, Service s"
@@ -361,12 +325,9 @@ class TestAround:
 
 
 class TestOutcomes:
-    """What is in force in the later state, and what was where that is gone."""
-
     ASKED: Final = GraphOptions(effective=True)
 
     def test_of_the_later_state(self) -> None:
-        """Of the earlier one nothing is told where there is nothing any more."""
         assert not outcomes(between([*WORLD, RED], WORLD, self.ASKED))
         picture = between([*WORLD, RED], [*WORLD, BLUE], self.ASKED)
         assert [win.summary for win in outcomes(picture)[build.node("HTTPRoute", "r", "rule[0]")].wins] == [
@@ -374,7 +335,6 @@ class TestOutcomes:
         ]
 
     def test_of_what_is_gone(self) -> None:
-        """What was in force there."""
         gone = build.route("gone")
         assert wins(between([*WORLD, RED, gone], [*WORLD, RED], self.ASKED)) == {
             "HTTPRoute gone#rule[0]": [("ColorPolicy", "p", "0")],
@@ -400,7 +360,6 @@ class TestOutcomes:
 
 
 def test_what_is_unseen_in_either() -> None:
-    """Each thing once."""
     lost = [build.route(name, parents=[build.parent(f"of-{name}")]) for name in ("a", "b", "both")]
     before, after = (build.snapshot(*WORLD, each, lost[2]) for each in lost[:2])
     picture = graph_of_two(compare(before, after), lambda _: GraphOptions())

@@ -37,15 +37,11 @@ def _line(*_: object) -> int:
 
 
 def analysis_of(*resources: Resource) -> Analysis:
-    """A world of which everything is known."""
     return analyze(build.snapshot(*resources, complete=True))
 
 
 class TestInForce:
-    """What is in force on each object."""
-
     def test_nothing(self) -> None:
-        """Where no policy is, there is nothing to be told."""
         found = asked(analysis_of(*WORLD[:-1]))
         assert (found.outcomes, found.effects) == ((), ())
 
@@ -58,7 +54,6 @@ class TestInForce:
         assert [setting.origin for outcome in found.outcomes for setting in outcome.settings] == [LINE, LINE]
 
     def test_too_many_to_look_up(self) -> None:
-        """Then the lines are those of the objects."""
         rules = [build.rule(timeouts={"request": f"{second}s"}) for second in range(301)]
         found = asked(analysis_of(*WORLD[:3], build.route(rules=rules)))
         assert len(found.outcomes) == 301
@@ -66,20 +61,15 @@ class TestInForce:
 
 
 class TestDeletions:
-    """What deleting a policy would change."""
-
     def test_of_policies(self) -> None:
-        """The same as is told of each alone."""
         analysis = analysis_of(*WORLD)
         assert asked(analysis).deletions == {ON_GATEWAY.ref: blast_radius(analysis, ON_GATEWAY.ref)}
 
     def test_of_one_that_is_gone(self) -> None:
-        """Nothing more can be deleted."""
         picture = graph(analysis_of(*WORLD))
         assert not asked(analysis_of(*WORLD[:-1]), picture).deletions
 
     def test_of_one_that_is_everywhere(self) -> None:
-        """To find that out takes too long where there is so much."""
         analysis = analysis_of(*WORLD)
         picture = graph(analysis)
         assert asked(analysis, picture).deletions
@@ -88,10 +78,7 @@ class TestDeletions:
 
 
 class TestProblems:
-    """What is wrong with what is drawn."""
-
     def test_of_objects(self) -> None:
-        """Of each that is drawn, once; what is worth knowing and nothing wrong is left out."""
         lost = build.route("lost", parents=[build.parent("ghost")])
         read = (Diagnostic("yaml", "error", "not YAML"), Diagnostic("yaml", "info", "nothing"))
         snapshot = replace(build.snapshot(*WORLD, lost, complete=True), diagnostics=read)
@@ -102,7 +89,6 @@ class TestProblems:
         ]
 
     def test_of_too_many(self) -> None:
-        """Then only what was wrong with reading them is told."""
         lost = build.route("lost", parents=[build.parent("ghost")])
         analysis = analysis_of(*WORLD, lost)
         many = tuple(

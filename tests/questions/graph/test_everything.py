@@ -22,7 +22,6 @@ S: Final = build.target("s", "Service", group="")
 
 
 def test_nothing() -> None:
-    """Of an empty world, and of one in which nothing has a place in the hierarchy."""
     for world in ([], [build.service("s"), build.namespace("default"), build.resource("ConfigMap", "c", group="")]):
         picture = drawn(world)
         assert (picture.nodes, picture.links, picture.policies, picture.unseen) == ((), (), (), ())
@@ -75,7 +74,6 @@ def test_ports_that_nobody_uses() -> None:
 
 
 def test_rules_that_name_no_port() -> None:
-    """They may lead to any port that there is."""
     world = [*WORLD[:3], build.route(rules=[build.rule(build.backend("s", None))]), build.service("s", 80, 81)]
     picture = drawn(world)
     assert links(picture, "backend", "port") == [
@@ -101,7 +99,6 @@ def test_several_states_of_presence() -> None:
 
 
 def test_a_service_that_only_a_policy_has_to_do_with() -> None:
-    """It is drawn where it is the target of one, or one of a Namespace has an effect on it."""
     unused = [*WORLD, build.service("unused", namespace="other"), build.namespace("other")]
     assert not [name for name in nodes(drawn(unused)) if "other" in name]
     home = build.policy("home", build.target("other", "Namespace", group=""), namespace="other", color="red")
@@ -148,7 +145,6 @@ def test_policies_and_what_they_target() -> None:
 
 
 def test_policies_of_other_things() -> None:
-    """Network policies are not about the hierarchy, nor are filters that no route names."""
     world = [
         *WORLD,
         build.resource("NetworkPolicy", "n", {"podSelector": {}}, group="networking.k8s.io"),
@@ -158,7 +154,6 @@ def test_policies_of_other_things() -> None:
 
 
 def test_filters_and_parameters() -> None:
-    """Those that routes, and Gateways or their classes, name."""
     world = [
         build.gateway_class(
             controller="gateway.envoyproxy.io/gatewayclass-controller",
@@ -186,7 +181,6 @@ def test_filters_and_parameters() -> None:
 
 
 def test_only_policies_of_some_kinds() -> None:
-    """Then what others alone have to do with is not drawn."""
     world = [
         *WORLD,
         build.policy("red", build.target("ghost"), color="red"),
@@ -201,7 +195,6 @@ def test_only_policies_of_some_kinds() -> None:
 
 
 def test_what_no_api_serves() -> None:
-    """A target of a kind of its own is virtual."""
     world = [*WORLD, build.policy("p", build.target("v", "Fleet", group="no.example.org"), color="red")]
     picture = drawn(world)
     assert [name for name in nodes(picture) if "Fleet" in name] == ["Fleet v (missing) virtual"]

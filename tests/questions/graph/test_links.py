@@ -29,15 +29,11 @@ def at_gateway(*resources: Resource, complete: bool = True) -> Picture:
 
 
 class TestParents:
-    """What routes name as their parents."""
-
     def test_not_the_listeners_for_other_hosts(self) -> None:
-        """A parentRef that attaches a route to some listener is not refused by those of others."""
         picture = at_gateway(build.route(hostnames=["one.example.com"]))
         assert links(picture, "route") == ["Gateway g#one > HTTPRoute r"]
 
     def test_one_listener_that_refuses(self) -> None:
-        """It is told of a parentRef of its own."""
         parents = [build.parent("g", "one"), build.parent("g", "two")]
         picture = at_gateway(build.route(parents=parents, hostnames=["one.example.com"]))
         assert links(picture, "route") == [
@@ -56,7 +52,6 @@ class TestParents:
         assert links(picture, "route") == [refused]
 
     def test_for_several_reasons(self) -> None:
-        """Each is named."""
         listeners = [build.listener("one", hostname="one.example.com"), build.listener("two", "TLS", 443)]
         world = [CLASS, build.gateway("g", *listeners), build.route(hostnames=["three.example.com"])]
         assert links(drawn(world), "route") == [
@@ -64,7 +59,6 @@ class TestParents:
         ]
 
     def test_sections_that_are_not_there(self) -> None:
-        """Several parentRefs that say so are several links."""
         parents = [build.parent("g", "three"), build.parent("g", "four")]
         refused = "Gateway g > HTTPRoute r refused NoMatchingParent"
         picture = at_gateway(build.route(parents=parents))
@@ -75,7 +69,6 @@ class TestParents:
         ]
 
     def test_parents_that_are_not_there(self) -> None:
-        """Where not everything was read, that is not known."""
         route = build.route(parents=[build.parent("ghost")])
         refused = "Gateway ghost > HTTPRoute r refused NoMatchingParent: Gateway default/ghost does not exist"
         assert refused in failing(at_gateway(route))
@@ -83,13 +76,11 @@ class TestParents:
         assert unknown in failing(at_gateway(route, complete=False))
 
     def test_one_of_several_is_not_known(self) -> None:
-        """A parentRef that may attach to some listener is not refused."""
         listeners = [build.listener("one", hostname="one.example.com"), build.listener("two", hostname="${HOST}")]
         world = [CLASS, build.gateway("g", *listeners), build.route(hostnames=["three.example.com"])]
         assert links(drawn(world), "route") == ["Gateway g > HTTPRoute r unknown"]
 
     def test_kinds_of_which_nothing_is_known(self) -> None:
-        """How routes attach to them is not known."""
         route = build.route(parents=[build.parent("m", kind="Mesh", group="example.com")])
         picture = at_gateway(route, complete=False)
         assert "Mesh m (unknown)" in nodes(picture)
@@ -97,18 +88,14 @@ class TestParents:
 
 
 class TestMesh:
-    """Services that are parents of routes."""
-
     WORLD: Final = (build.service("s", 80, 81), build.service("t"))
     RULES: Final = (build.rule(build.backend("t")),)
 
     def test_ports_that_are_not_there(self) -> None:
-        """The Service refuses the route."""
         route = build.route(parents=[build.service_parent("s", port=9)], rules=self.RULES)
         assert links(drawn([*self.WORLD, route]), "mesh-route") == ["Service s > HTTPRoute r refused NoMatchingParent"]
 
     def test_whole_services_and_ports(self) -> None:
-        """A port that is not named is not drawn: the Service stands for it."""
         whole = build.route(parents=[build.service_parent("s")], rules=self.RULES)
         port = build.route(parents=[build.service_parent("s", port=81)], rules=self.RULES)
         assert links(drawn([*self.WORLD, whole]), "mesh-route", "port") == [
@@ -137,8 +124,6 @@ class TestMesh:
 
 
 class TestBackends:
-    """What rules name as their backends."""
-
     def of_rule(self, *backends: Mapping[str, Json], complete: bool = True) -> Picture:
         """The picture of a route with one rule, next to Services here and elsewhere."""
         services = [build.service("s"), build.service("away", namespace="other")]
@@ -147,7 +132,6 @@ class TestBackends:
         return drawn(world, complete=complete)
 
     def test_missing_ones(self) -> None:
-        """Requests to these get an error."""
         backend = build.backend("ghost")
         assert failing(self.of_rule(backend)) == [
             "HTTPRoute r#rule[0] > Service ghost broken BackendNotFound: Service default/ghost does not exist"
@@ -157,13 +141,11 @@ class TestBackends:
         ]
 
     def test_ports_that_are_not_there(self) -> None:
-        """The link is to the Service."""
         assert failing(self.of_rule(build.backend("s", 9))) == [
             "HTTPRoute r#rule[0] > Service s broken BackendNotFound: Service default/s has no port 9"
         ]
 
     def test_those_that_may_not_be_referred_to(self) -> None:
-        """No requests go there; where the grants were not read, that is not known."""
         backend = build.backend("away", namespace="other")
         why = "no ReferenceGrant in namespace other lets HTTPRoute default/r refer to Service other/away"
         assert failing(self.of_rule(backend)) == [
@@ -174,7 +156,6 @@ class TestBackends:
         ]
 
     def test_weight_0(self) -> None:
-        """No requests go there either, whether or not it is there."""
         told = "HTTPRoute r#rule[0] > Service s#8080 refused: its weight is 0"
         assert failing(self.of_rule(build.backend("s", weight=0))) == [told]
         ghost = "HTTPRoute r#rule[0] > Service ghost refused"
@@ -183,17 +164,14 @@ class TestBackends:
         assert failing(self.of_rule(backend)) == [f"{ghost} BackendNotFound: Service default/ghost does not exist"]
 
     def test_weight_0_beside_others(self) -> None:
-        """Another reference of the rule sends requests there."""
         picture = self.of_rule(build.backend("s", weight=0), build.backend("s"))
         assert links(picture, "backend") == ["HTTPRoute r#rule[0] > Service s#8080"]
 
     def test_two_that_are_broken_alike(self) -> None:
-        """They are one link, with what is wrong with the first of them."""
         picture = self.of_rule(build.backend("s", 9), build.backend("s", 10))
         assert [link.message for link in picture.links if link.state == "broken"] == ["Service default/s has no port 9"]
 
     def test_mirrors(self) -> None:
-        """No requests of the hierarchy run to what a filter names."""
         mirror: dict[str, Json] = {"type": "RequestMirror", "requestMirror": {"backendRef": build.backend("ghost")}}
         rules = [build.rule(build.backend("s"), filters=[mirror])]
         picture = drawn([CLASS, build.gateway(), build.route(rules=rules), build.service()])
@@ -201,14 +179,11 @@ class TestBackends:
 
 
 class TestListenerSets:
-    """What names a Gateway to attach more listeners to it."""
-
     NONE: Final = build.gateway()
     ALL: Final = build.gateway(allowedListeners={"namespaces": {"from": "All"}})
     SET: Final = build.listener_set("more", build.listener("extra", port=8080))
 
     def test_not_allowed(self) -> None:
-        """By default, none is; of a Gateway that was not read, that is not known."""
         world = [CLASS, self.NONE, self.SET]
         why = "Gateway default/g does not allow it (spec.allowedListeners)"
         assert failing(drawn(world)) == [f"Gateway g > ListenerSet more refused NotAllowed: {why}"]
@@ -218,7 +193,6 @@ class TestListenerSets:
         assert nodes(drawn([build.resource("ListenerSet", "none", {})])) == ["ListenerSet none"]
 
     def test_allowed(self) -> None:
-        """Routes attach to its listeners."""
         route = build.route(parents=[build.parent("more", kind="ListenerSet")], rules=[])
         assert links(drawn([CLASS, self.ALL, self.SET, route])) == [
             "Gateway g > Gateway g#http",
@@ -230,19 +204,15 @@ class TestListenerSets:
 
 
 class TestDelegation:
-    """Routes that delegate to routes."""
-
     GATEWAY: Final = (
         build.gateway_class(controller=CONTROLLER),
         build.gateway("g", build.listener(allowedRoutes=build.allow())),
     )
 
     def of(self, *routes: Resource, complete: bool = True) -> Picture:
-        """The picture of some routes below a Gateway."""
         return drawn([*self.GATEWAY, *routes], complete=complete)
 
     def test_to_a_route_that_is_not_there(self) -> None:
-        """Requests get an error there; where not everything was read, that is not known."""
         route = top(passing("/a", to("ghost")))
         assert failing(self.of(route)) == [
             "HTTPRoute top#rule[0] > HTTPRoute ghost broken BackendNotFound: HTTPRoute default/ghost does not exist"
@@ -259,7 +229,6 @@ class TestDelegation:
         assert failing(picture) == [f"HTTPRoute top#rule[0] > HTTPRoute child refused BackendNotFound: {why}"]
 
     def test_to_a_route_that_names_others(self) -> None:
-        """It is refused, and attached elsewhere."""
         child = http_route("child", passing("/a"), parents=[build.parent()])
         picture = self.of(top(passing("/a", to("child"))), child)
         assert links(picture, "route", "backend") == [
@@ -269,14 +238,12 @@ class TestDelegation:
         ]
 
     def test_from_a_rule_that_no_request_reaches(self) -> None:
-        """Its reference is in order, and what it names gets nothing by it."""
         middle = http_route("middle", passing("/a", name="in"), passing("/b", to("end"), name="out"))
         picture = self.of(top(passing("/a", to("middle"))), middle, http_route("end", passing("/b")))
         why = "no request reaches rule out of HTTPRoute default/middle, which refers to it"
         assert failing(picture) == [f"HTTPRoute middle#out > HTTPRoute end refused: {why}"]
 
     def test_to_a_route_that_does_not_say_so(self) -> None:
-        """It names a route as its parent that does not refer to it."""
         child = http_route("child", passing("/a"), parents=[below("top")])
         picture = self.of(top(passing("/a", build.backend())), child, build.service())
         assert failing(picture) == [
@@ -292,7 +259,6 @@ class TestDelegation:
         assert not links(self.of(top(passing("/c", labelled("x"))), *routes), "backend")
 
     def test_where_some_requests_find_nothing(self) -> None:
-        """The link is broken, and leads on."""
         two = build.rule(
             to("child"), matches=[{"path": {"type": "PathPrefix", "value": each}} for each in ("/a", "/b")]
         )
@@ -323,7 +289,6 @@ FAILING: Final[tuple[Resource, ...]] = (
 
 @pytest.mark.parametrize("complete", [False, True])
 def test_from_both_ends(*, complete: bool) -> None:
-    """Every link is found at its parent, at its child, and at the object that makes it."""
     picture = drawn(FAILING, complete=complete)
     found = Links(analyze(build.snapshot(*FAILING, complete=complete)))
     assert {link.state for link in picture.links} == {"attached", "broken", "refused", "unknown"}

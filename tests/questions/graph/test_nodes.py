@@ -17,12 +17,10 @@ NAMED = {"path": {"type": "PathPrefix", "value": "/cart"}}
 
 
 def found(node: NodeRef, *resources: Resource, complete: bool = False) -> GraphNode:
-    """A node of a world."""
     return node_of(analyze(build.snapshot(*resources, complete=complete)), node)
 
 
 def test_what_was_not_read() -> None:
-    """Nothing is known of it, nor of a section that is said to be its own."""
     node = found(build.node("Gateway", "g"))
     assert (node.presence, node.origin, node.protocol, node.port) == ("unknown", None, "", None)
     node = found(build.node("HTTPRoute", "r", "rule[0]"), complete=True)
@@ -30,7 +28,6 @@ def test_what_was_not_read() -> None:
 
 
 def test_sections_that_an_object_lacks() -> None:
-    """They are missing, unless what sections of its kind are is not known."""
     assert found(build.node("Gateway", "g", "ghost"), build.gateway()).presence == "missing"
     assert found(build.node("HTTPRoute", "r", "ghost"), build.route()).presence == "missing"
     assert found(build.node("Service", "s", "ghost", group=""), build.service()).presence == "missing"
@@ -39,14 +36,12 @@ def test_sections_that_an_object_lacks() -> None:
 
 
 def test_a_listener() -> None:
-    """What it is."""
     node = found(build.node("Gateway", "g", "http"), build.gateway())
     assert (node.protocol, node.port) == ("HTTP", 80)
     assert (node.presence, node.origin) == ("present", build.ORIGIN)
 
 
 def test_a_route_and_its_rules() -> None:
-    """Hostnames are the route's, matches its rules': as they are written."""
     route = build.route(hostnames=["a.example.com"], rules=[build.rule(name="cart", matches=[NAMED]), build.rule()])
     whole, *rules = (found(build.node("HTTPRoute", "r", section), route) for section in ("", "cart", "rule[1]"))
     assert (whole.hostnames, whole.matches) == (("a.example.com",), ())
@@ -58,14 +53,12 @@ def test_a_route_and_its_rules() -> None:
 
 
 def test_a_port() -> None:
-    """Its number, whatever it is called."""
     service = build.service("s", ("web", 80), 81)
     assert [found(build.node("Service", "s", section, group=""), service).port for section in ("web", "81")] == [80, 81]
     assert found(build.node("Service", "s", group=""), service).port is None
 
 
 def test_what_sections_say() -> None:
-    """As it was read; nothing where that is not in one place."""
     web, gateway, route = build.service("s", ("web", 80), 81), build.gateway(), build.route(rules=[{"name": "one"}])
     backend = build.resource(
         "Backend", "b", {"endpoints": [{"ip": {"address": "10.0.0.1", "port": 80}}]}, group="gateway.envoyproxy.io"
@@ -80,7 +73,6 @@ def test_what_sections_say() -> None:
 
 
 def test_virtual_ones() -> None:
-    """What policies say is there, of a kind that no API serves."""
     p = build.policy("p", build.target("f", "Fleet", group="no.example.org"), color="red")
     picture = drawn([build.gateway(), p])
     assert [(str(node.ref), node.virtual) for node in picture.nodes if node.ref.kind == "Fleet"] == [
@@ -99,20 +91,15 @@ WHOLE: Final = GraphOptions(sections=False)
 
 
 def kinds(*kinds: object, **asked: object) -> GraphOptions:
-    """Nodes of some kinds alone."""
     return GraphOptions(kinds=frozenset(kinds), **asked)  # type: ignore[arg-type]
 
 
 class TestKinds:
-    """Nodes of some kinds, and links past the others."""
-
     def test_none_of_a_kind(self) -> None:
-        """Then there is nothing to draw."""
         picture = drawn(WORLD, kinds(build.ref("TCPRoute", "t").group_kind))
         assert (picture.nodes, picture.links) == ((), ())
 
     def test_neighbours(self) -> None:
-        """Their links are as they are."""
         picture = drawn(WORLD, kinds(GATEWAY, HTTP_ROUTE))
         assert nodes(picture) == ["Gateway g", "Gateway g#one", "Gateway g#two", "HTTPRoute r", "HTTPRoute r#rule[0]"]
         assert links(picture) == [
@@ -124,13 +111,11 @@ class TestKinds:
         ]
 
     def test_past_what_is_left_out(self) -> None:
-        """A link leads to the first node that is shown."""
         picture = drawn(WORLD, kinds(GATEWAY_CLASS, SERVICE))
         assert links(picture) == ["Service s > Service s#8080", "GatewayClass public > Service s#8080 past"]
         assert [link.relation for link in picture.links] == ["port", "backend"]
 
     def test_past_what_is_refused(self) -> None:
-        """The first thing that is wrong on the way is told, unless another way leads there."""
         refused = build.route("refused", parents=[build.parent("g", "three")], rules=[build.rule(build.backend("t"))])
         picture = drawn([*WORLD, refused, build.service("t")], kinds(GATEWAY, SERVICE, sections=False))
         assert links(picture) == ["Gateway g > Service s past", "Gateway g > Service t refused NoMatchingParent past"]
@@ -165,10 +150,7 @@ class TestKinds:
 
 
 class TestObjects:
-    """Nodes without sections."""
-
     def test_links_between_objects(self) -> None:
-        """They stand for those of the sections; none is past anything."""
         picture = drawn(WORLD, WHOLE)
         assert nodes(picture) == ["GatewayClass public", "Gateway g", "HTTPRoute r", "Service s"]
         assert links(picture) == [
@@ -179,14 +161,12 @@ class TestObjects:
         assert [link.relation for link in picture.links] == ["route", "gateway", "backend"]
 
     def test_one_listener_takes_a_route(self) -> None:
-        """That another one refuses it is no news."""
         parents = [build.parent("g", "three"), build.parent("g", "two")]
         picture = drawn([*WORLD[:2], build.route(parents=parents), WORLD[3]], WHOLE)
         assert "Gateway g > HTTPRoute r" in links(picture)
         assert not failing(picture)
 
     def test_one_listener_may_take_a_route(self) -> None:
-        """That is more than one that refuses it does."""
         listeners = [build.listener("one", hostname="one.example.com"), build.listener("two", hostname="${HOST}")]
         parents = [build.parent("g", "one"), build.parent("g", "two")]
         route = build.route(parents=parents, hostnames=["three.example.com"])
@@ -194,7 +174,6 @@ class TestObjects:
         assert "Gateway g > HTTPRoute r unknown" in links(picture)
 
     def test_one_rule_is_broken(self) -> None:
-        """Its requests get an error, whatever other rules do."""
         rules = [build.rule(build.backend("s")), build.rule(build.backend("s", 9))]
         picture = drawn([*WORLD[:2], build.route(rules=rules), WORLD[3]], WHOLE)
         assert links(picture, "backend") == ["HTTPRoute r > Service s broken BackendNotFound"]
@@ -203,7 +182,6 @@ class TestObjects:
         assert links(picture, "backend") == ["HTTPRoute r > Service s"]
 
     def test_routes_that_refer_to_themselves(self) -> None:
-        """There is no link from a node to itself."""
         loop = top(passing("/", to("top")))
         world = [build.gateway_class(controller=CONTROLLER), build.gateway(), loop]
         assert [link.child.object for link in drawn(world).links if link.relation == "backend"] == [loop.ref]
@@ -211,12 +189,9 @@ class TestObjects:
 
 
 class TestOnlyAffected:
-    """What policies have to do with, and what leads there."""
-
     ASKED: Final = GraphOptions(only_affected=True)
 
     def test_no_policies(self) -> None:
-        """Then there is nothing to draw."""
         picture = drawn(WORLD, self.ASKED)
         assert (picture.nodes, picture.links) == ((), ())
 
@@ -235,20 +210,17 @@ class TestOnlyAffected:
         assert links(picture) == links(drawn(WORLD))
 
     def test_targets_without_effect(self) -> None:
-        """A target is drawn with its object, also one that is not there."""
         p = build.policy("p", build.target("g", section="three"), color="red")
         picture = drawn([*WORLD, p], self.ASKED)
         assert nodes(picture) == ["GatewayClass public", "Gateway g", "Gateway g#three (missing)"]
 
     def test_of_some_policies(self) -> None:
-        """What others are about is left out."""
         p = build.policy("p", build.target("r", "HTTPRoute"), color="red")
         q = build.policy("q", build.target("q"), kind="OtherPolicy", color="red")
         picture = drawn([*WORLD, p, q], GraphOptions(only_affected=True, policy_kinds=frozenset({p.ref.group_kind})))
         assert "Gateway q (missing)" not in nodes(picture)
 
     def test_around_something(self) -> None:
-        """What is around it that policies are about."""
         p = build.policy("p", build.target("g"), color="red")
         world = [*WORLD, build.route("other", rules=[]), p]
         asked = around(build.ref("HTTPRoute", "r"), only_affected=True)

@@ -29,12 +29,10 @@ ON_GATEWAY: Final = build.policy("on-g", build.target("g"), color="red")
 
 
 def test_not_unless_asked_for() -> None:
-    """It takes as long as all else."""
     assert not outcomes(drawn([*WORLD, ON_GATEWAY]))
 
 
 def test_where_nothing_is_in_force() -> None:
-    """Nor anything where no requests come."""
     assert not outcomes(drawn(WORLD, EFFECTIVE))
     idle = build.route("idle", parents=[])
     assert "HTTPRoute idle#rule[0]" not in wins(drawn([*WORLD, idle, ON_GATEWAY], EFFECTIVE))
@@ -63,7 +61,6 @@ def test_at_routes_without_rules() -> None:
 
 
 def test_at_listeners() -> None:
-    """What takes effect there, which is of direct kinds or says so."""
     levels = (TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True),)
     for profile in (
         PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.ATOMIC_DEFAULTS),
@@ -75,7 +72,6 @@ def test_at_listeners() -> None:
 
 
 def test_what_passes_on() -> None:
-    """A kind that takes effect at routes is not told at listeners."""
     levels = (TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute")),)
     profile = PolicyKindProfile(COLOR, "inherited", "profile", effective_targets=levels)
     assert [*wins(drawn([*WORLD, ON_GATEWAY], EFFECTIVE, profiles=[profile]))] == [
@@ -85,19 +81,16 @@ def test_what_passes_on() -> None:
 
 
 def test_what_is_not_read() -> None:
-    """Patches of a proxy's configuration may do anything."""
     profile = PolicyKindProfile(COLOR, "inherited", "profile", patches=True)
     assert not outcomes(drawn([*WORLD, ON_GATEWAY], EFFECTIVE, profiles=[profile]))
 
 
 def test_what_rules_say_themselves() -> None:
-    """It is no policy's."""
     route = build.route(rules=[build.rule(build.backend(), timeouts={"request": "5s"})])
     assert wins(drawn([*WORLD[:2], route, WORLD[3]], EFFECTIVE)) == {"HTTPRoute r#rule[0]": [("HTTPRoute", "", "01")]}
 
 
 def test_of_some_kinds() -> None:
-    """Others are left out, and so are the rules' own settings."""
     fast = build.policy("fast", build.target("g"), kind="SpeedPolicy", speed=1)
     route = build.route(rules=[build.rule(build.backend(), timeouts={"request": "5s"})])
     asked = GraphOptions(effective=True, policy_kinds=frozenset({COLOR}))
@@ -115,7 +108,6 @@ def test_kinds_of_routes_told_apart() -> None:
 
 
 def test_around_something() -> None:
-    """At the rules that lead there."""
     picture = drawn([*WORLD, ON_GATEWAY], around(build.ref("Service", "s", group=""), effective=True))
     assert [*wins(picture)] == ["HTTPRoute r#rule[0]", "HTTPRoute r#two"]
 
@@ -139,7 +131,6 @@ def test_as_described(name: str) -> None:
 
 
 def test_as_described_of_whole_routes() -> None:
-    """The same without sections."""
     analysis = analyze(load_manifests("fixtures/bakery"))
     picture = graph(analysis, GraphOptions(effective=True, sections=False))
     for node, outcome in outcomes(picture).items():
@@ -163,7 +154,6 @@ def reported(ancestor: str, status: str = "False") -> Resource:
 
 
 def test_reports() -> None:
-    """To the contrary is what a controller says for a target, or for what is above it."""
     assert drawn([*TWO_GATEWAYS, reported("g", "True")]).policies[0].contrary is None
     assert drawn([*TWO_GATEWAYS, reported("other")]).policies[0].contrary is None
     contrary = drawn([*TWO_GATEWAYS, reported("g")]).policies[0].contrary
@@ -174,14 +164,12 @@ def test_reports() -> None:
 
 
 def test_where_they_were_read() -> None:
-    """And what is known of their kinds."""
     policy = drawn([*TWO_GATEWAYS, reported("g")]).policies[0]
     assert policy.origin == build.ORIGIN
     assert policy.profile.group_kind == policy.ref.group_kind
 
 
 def test_what_they_affect() -> None:
-    """The same as is told of what deleting them would change."""
     analysis = analyze(load_manifests("fixtures/bakery"))
     found = graph(analysis).policies
     assert len(found) == 11

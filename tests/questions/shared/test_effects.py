@@ -25,7 +25,6 @@ WORLD: Final = (
 
 
 def test_every_rule_is_asked() -> None:
-    """A route of which one rule has a policy of its own is not covered by that."""
     analysis = analyze(snapshot(*WORLD, policy("p", target("r", "HTTPRoute", "a"), color="red")))
     ways = in_force(analysis, ROUTE, COLOR)
     assert [[plain(each.effective[0].resolution.spec) if each.effective else None, _rule(each)] for each in ways] == [
@@ -38,7 +37,6 @@ def test_every_rule_is_asked() -> None:
 
 
 def test_nothing_is_in_force_where_no_traffic_is() -> None:
-    """A route that is attached to nothing has ways, and nothing is in force on them."""
     analysis = analyze(snapshot(*WORLD, policy("p", target("stray", "HTTPRoute"), color="red"), complete=True))
     ways = in_force(analysis, node("HTTPRoute", "stray"))
     assert [(way.carries_traffic, way.effective) for way in ways] == [(False, ())] * 2
@@ -46,7 +44,6 @@ def test_nothing_is_in_force_where_no_traffic_is() -> None:
 
 @pytest.mark.parametrize("unknown", [node("HTTPRoute", "typo"), node("HTTPRoute", "r", "typo")])
 def test_what_is_not_there_is_an_error(unknown: NodeRef) -> None:
-    """And no empty answer."""
     with pytest.raises(NotFoundError):
         in_force(analyze(snapshot(*WORLD)), unknown)
 
@@ -61,7 +58,6 @@ def test_what_is_not_there_is_an_error(unknown: NodeRef) -> None:
     ],
 )
 def test_what_is_no_policy_kind_is_an_error(kind: tuple[str, str], hint: str) -> None:
-    """A misspelt one has near misses: by it, every check would pass, or none."""
     analysis = analyze(snapshot(*WORLD, policy("p", target("r", "HTTPRoute"), color="red")))
     for ask in (
         lambda: in_force(analysis, ROUTE, GroupKind(*kind)),
@@ -73,24 +69,20 @@ def test_what_is_no_policy_kind_is_an_error(kind: tuple[str, str], hint: str) ->
 
 
 def test_a_kind_that_is_known_and_does_not_occur_is_none() -> None:
-    """It is in force nowhere."""
     ways = in_force(analyze(snapshot(*WORLD)), ROUTE, GroupKind("gateway.envoyproxy.io", "SecurityPolicy"))
     assert [way.effective for way in ways] == [(), ()]
 
 
 def test_what_is_only_referred_to_is_known_of() -> None:
-    """It may be there, and policies may be attached to it."""
     analysis = analyze(snapshot(*WORLD, policy("p", target("far", "Service", group=""), color="red")))
     analysis.require(NodeRef(ref("Service", "far", group="")))
 
 
 def _rule(way: WayInForce) -> str:
-    """The rule of the route on a way."""
     return next(place.section for place in way.path if place.object == ROUTE.object and place.section)
 
 
 def test_what_controllers_ignore_is_not_in_force() -> None:
-    """A policy stands there, and a check that asks for one must not pass by it."""
     everything = IgnoredPart(levels=(TargetLevel(HTTP_ROUTE),), fields=(), protocols=frozenset({"HTTP"}))
     profile = PolicyKindProfile(COLOR, "inherited", "profile", ignored=(everything,))
     read = snapshot(*WORLD, policy("p", target("r", "HTTPRoute"), color="red"))

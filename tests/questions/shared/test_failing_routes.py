@@ -57,13 +57,11 @@ TWO_RULES: Final = route(
 
 
 def locking(name: str = "p", to: str = "g", kind: str = "Gateway", section: str = "", **spec: object) -> Resource:
-    """A policy that needs a key."""
     found: dict[str, object] = {"key": {"name": "k"}, "lock": name, **spec}
     return policy(name, target(to, kind, section), kind="LockPolicy", **found)  # type: ignore[arg-type]
 
 
 def world(*objects: Resource, profile: PolicyKindProfile = LOCKING, complete: bool = True) -> Analysis:
-    """A Gateway with a route of two rules, and policies."""
     return analyze(snapshot(gateway(), TWO_RULES, service(), *objects, complete=complete), profiles=[profile])
 
 
@@ -74,7 +72,6 @@ def failing(analysis: Analysis) -> list[tuple[str, list[str], bool, str]]:
 
 
 def test_every_route_below_the_target() -> None:
-    """Of a policy that is known to lack what it needs; not of one that may have it."""
     assert failing(world(locking())) == [("r", ["a", "b"], True, "p")]
     assert failing(world(locking(), SECRET)) == failing(world(locking(), complete=False)) == []
     (found,) = failing_routes(world(locking()))
@@ -103,7 +100,6 @@ def test_what_counts_as_a_failure() -> None:
 
 
 def test_a_route_that_no_request_gets_to() -> None:
-    """Does not fail for a policy."""
     lost = route("lost", parents=[parent("gone")], rules=[rule(backend(), name="a")])
     assert failing(world(lost, locking("p", "lost", "HTTPRoute"))) == []
 
@@ -125,14 +121,12 @@ def test_policies_that_merge() -> None:
 
 
 def test_where_a_kind_takes_effect_above_routes() -> None:
-    """It is not known which requests fail."""
     above = replace(LOCKING, effective_targets=(TargetLevel(GATEWAY, section=True),))
     assert failing(world(locking(), profile=above)) == []
     assert failing(world(profile=LOCKING)) == []
 
 
 def test_where_a_kind_takes_effect_below_routes() -> None:
-    """A rule fails if requests to all of its backends do."""
     below = replace(LOCKING, policy_class="direct", effective_targets=(TargetLevel(SERVICE),), strategy=None)
     split = route(
         "split", rules=[rule(backend(), backend("t"), name="a"), rule(backend(), backend("t", weight=0), name="b")]
@@ -151,7 +145,6 @@ def test_where_a_kind_takes_effect_below_routes() -> None:
     "subject", [node("HTTPRoute", "r"), node("Gateway", "g"), node("Gateway", "g", "http")], ids=str
 )
 def test_describe_says_it_first(subject: object) -> None:
-    """Of the object, and of what is on its paths."""
     described = describe(world(locking()), subject)  # type: ignore[arg-type]
     assert [each.policy.name for each in described.failing] == ["p"]
     first = "All requests to HTTPRoute default/r get an error response, since LockPolicy default/p is not valid. "
@@ -161,7 +154,6 @@ def test_describe_says_it_first(subject: object) -> None:
 
 
 def test_describe_of_a_part() -> None:
-    """A rule that fails, and one that does not; of two policies, a number."""
     analysis = world(locking(), locking("own", "r", "HTTPRoute", "a", key=None))
     assert headline(describe(analysis, node("HTTPRoute", "r"))).startswith("Some requests to HTTPRoute default/r get ")
     assert describe(analysis, node("HTTPRoute", "r", "a")).failing == ()
@@ -173,11 +165,8 @@ def test_describe_of_a_part() -> None:
 
 
 class TestBlastRadius:
-    """Deleting what a policy needs makes requests fail: that is the first thing to know."""
-
     @pytest.mark.parametrize("complete", [True, False])
     def test_the_object(self, *, complete: bool) -> None:
-        """What the policy set there is not lost: nobody gets so far."""
         answer = blast_radius(world(locking(), SECRET, complete=complete), SECRET.ref)
         assert headline(answer).startswith(
             "Deleting Secret default/k ends all traffic for HTTPRoute default/r (any hostname), since LockPolicy "
@@ -194,7 +183,6 @@ class TestBlastRadius:
         VALIDATOR.validate(document_of(answer))
 
     def test_a_grant(self) -> None:
-        """Without it, the policy may not refer to what it needs."""
         far = resource("Secret", "k", group="", namespace="far")
         lets_in = grant(namespace="far", sources=[("example.com", "LockPolicy", "default")], targets=[("", "Secret")])
         analysis = world(locking(key={"name": "k", "namespace": "far"}), far, lets_in)
@@ -204,7 +192,6 @@ class TestBlastRadius:
         assert found.message.startswith("no ReferenceGrant in namespace far lets LockPolicy default/p refer to")
 
     def test_a_part_of_the_route(self) -> None:
-        """A rule, or a listener: the rest goes on."""
         one_rule = blast_radius(world(locking(to="r", kind="HTTPRoute", section="a"), SECRET), SECRET.ref)
         (found,) = one_rule.difference.traffic.lost.some
         assert [(each.rule.section, each.failing, each.total) for each in found.failing] == [("a", 1, 1)]
@@ -218,14 +205,12 @@ class TestBlastRadius:
         assert ", since LockPolicy default/p becomes invalid" in headline(one_listener)
 
     def test_a_policy_that_comes_without_what_it_needs(self) -> None:
-        """Nothing of the hierarchy differs, and still the requests fail."""
         comes = diff(what_if(world(service("other")), applied=[locking()]))
         assert [str(each.route) for each in comes.traffic.lost.all] == ["HTTPRoute default/r"]
         goes = blast_radius(world(locking()), ref("LockPolicy", "p", group="example.com")).difference
         assert [str(each.route) for each in goes.traffic.gained.all] == ["HTTPRoute default/r"]
 
     def test_a_route_that_answers_nothing_anyway(self) -> None:
-        """Loses nothing; the policy is not valid all the same."""
         nowhere = route("r", rules=[rule(backend("gone"))])
         state = snapshot(gateway(), nowhere, locking(), SECRET, complete=True)
         answer = blast_radius(analyze(state, profiles=[LOCKING]), SECRET.ref)
@@ -235,7 +220,6 @@ class TestBlastRadius:
         )
 
     def test_when_the_hierarchy_differs_too(self) -> None:
-        """As when a Service is deleted that a policy needs."""
         need = replace(KEY, kinds=("Service",))
         answer = blast_radius(
             world(locking(), service("k"), profile=replace(LOCKING, needs=(need,))), ref("Service", "k", group="")
@@ -243,13 +227,11 @@ class TestBlastRadius:
         assert "ends all traffic for HTTPRoute default/r" in headline(answer)
 
     def test_two_policies(self) -> None:
-        """Are counted."""
         other = route("s", rules=[rule(backend())])
         analysis = world(locking("p", "r", "HTTPRoute"), locking("q", "s", "HTTPRoute"), other, SECRET)
         assert ", since 2 policies become invalid" in headline(blast_radius(analysis, SECRET.ref))
 
     def test_what_lets_requests_through(self) -> None:
-        """Is referred to, which is said."""
         answer = blast_radius(world(locking(open=True), SECRET), SECRET.ref)
         assert answer.difference.failing == ()
         assert "LockPolicy default/p refers to it (spec.key); without it, requests go on without that" in shown(
@@ -257,12 +239,10 @@ class TestBlastRadius:
         )
 
     def test_what_fails_already(self) -> None:
-        """Does not fail anew."""
         answer = blast_radius(world(locking()), ref("Service", "s", group=""))
         assert answer.difference.failing == ()
 
     def test_other_kinds_are_compared_as_ever(self) -> None:
-        """Only what the failing kind set there is left out."""
         other = replace(LOCKING, group_kind=GroupKind("example.com", "ColorPolicy"), needs=(), when_invalid="ignored")
         colours = policy("c", target("g"), colour="red", keyRef={"name": "k"})
         state = snapshot(gateway(), TWO_RULES, service(), locking(), SECRET, colours, complete=True)
@@ -272,7 +252,6 @@ class TestBlastRadius:
 
 
 def test_diff_says_it_first() -> None:
-    """Before the settings."""
     difference = diff(what_if(world(locking(), SECRET), deleted=[SECRET.ref]))
     assert headline(difference).startswith(
         "Traffic ends for HTTPRoute default/r (any hostname), since LockPolicy default/p becomes invalid"
@@ -283,8 +262,6 @@ def test_diff_says_it_first() -> None:
 
 
 class TestGuesses:
-    """What is only guessed is said as a guess, and is not nothing."""
-
     plain: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
 
     @pytest.mark.parametrize(
@@ -295,7 +272,6 @@ class TestGuesses:
         ],
     )
     def test_blast_radius(self, policies: int, first: str) -> None:
-        """It does not say that nothing changes."""
         found = [policy(f"p{number}", target("g"), secretRef={"name": "k"}) for number in range(policies)]
         answer = blast_radius(world(*found, SECRET, profile=self.plain), SECRET.ref)
         assert headline(answer).startswith(first)
@@ -303,7 +279,6 @@ class TestGuesses:
         assert answer.changes
 
     def test_with_a_namespace(self) -> None:
-        """What is deleted with the subject is named."""
         found = policy("p", target("g"), secretRef={"name": "k", "namespace": "far"})
         far = resource("Secret", "k", group="", namespace="far")
         answer = blast_radius(world(found, far, profile=self.plain), ref("Namespace", "far", group=""))

@@ -51,7 +51,6 @@ def test_a_field_outside_of_lists_is_called_by_its_path() -> None:
 
 
 def test_an_element_of_a_list_is_called_by_its_key_or_its_place() -> None:
-    """By its place if nothing else tells it from others, at any depth."""
     spec: dict[str, Json] = {
         "paints": [{"name": "red", "opaque": True}, {"name": "a/b"}],
         "deep": {"strokes": [{"width": 1}, "dotted"]},
@@ -66,7 +65,6 @@ def test_an_element_of_a_list_is_called_by_its_key_or_its_place() -> None:
 
 
 def test_a_list_within_an_element_is_part_of_the_element() -> None:
-    """Whatever its own name is."""
     assert names({"paints": [{"name": "red", "paints": [{"name": "blue"}]}]}) == [
         "paints[red].name",
         "paints[red].paints",
@@ -74,7 +72,6 @@ def test_a_list_within_an_element_is_part_of_the_element() -> None:
 
 
 def test_whole_elements_have_names_as_well() -> None:
-    """A kind that takes each element as it is knows them by a key too."""
     found = trace({"rules": [{"name": "a", "x": 1}]}, source("p"), [("rules[name]",)])
     assert isinstance(found["rules"], KeyedList)
     assert [(each.name, each.leaf.value) for each in named_leaves(found, PLAIN)] == [
@@ -96,7 +93,6 @@ def colours(name: str, to: str, *, merge: str = "", age: int = 1, **spec: Json) 
 
 
 def test_where_all_apply_each_has_its_settings_under_their_own_names() -> None:
-    """The name that keeps them apart is left out; a policy without settings is not named."""
     (found,) = of_kind(
         APART, colours("a", "g", color="red", deep={"x": 1}), colours("b", "r", color="blue"), colours("empty", "r")
     )
@@ -119,7 +115,6 @@ def test_where_all_apply_each_has_its_settings_under_their_own_names() -> None:
 
 
 def test_what_stands_beside_policies_that_all_apply_has_its_own_name() -> None:
-    """As a field of the target object does."""
     profile = color_kind("inherited", strategy=MergeStrategy.ALL_APPLY, object_fields={"color": "spec.color"})
     route = build.resource("HTTPRoute", "r", {"parentRefs": [build.parent()], "color": "green"})
     analysis = analyze(build.snapshot(build.gateway("g"), route, colours("a", "r", color="red")), profiles=[profile])
@@ -128,7 +123,6 @@ def test_what_stands_beside_policies_that_all_apply_has_its_own_name() -> None:
 
 
 def outcomes(profile: PolicyKindProfile, policy: Resource, *others: Resource) -> dict[str, FieldOutcome]:
-    """What became of each field of a policy."""
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.route("q"), build.service())
     analysis = analyze(build.snapshot(*world, policy, *others), profiles=[profile])
     return {found.field: found for found in describe_policy(analysis, policy.ref).fields}
@@ -140,7 +134,6 @@ ABOVE: Final = colours("above", "g", paints=[RED, BLUE], deep={"strokes": [1]}, 
 
 
 def test_a_list_is_one_field_whether_or_not_it_is_merged() -> None:
-    """On the route that merges it is in force in part, on the other one as a whole."""
     found = outcomes(MERGING, ABOVE, colours("own", "r", merge="StrategicMerge", paints=[{"name": "red"}]))
     assert list(found) == ["paints", "deep.strokes", "size"]
     assert [field.value for field in found.values()] == [[RED, BLUE], [1], 1]
@@ -150,7 +143,6 @@ def test_a_list_is_one_field_whether_or_not_it_is_merged() -> None:
 
 
 def test_a_list_of_which_nothing_is_left_is_beaten_once() -> None:
-    """By each policy that beats an element of it, however many elements these are."""
     own = colours("own", "r", merge="StrategicMerge", paints=[{"name": "red", "opaque": False}, BLUE])
     field = outcomes(MERGING, ABOVE, own)["paints"]
     assert field.effective_on == (0,)
@@ -165,7 +157,6 @@ def test_a_list_that_is_replaced_is_one_field_as_well() -> None:
 
 
 def test_two_policies_may_declare_one_list() -> None:
-    """Each is told of its own, next to each other or not."""
     own = colours("own", "r", merge="StrategicMerge", paints=[BLUE], age=2)
     assert outcomes(MERGING, own, ABOVE)["paints"].value == [BLUE]
     assert list(outcomes(MERGING, own, ABOVE)) == ["paints"]
@@ -222,7 +213,6 @@ HOSTILE: Final[list[Json]] = [
 
 @pytest.mark.parametrize("value", HOSTILE, ids=str)
 def test_a_list_may_be_anything(value: Json) -> None:
-    """Whatever stands there has a name and an outcome."""
     own = colours("own", "r", merge="StrategicMerge", paints=value, deep={"strokes": value})
     found = outcomes(MERGING, own, ABOVE)
     assert all(field.effective_on or field.superseded for field in found.values())
@@ -234,7 +224,6 @@ WORLD: Final = (build.gateway("g"), build.route("r", rules=[build.rule(build.bac
 
 
 def kind(**fields: object) -> PolicyKindProfile:
-    """A profile of the kind of all policies here."""
     return PolicyKindProfile(COLOR, "inherited", "profile", **fields)  # type: ignore[arg-type]
 
 
@@ -247,18 +236,15 @@ def written(profile: PolicyKindProfile, *policies: Resource) -> dict[str, str]:
 
 
 def on_route(**fields: Json) -> Resource:
-    """A policy on the route."""
     reference = build.target("r", "HTTPRoute")
     return build.resource("ColorPolicy", "p", {"targetRefs": [reference], **fields}, group="example.com")
 
 
 def on_gateway(**fields: Json) -> Resource:
-    """A policy on the Gateway."""
     return build.resource("ColorPolicy", "above", {"targetRefs": [build.target("g")], **fields}, group="example.com")
 
 
 def test_a_field_stands_in_the_spec_or_in_a_stanza() -> None:
-    """Also the one that was beaten."""
     found = written(
         kind(stanzas="plural", strategy=MergeStrategy.PATCH_DEFAULTS),
         on_gateway(overrides={"strategy": "merge", "red": {"dark": 1}}, defaults={"strategy": "merge", "blue": 2}),
@@ -273,7 +259,6 @@ def test_a_field_stands_in_the_spec_or_in_a_stanza() -> None:
 
 
 def test_what_one_policy_says_twice_stands_where_it_says_that_value() -> None:
-    """Bare and in a stanza."""
     policy = on_route(color="red", defaults={"color": "blue", "strategy": "merge"})
     found = written(kind(stanzas="plural", strategy=MergeStrategy.PATCH_DEFAULTS), policy)
     assert found["p color"] in {"spec.color", "spec.defaults.color"}
@@ -283,7 +268,6 @@ def test_what_one_policy_says_twice_stands_where_it_says_that_value() -> None:
 
 
 def test_an_element_of_a_keyed_list_stands_at_its_position() -> None:
-    """Its name is its key, and the lists inside of it have positions of their own."""
     found = written(
         kind(strategy=MergeStrategy.STRATEGIC_MERGE, list_keys={"paints": "name", "paints.coats": "nr", "strokes": ""}),
         on_gateway(paints=[{"name": "a", "x": 1}, {"name": "b", "y": 2}], strokes=[1, 2]),
@@ -312,13 +296,11 @@ def test_what_is_shared_stands_where_it_was_taken_apart(by: str, value: Json, pl
 
 
 def test_the_name_of_a_policy_stands_nowhere_in_it() -> None:
-    """Where all policies of a kind apply, each keeps its settings below its name."""
     found = written(kind(strategy=MergeStrategy.ALL_APPLY), on_route(color={"dark": 1}), on_gateway(color="x"))
     assert found == {"p color.dark": "spec.color.dark", "above color": "spec.color"}
 
 
 def test_the_fields_of_the_target_count_as_a_policys() -> None:
-    """The rule's own field, and what stands below it."""
     profile = kind(
         strategy=MergeStrategy.PATCH_DEFAULTS,
         object_fields={"time.request": "rule.timeouts.request", "parents": "spec.parentRefs"},
@@ -337,7 +319,6 @@ def test_the_fields_of_the_target_count_as_a_policys() -> None:
 
 
 def test_the_fields_of_a_gateway_count_as_a_policys() -> None:
-    """They stand in the object itself."""
     profile = kind(strategy=MergeStrategy.PATCH_DEFAULTS, object_fields={"of": "spec.gatewayClassName"})
     answer = describe(analyze(build.snapshot(*WORLD, on_gateway(a=1)), profiles=[profile]), build.node("Gateway", "g"))
     settings = [setting for group in answer.in_force for setting in group.settings]
@@ -345,7 +326,6 @@ def test_the_fields_of_a_gateway_count_as_a_policys() -> None:
 
 
 def test_a_field_of_the_target_that_is_beaten_has_its_place_as_well() -> None:
-    """It stands beside what an override sets instead; by a default it is not beaten."""
     for strategy, own in ((MergeStrategy.PATCH_OVERRIDES, [("c", "spec.gatewayClassName")]), (None, [])):
         profile = kind(strategy=strategy, object_fields={"of": "spec.gatewayClassName"})
         world = [build.gateway("g", class_name="c"), on_gateway(of="x", a=1)]
@@ -360,7 +340,6 @@ def test_a_field_of_the_target_that_is_beaten_has_its_place_as_well() -> None:
 
 
 def test_what_nobody_writes_is_in_the_whole_object() -> None:
-    """So is what is filled in by a definition."""
     analysis = analyze(build.snapshot(*WORLD, on_route(a=1)))
     (effective, *_) = analysis.effective(ROUTE, COLOR)
     places = FieldLocations(analysis, effective, analysis.registry.profile(COLOR))
@@ -371,7 +350,6 @@ def test_what_nobody_writes_is_in_the_whole_object() -> None:
 
 
 def test_a_policys_own_fields_have_their_places() -> None:
-    """A list that is merged by its elements is one field."""
     policy = on_route(paints=[{"name": "a"}], color=1)
     profile = kind(strategy=MergeStrategy.STRATEGIC_MERGE, list_keys={"paints": "name"})
     fields = describe_policy(analyze(build.snapshot(*WORLD, policy), profiles=[profile]), policy.ref).fields
@@ -380,7 +358,6 @@ def test_a_policys_own_fields_have_their_places() -> None:
 
 
 def nowhere(origin: Origin, field: FieldPath, value: Json) -> None:
-    """No line is known."""
     del origin, field, value
 
 

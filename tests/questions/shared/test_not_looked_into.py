@@ -23,13 +23,11 @@ TWICE: Final = rule(backend(), name="b", filters=[names("m", "Magic"), {"type": 
 
 
 def world(*objects: Resource, complete: bool = False, profile: PolicyKindProfile = COLOR) -> Analysis:
-    """A route with such filters, and others."""
     there = (gateway(), service(), route(rules=[RULE, TWICE]))
     return analyze(snapshot(*there, *objects, complete=complete), profiles=[profile])
 
 
 def test_the_route_says_all_of_them() -> None:
-    """By the object that they name, with their places."""
     described = describe(world(MAGIC), node("HTTPRoute", "r"))
     assert [(each.object.name, each.field) for each in described.influences.not_looked_into] == [
         ("m", "spec.rules[0].filters[0].extensionRef"),
@@ -46,7 +44,6 @@ def test_the_route_says_all_of_them() -> None:
 
 
 def test_a_rule_says_its_own() -> None:
-    """And those of its backendRefs."""
     for section, expected in (("a", ["m", "b"]), ("b", ["m"])):
         described = describe(world(MAGIC), node("HTTPRoute", "r", section))
         assert [each.object.name for each in described.influences.not_looked_into] == expected
@@ -60,7 +57,6 @@ def test_what_is_behind_a_rule_says_those_of_the_rule() -> None:
 
 
 def test_backends() -> None:
-    """Of kinds of which not even the ports are known."""
     bucket = resource("Bucket", "b", {}, group="example.com")
     there = route(rules=[rule(backend(), backend("b", None, kind="Bucket", group="example.com"), name="a")])
     for subject in (node("HTTPRoute", "r"), bucket.ref):
@@ -74,14 +70,11 @@ def test_backends() -> None:
 
 
 class TestParameters:
-    """Of a Gateway and of its class, where no profile says what they are."""
-
     REFERENCE: Final[dict[str, Json]] = {"group": "", "kind": "ConfigMap", "name": "c"}
     MAP: Final = resource("ConfigMap", "c", group="", data={"a": "1"})
     GATEWAY: Final = gateway(infrastructure={"parametersRef": REFERENCE})
 
     def test_they_are_named_with_what_is_behind_them(self) -> None:
-        """With the Gateway, its routes, and their backends."""
         of_class = gateway_class(parametersRef={**self.REFERENCE, "name": "d", "namespace": "infra"})
         analysis = analyze(snapshot(of_class, self.GATEWAY, self.MAP, route(), service()))
         for subject in (node("Gateway", "g"), node("HTTPRoute", "r"), node("Service", "s", group="")):
@@ -94,7 +87,6 @@ class TestParameters:
             assert "ConfigMap default/c (test.yaml:1): the parameters of Gateway default/g (" in text
 
     def test_what_differs_in_them_may_change_anything(self) -> None:
-        """So it is not known that nothing changes."""
         analysis = analyze(snapshot(self.GATEWAY, self.MAP, complete=True))
         changed = resource("ConfigMap", "c", group="", data={"a": "2"})
         (unseen,) = diff(what_if(analysis, applied=[changed])).unseen
@@ -103,14 +95,12 @@ class TestParameters:
         )
 
     def test_those_of_a_class(self) -> None:
-        """As those of a Gateway."""
         of_class = gateway_class(parametersRef={**self.REFERENCE, "namespace": "infra"})
         for complete, rule_of in ((True, "missing-reference"), (False, "unknown-reference")):
             problems = analyze(snapshot(of_class, complete=complete)).problems_of(of_class.ref)
             assert [problem.rule for problem in problems] == [rule_of]
 
     def test_missing_ones(self) -> None:
-        """The Gateway, or its class, should be refused."""
         analysis = analyze(snapshot(self.GATEWAY, complete=True))
         described = describe(analysis, node("Gateway", "g"))
         assert described.influences.not_looked_into == ()
@@ -119,36 +109,29 @@ class TestParameters:
 
 
 def test_what_is_missing_does_nothing() -> None:
-    """That it is missing is said."""
     described = describe(world(complete=True), node("HTTPRoute", "r", "b"))
     assert described.influences.not_looked_into == ()
     assert {problem.rule for problem in described.problems if "Magic" in problem.message} == {"missing-reference"}
 
 
 def test_kinds_that_are_known() -> None:
-    """Policies that filters attach, and those of which it is known that none does."""
     magic = PolicyKindProfile(GroupKind("example.com", "Magic"), "inherited", "profile")
     for profile in (magic, replace(magic, filter_routes=frozenset({HTTP_ROUTE}))):
         assert describe(world(MAGIC, profile=profile), node("HTTPRoute", "r")).influences.not_looked_into == ()
 
 
 class TestChanges:
-    """What such an object sets may be all that differs."""
-
     def test_an_object_that_differs(self) -> None:
-        """Then it is not known whether anything changes."""
         changed = resource("Magic", "m", {"answer": 200}, group="example.com")
         (unseen,) = diff(what_if(world(MAGIC, complete=True), applied=[changed])).unseen
         assert unseen.what == "what differs in Magic default/m"
         assert unseen.reason == "filters of HTTPRoute default/r name it, and what a Magic does is not looked into"
 
     def test_one_that_no_filter_names(self) -> None:
-        """It is no affair of routes."""
         other, changed = (resource("Magic", "x", {"answer": answer}, group="example.com") for answer in (1, 2))
         assert diff(what_if(world(MAGIC, other, complete=True), applied=[changed])).unseen == ()
 
     def test_a_backend_that_differs(self) -> None:
-        """As a filter."""
         bucket, changed = (resource("Bucket", "b", {"size": size}, group="example.com") for size in (1, 2))
         there = route(rules=[rule(backend("b", None, kind="Bucket", group="example.com"))])
         (unseen,) = diff(what_if(analyze(snapshot(gateway(), there, bucket, complete=True)), applied=[changed])).unseen
@@ -156,7 +139,6 @@ class TestChanges:
         assert unseen.reason == reason
 
     def test_one_that_is_deleted(self) -> None:
-        """What follows from that is known: requests get an error response."""
         answer = blast_radius(world(MAGIC, complete=True), MAGIC.ref)
         assert answer.difference.unseen == ()
         assert {problem.rule for problem in answer.difference.problems.introduced} == {"missing-reference"}

@@ -63,7 +63,6 @@ def test_paths_are_named_by_what_distinguishes_them(
 
 
 def test_a_phrase_may_say_what_is_left_out() -> None:
-    """Nine out of ten are better told by the tenth."""
     paths = tuple(_path(listener, route) for listener in ("a", "b") for route in ("p", "q", "r", "s"))
     assert PathPhrases(paths).words((0, 1, 2, 4, 5, 6)) == "3 of 4 HTTPRoutes"
     mixed = (_path("a", "p"), _path("b", "p"), _path("a", "q"), _path("b", "r"), _path("c", "q"))
@@ -86,7 +85,6 @@ def test_backends_are_told_apart_by_name() -> None:
 
 
 def test_only_numbers_need_numbered_paths() -> None:
-    """A phrase that names listeners can be understood without numbers."""
     assert not PathPhrases(TWO).phrase((1,)).numbered
     assert PathPhrases(CROSSED).phrase((0, 4, 8)).numbered
 

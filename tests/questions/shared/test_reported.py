@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def test_nothing_is_reported_without_a_status() -> None:
-    """Nor with one of another shape."""
     assert reported_conditions({}) == ()
     assert reported_conditions({"status": "fine"}) == ()
     assert reported_conditions({"status": {"conditions": [3], "parents": "x", "listeners": [None]}}) == ()
@@ -69,7 +68,6 @@ def test_every_condition_tells_what_it_is_about() -> None:
 
 
 def test_the_places_of_a_status_keep_who_wrote_them_and_what_they_are_about() -> None:
-    """The object's own place is always the first one, also if it says nothing."""
     entry: dict[str, Json] = {"ancestorRef": {"name": "g"}, "controllerName": "c", "conditions": "none"}
     own, ancestor = status_entries({"status": {"ancestors": [entry, 7]}})
     assert (own.sort, own.controller, own.conditions) == ("object", "", ())
@@ -93,7 +91,6 @@ def test_a_status_without_a_word_is_no_report() -> None:
 
 
 def test_a_generation_may_stand_beside_the_conditions() -> None:
-    """For all of them that have none of their own; those of entries have other writers."""
     entry: Json = {"ancestorRef": {"name": "g"}, "conditions": [{"type": "A"}]}
     status: Json = {
         "observedGeneration": 1,
@@ -142,7 +139,6 @@ def messages(*resources: Resource, uid: str = "") -> list[str]:
     ],
 )
 def test_events_about_something_else_are_left_out(about: Json) -> None:
-    """Another kind, group, name or namespace, and an object that had the name before."""
     assert messages(event("e", about, message="x"), uid="of-this-one") == []
 
 
@@ -150,7 +146,6 @@ def test_events_about_something_else_are_left_out(about: Json) -> None:
     "about", [GATEWAY, {"kind": "Gateway", "name": "g"}, {**GATEWAY, "uid": ""}, {**GATEWAY, "uid": "of-this-one"}]
 )
 def test_what_an_event_leaves_out_does_not_matter(about: Json) -> None:
-    """The namespace is then the Event's own."""
     assert messages(event("e", about, message="x"), uid="of-this-one") == ["x"]
     assert messages(event("e", about, message="x")) == ["x"]
 
@@ -163,7 +158,6 @@ def test_events_about_a_cluster_scoped_object_are_in_any_namespace() -> None:
 
 
 def test_the_newest_event_is_last() -> None:
-    """By the last time that it was seen, wherever that stands; undated ones come first."""
     assert messages(
         event("a", message="third", lastTimestamp="2026-01-01T00:00:03Z", firstTimestamp="2025-01-01T00:00:00Z"),
         event("b", message="first", lastTimestamp="soon"),
@@ -176,7 +170,6 @@ def test_the_newest_event_is_last() -> None:
 
 
 def test_an_event_of_either_group_is_read() -> None:
-    """With its source, its count and its time; the same one in both groups is one."""
     old = event(
         "e",
         type="Warning",
@@ -222,7 +215,6 @@ def test_an_event_of_either_group_is_read() -> None:
 
 
 def test_an_event_without_anything_is_an_empty_one() -> None:
-    """Fields of another type count as absent."""
     index = build.index(event("e", type=1, reason=[], message={}, count="many", source="x"))
     assert reported_events(index, build.ref("Gateway", "g")) == (
         ReportedEvent(type="", reason="", from_="", message="", count=1, last=""),

@@ -29,7 +29,6 @@ def names(word: str, selection: Selection, *resources: Resource) -> list[str]:
 
 
 def test_an_unknown_type_is_refused() -> None:
-    """With the nearest one, which may be a type that is no kind."""
     with pytest.raises(UsageError) as error:
         type_named(EMPTY, "polices")
     assert error.value.message == 'there is no resource type "polices" in the input'
@@ -59,13 +58,11 @@ def test_an_unknown_type_is_refused() -> None:
     ],
 )
 def test_a_type_has_the_names_that_kubectl_knows(word: str, rows: str, noun: str, namespaced: bool) -> None:  # noqa: FBT001 (a parameter)
-    """Singular, plural, short, and with its group; also where there is no such object."""
     found = type_named(EMPTY, word)
     assert (found.rows, found.noun, found.namespaced) == (rows, noun, namespaced)
 
 
 def test_of_kinds_with_one_name_those_of_the_hierarchy_are_meant() -> None:
-    """Then policies; a kind of which there is no object only if there is none of any."""
     istio = build.resource("Gateway", "i", group="networking.istio.io")
     assert type_named(analyze(build.snapshot(istio, build.gateway())), "gateway").kinds == (
         build.ref("Gateway", "g").group_kind,
@@ -80,13 +77,11 @@ def test_of_kinds_with_one_name_those_of_the_hierarchy_are_meant() -> None:
 
 
 def test_a_policy_kind_that_is_only_defined_can_be_listed() -> None:
-    """It has no policies yet."""
     selected = select(world(), "limitpolicy", Selection("default"))
     assert (selected.type.rows, selected.resources) == ("policies", ())
 
 
 def test_a_namespace_limits_what_is_in_one() -> None:
-    """What is cluster-scoped is in every namespace."""
     gateways = (build.gateway("b"), build.gateway("a"), build.gateway("c", namespace="far"))
     assert names("gateways", Selection("default"), *gateways) == ["default/a", "default/b"]
     assert names("gateways", Selection(), *gateways) == ["default/a", "default/b", "far/c"]
@@ -97,7 +92,6 @@ def test_a_namespace_limits_what_is_in_one() -> None:
 
 
 def test_objects_of_several_kinds_are_sorted_together() -> None:
-    """By namespace and name, as within a kind."""
     routes = (build.route("b"), build.route("a", kind="GRPCRoute"), build.route("a"), build.route("z", namespace="a"))
     selected = select(analyze(build.snapshot(*routes)), "routes", Selection())
     assert [str(found.ref) for found in selected.resources] == [
@@ -119,7 +113,6 @@ def test_what_is_elsewhere_is_said_where_nothing_is_here() -> None:
 
 
 def test_a_name_that_is_not_there_has_no_answer() -> None:
-    """With a hint at where it is, or at what is there."""
     analysis = analyze(build.snapshot(build.gateway("edge"), build.gateway("inner", namespace="far")))
     with pytest.raises(NotFoundError) as error:
         select(analysis, "gtw", Selection("default", ("edge", "inner")))
@@ -132,13 +125,11 @@ def test_a_name_that_is_not_there_has_no_answer() -> None:
 
 
 def test_names_select_what_has_one_of_them() -> None:
-    """Of several kinds, all that have it."""
     routes = (build.route("a"), build.route("b"), build.route("a", kind="GRPCRoute"))
     assert names("routes", Selection("default", ("a",)), *routes) == ["default/a", "default/a"]
 
 
 def test_a_name_with_a_namespace_is_looked_for_there() -> None:
-    """Together with others that are here."""
     routes = (build.route("a"), build.route("a", namespace="far"), build.route("b", namespace="far"))
     assert names("routes", Selection("default", ("a", "far/b")), *routes) == ["default/a", "far/b"]
     with pytest.raises(NotFoundError, match='routes "c" not found in namespace far'):
@@ -175,7 +166,6 @@ WORLD: Final = snapshot(
     ],
 )
 def test_a_type_that_no_object_has_is_refused(words: str, hint: str) -> None:
-    """With the nearest types, or all that there are."""
     with pytest.raises(UsageError) as error:
         find(analyze(WORLD), words, "shop", "default")
     assert error.value.message == f'there is no resource type "{words}" in the input'
@@ -184,7 +174,6 @@ def test_a_type_that_no_object_has_is_refused(words: str, hint: str) -> None:
 
 
 def test_an_ambiguous_name_is_refused() -> None:
-    """Where objects of two kinds have it; one of them alone is meant."""
     with pytest.raises(UsageError) as error:
         find(analyze(WORLD), "odd", "x", "default")
     assert (error.value.message, error.value.hint) == (
@@ -210,7 +199,6 @@ def test_an_ambiguous_name_is_refused() -> None:
     ],
 )
 def test_what_is_not_there_is_not_found(kind: str, name: str, home: str, message: str, hint: str) -> None:
-    """With the way to it, as far as there is one."""
     with pytest.raises(NotFoundError) as error:
         find(analyze(WORLD), kind, name, home)
     assert (error.value.message, error.value.hint) == (f'{kind} "{name}" not found{message}', hint)
@@ -239,7 +227,6 @@ def test_one_word_is_a_type_or_a_name(word: str, message: str, hint: str) -> Non
 
 
 def test_of_one_name_what_is_in_the_hierarchy_comes_first() -> None:
-    """Then the others, as they are sorted; of many, three are named."""
     called = [route("cart"), service("cart"), policy("cart", target("edge")), resource("Odd", "cart", {}, group="a.b")]
     with pytest.raises(UsageError) as error:
         find(analyze(snapshot(*called)), "cart", "", "default")
@@ -251,7 +238,6 @@ def test_of_one_name_what_is_in_the_hierarchy_comes_first() -> None:
 
 
 def test_a_name_with_a_namespace_counts_wherever_one_looks() -> None:
-    """But for a kind that is in none."""
     assert find(analyze(WORLD), "httproute", "far/shop", "default") == ref("HTTPRoute", "shop", "far")
     assert find(analyze(WORLD), "httproute", "shop", "far") == ref("HTTPRoute", "shop", "far")
     public = snapshot(build.gateway_class())
@@ -298,7 +284,6 @@ def test_kinds_with_objects_come_first() -> None:
     ],
 )
 def test_the_plural_is_that_of_the_code_generators(singular: str, expected: str) -> None:
-    """Which is not always English."""
     assert plural(singular) == expected
 
 

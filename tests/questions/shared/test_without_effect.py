@@ -37,7 +37,6 @@ def words(analysis: Analysis) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("cause", every_cause(), ids=lambda cause: cause.name)
 def test_there_is_a_reason_if_and_only_if_there_is_no_effect(cause: Cause) -> None:
-    """And it is said of an object."""
     meaning = ENFORCEMENT[cause.analysis.enforcement(cause.policy).state]
     reasons = why_without_effect(cause.analysis, cause.policy)
     assert bool(reasons) == (meaning.known and not meaning.in_force)
@@ -45,7 +44,6 @@ def test_there_is_a_reason_if_and_only_if_there_is_no_effect(cause: Cause) -> No
 
 
 def test_a_policy_that_is_in_force_somewhere_needs_no_reason() -> None:
-    """Nor one of which that is not known."""
     assert why_without_effect(usual(defaults("p", ON_ROUTE, a=1)), POLICY) == ()
     unknown = usual(build.policy("p"), profile=profiled(attachment="none"))
     assert unknown.enforcement(POLICY).state == "Unknown"
@@ -53,7 +51,6 @@ def test_a_policy_that_is_in_force_somewhere_needs_no_reason() -> None:
 
 
 def test_a_route_that_no_listener_takes() -> None:
-    """What the listener selects is to blame, and is named with its field and its line."""
     by_team = build.allow("Selector", {"matchLabels": {"team": "a"}})
     analysis = around(
         build.gateway("g", build.listener(allowedRoutes=by_team)),
@@ -85,7 +82,6 @@ def test_a_route_that_names_nothing_that_is_there() -> None:
 
 
 def test_a_gateway_below_which_nothing_is_attached() -> None:
-    """If routes name it in vain, why these are refused."""
     levels = (TargetLevel(HTTP_ROUTE), TargetLevel(GRPC_ROUTE))
     on_gateway, profile = defaults("p", ON_GATEWAY, a=1), profiled(effective_targets=levels)
     alone = around(build.gateway(), on_gateway, profile=profile)
@@ -102,7 +98,6 @@ def test_a_gateway_below_which_nothing_is_attached() -> None:
 
 
 def test_a_namespace_or_class_below_which_nothing_is() -> None:
-    """Each in its own words."""
     bare = build.policy("p", build.target("far", "Namespace", group=""), color="red")
     known = profiled(declared_targets=frozenset({NAMESPACE}))
     assert words(around(build.namespace("far"), bare, profile=known)) == [
@@ -116,7 +111,6 @@ def test_a_namespace_or_class_below_which_nothing_is() -> None:
 
 
 def test_a_policy_that_others_replace_everywhere() -> None:
-    """Who does is named, once."""
     analysis = usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2))
     assert words(analysis) == [
         ("overridden", "ColorPolicy default/o → Gateway default/g overrides all of it from above")
@@ -124,7 +118,6 @@ def test_a_policy_that_others_replace_everywhere() -> None:
 
 
 def test_no_more_reasons_are_looked_for_than_are_wanted() -> None:
-    """A policy on a Gateway may have as many as there are routes."""
     routes = [build.route(f"r{number}", parents=[build.parent(section=f"no{number}")]) for number in range(9)]
     levels = profiled(effective_targets=(TargetLevel(HTTP_ROUTE),))
     analysis = around(build.gateway(), *routes, defaults("p", ON_GATEWAY, a=1), profile=levels)
@@ -150,7 +143,6 @@ def test_what_replaces_the_whole_sets_none_of_its_fields() -> None:
 
 
 def test_what_merges_sets_what_it_sets() -> None:
-    """The same field, or what it is in, where it has a map and the other one a value."""
     merging = profiled(strategy=MergeStrategy.PATCH_DEFAULTS)
     nearer = build.policy("o", ON_ROUTE, jwt="none", color="red")
     below = build.policy("p", ON_GATEWAY, jwt={"issuer": "a", "keys": "b"}, color="blue")
@@ -161,7 +153,6 @@ def test_what_merges_sets_what_it_sets() -> None:
 
 
 def test_on_one_target() -> None:
-    """The same is said of a policy there."""
     stays = usual(
         build.policy("o", ON_ROUTE, age=2, defaults={"b": 1}), build.policy("p", ON_ROUTE, age=1, defaults={"a": 2})
     )
@@ -185,21 +176,18 @@ def test_a_merge_that_does_not_count() -> None:
 
 
 def test_where_the_nearer_one_chooses_there_is_nothing_to_explain() -> None:
-    """It replaces what is further up, or merges with it, as it says."""
     nearer, above = build.policy("o", ON_ROUTE, cors="*"), build.policy("p", ON_GATEWAY, mode="Merge", jwt="a")
     analysis = usual(nearer, above, profile=profiled(chooser="challenger", **CHOOSING))
     assert first(analysis) == f"{OTHER} is nearer and replaces all of it"
 
 
 def test_an_override_says_whether_it_takes_all_or_some() -> None:
-    """One that merges takes the fields that it has."""
     above = build.policy("o", ON_GATEWAY, overrides={"strategy": "patch", "a": 1})
     merging = usual(above, defaults("p", ON_ROUTE, a=2))
     assert first(merging) == "ColorPolicy default/o → Gateway default/g overrides a from above"
 
 
 def test_what_is_said_of_a_port_stands_instead_of_what_is_said_of_all() -> None:
-    """The other policy does not set the field that it beats."""
     profile = profiled(
         strategy=MergeStrategy.PATCH_DEFAULTS,
         joint_fields=(JointField(field="ports", within=("level",), by="[n]"),),

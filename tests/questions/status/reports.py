@@ -62,7 +62,6 @@ def kind(  # noqa: PLR0913 (a builder is read by its keywords)
 
 
 def condition(words: tuple[str, str, str], seen: int | None = None, message: str = "said") -> dict[str, Json]:
-    """A condition, of a generation if one is given."""
     found: dict[str, Json] = {"type": words[0], "status": words[1], "reason": words[2], "message": message}
     return found if seen is None else {**found, "observedGeneration": seen}
 
@@ -78,7 +77,6 @@ def parent(*conditions: Json, controller: str = MINE, **reference: Json) -> dict
 
 
 def reported(resource: Resource, generation: int | None = None, **said: Json) -> Resource:
-    """An object with a status."""
     metadata = resource.raw["metadata"]
     assert isinstance(metadata, dict)
     own = metadata if generation is None else {**metadata, "generation": generation}
@@ -103,7 +101,6 @@ def compared(
     complete: bool = False,
     gaps: Sequence[Gap] = (),
 ) -> StatusReport:
-    """The report on everything that is selected."""
     analysis = analyze(
         build.listed(build.snapshot(*resources, complete=complete, gaps=gaps)),
         profiles=[profile] if profile else [kind()],
@@ -119,6 +116,5 @@ def verdicts(report: StatusReport) -> list[tuple[str, str, str, str]]:
 
 
 def only(report: StatusReport) -> Comparison:
-    """The one comparison that does not agree."""
     (found,) = (found for _, found in report.comparisons if found.verdict != "Agrees")
     return found

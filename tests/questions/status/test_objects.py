@@ -74,7 +74,6 @@ def test_a_gateway_and_its_listeners_as_computed() -> None:
 
 
 def test_a_gateway_that_is_refused_without_reason_disagrees() -> None:
-    """And a listener of which nothing is said, although the Gateway has a status."""
     report = about({"conditions": [condition(REFUSED)]})
     assert verdicts(report) == [
         ("g", "", "Accepted", "Differs"),
@@ -85,7 +84,6 @@ def test_a_gateway_that_is_refused_without_reason_disagrees() -> None:
 
 
 def test_what_need_not_be_said_is_missed_where_something_is_wrong() -> None:
-    """Two listeners that cannot be told from each other are both Conflicted."""
     clash = reported(
         build.gateway("g", build.listener("a"), build.listener("b")),
         conditions=[condition(("Accepted", "False", "ListenersNotValid"))],
@@ -96,7 +94,6 @@ def test_what_need_not_be_said_is_missed_where_something_is_wrong() -> None:
 
 
 def test_a_listener_that_the_spec_has_not_is_left_over() -> None:
-    """Its conditions are expected no longer; its routes are not counted."""
     left = heard("gone", ACCEPTED, ("Programmed", "True", "Programmed"), routes=3)
     report = about({"conditions": [condition(ACCEPTED)], "listeners": [heard(), left]})
     found = [row[1:] for row in verdicts(report) if row[3] != "Agrees"]
@@ -111,7 +108,6 @@ def counted(routes: Json, *resources: Resource, complete: bool = False) -> Statu
 
 
 def test_the_number_of_attached_routes_is_compared() -> None:
-    """Names of the routes are given; a number that is none is not compared."""
     assert not counted(1).disagrees
     found = only(counted(0))
     assert (found.verdict, found.type, str(found.at)) == ("Differs", "attachedRoutes", HTTP)
@@ -122,13 +118,11 @@ def test_the_number_of_attached_routes_is_compared() -> None:
 
 
 def test_more_routes_than_were_read_may_be_attached() -> None:
-    """In an open world only; with a complete input the number is wrong."""
     assert only(counted(2)).verdict == "Undecided"
     assert only(counted(2, complete=True)).verdict == "Differs"
 
 
 def test_of_many_routes_the_first_are_named() -> None:
-    """A count is made of thousands at times."""
     more = [build.route(f"r{number}") for number in range(6)]
     found = only(counted(1, *more))
     assert found.computed
@@ -137,7 +131,6 @@ def test_of_many_routes_the_first_are_named() -> None:
 
 
 def test_the_number_of_listener_sets_is_compared() -> None:
-    """As far as it is reported; it is younger than most controllers."""
     status: dict[str, Json] = {"conditions": [condition(ACCEPTED)], "listeners": [heard()]}
     found = only(about({**status, "attachedListenerSets": 1}, complete=True))
     assert (found.at, found.type, found.verdict) == (None, "attachedListenerSets", "Differs")
@@ -145,7 +138,6 @@ def test_the_number_of_listener_sets_is_compared() -> None:
 
 
 def test_listener_sets() -> None:
-    """One that its Gateway does not admit need not report on its listeners."""
     listener_set = build.listener_set("set", build.listener("extra", port=9000))
     everyone: Json = {"namespaces": {"from": "All"}}
     admitting = build.gateway("g", allowedListeners=everyone)
@@ -170,7 +162,6 @@ def on_route(*parents: Json, route: Resource | None = None, extra: tuple[Resourc
 
 
 def test_a_route_as_computed_and_not() -> None:
-    """Each parent has its own conditions."""
     assert not on_route(parent(condition(ACCEPTED), condition(RESOLVED))).disagrees
     wrong = on_route(parent(condition(("Accepted", "False", "NotAllowedByListeners"), 1), condition(RESOLVED)))
     found = only(wrong)
@@ -178,7 +169,6 @@ def test_a_route_as_computed_and_not() -> None:
 
 
 def test_a_parent_of_a_route_without_an_entry() -> None:
-    """It is missing only where some controller should have written one."""
     two = build.route("r", parents=[build.parent("g"), build.parent("h")])
     report = on_route(parent(condition(ACCEPTED), condition(RESOLVED)), route=two, extra=(build.gateway("h"),))
     assert [row[1:] for row in verdicts(report) if row[3] != "Agrees"] == [
@@ -189,7 +179,6 @@ def test_a_parent_of_a_route_without_an_entry() -> None:
 
 
 def test_a_parent_that_a_route_no_longer_names_is_left_over() -> None:
-    """Also if it is another section or port of one that it does name."""
     references: tuple[dict[str, Json], ...] = ({"name": "old"}, {"sectionName": "http"}, {"port": 80})
     for reference in references:
         fine, left = (
@@ -201,7 +190,6 @@ def test_a_parent_that_a_route_no_longer_names_is_left_over() -> None:
 
 
 def test_entries_of_other_controllers_on_a_route_are_their_business() -> None:
-    """Those of whoever does not own the Gateway by its class."""
     fine, other = parent(condition(ACCEPTED), condition(RESOLVED)), parent(condition(REFUSED), controller="other")
     report = on_route(fine, other)
     assert (report.disagrees, report.items[0].other_controllers) == (
@@ -211,7 +199,6 @@ def test_entries_of_other_controllers_on_a_route_are_their_business() -> None:
 
 
 def test_routes_of_a_mesh_belong_to_no_gateway() -> None:
-    """Whoever reports is taken to be the mesh's controller."""
     mesh = build.route("r", parents=[build.service_parent("s")])
     entry = parent(condition(REFUSED), condition(RESOLVED), controller="mesh", name="s", kind="Service", group="")
     found = only(on_route(entry, route=mesh))
@@ -231,7 +218,6 @@ def test_the_class_of_a_gateway_explains_a_disagreement() -> None:
 
 
 def test_what_a_policy_affects_is_marked() -> None:
-    """On Gateways, their listeners and routes, in the words of the policy kind."""
     gateway = reported(
         build.gateway("g"),
         conditions=[condition(ACCEPTED), condition(BY_COLOURS)],
@@ -272,7 +258,6 @@ def marked(
 
 
 def test_a_mark_that_is_missing_disagrees() -> None:
-    """On a route it may stand at any of its parents, whoever wrote it there."""
     found = only(marked(reported(policy(), ancestors=[SEEN])))
     assert (found.type, found.at, found.verdict) == ("Coloured", None, "NotReported")
     assert (found.explanation, str(found.policy_kind)) == ("none", "ColorPolicy.example.com")
@@ -297,7 +282,6 @@ def test_a_mark_is_not_missed_where_nothing_was_reported_on_its_policies() -> No
     ],
 )
 def test_an_annotation_that_names_the_policies_of_a_target_agrees(value: str) -> None:
-    """In each of the ways in which controllers write names."""
     found = marked(policy(), annotations={"example.com/colours": value})
     assert [row for row in verdicts(found) if "/" in row[2]] == [("r", "", "example.com/colours", "Agrees")]
 
@@ -308,13 +292,11 @@ def test_an_annotation_that_names_the_policies_of_a_target_agrees(value: str) ->
     ids=range(8),
 )
 def test_an_annotation_that_cannot_be_read_is_not_compared(value: Json) -> None:
-    """It is told, and no reason to give up."""
     found = marked(policy(), annotations={"example.com/colours": value})
     assert [row[3] for row in verdicts(found) if "/" in row[2]] == ["UnknownType"]
 
 
 def test_an_annotation_that_names_others_disagrees() -> None:
-    """Another policy, one that is attached no longer, or none where one is due."""
     other = only(marked(policy(), annotations={"example.com/colours": "default/q"}))
     assert (other.verdict, other.computed, other.reported) == ("Differs", Claim("default/p"), Claim("default/q"))
     elsewhere = policy("p", build.target("g"))
@@ -328,14 +310,12 @@ def test_an_annotation_that_names_others_disagrees() -> None:
 
 
 def test_an_annotation_is_a_report_also_without_a_status() -> None:
-    """Somebody has written it into the object."""
     report = marked(policy(), annotations={"example.com/colours": "default/q"}, status={})
     assert (report.items[0].has_status, report.disagrees) == (True, True)
     assert not marked(policy(), annotations={}, status={}).items[0].has_status
 
 
 def test_a_mark_whose_policies_may_be_unread_is_undecided() -> None:
-    """A policy that targets something that was not read may turn out to be about the route."""
     far = build.route("r", parents=[build.parent("far", namespace="infra")])
     said = reported(far, parents=[parent(condition(BY_COLOURS), name="far", namespace="infra")])
     report = compared(
@@ -347,15 +327,12 @@ def test_a_mark_whose_policies_may_be_unread_is_undecided() -> None:
 
 
 def test_a_status_of_any_shape_is_no_reason_to_give_up() -> None:
-    """What is no list, no entry or no name counts as absent."""
     odd: dict[str, Json] = {"conditions": [7, {"type": []}], "listeners": [3, {"name": 4}, {"conditions": "x"}]}
     assert {row[3] for row in verdicts(about(odd))} == {"NotReported", "UnknownType"}
     assert {row[3] for row in verdicts(on_route(3, {"parentRef": 4}))} == {"NotReported"}
 
 
 class TestDelegated:
-    """Routes to which other routes delegate: these are their parents, named or not."""
-
     above = top(passing("/blog", to("child")))
 
     def verdicts(self, child: Resource, *said: Json, complete: bool = True) -> list[tuple[str, str, str]]:
@@ -373,7 +350,6 @@ class TestDelegated:
 
     @pytest.mark.parametrize("parents", [(), (below("top"),)], ids=["not named", "named"])
     def test_the_route_that_delegates_is_the_parent(self, parents: Sequence[Mapping[str, Json]]) -> None:
-        """What it reports is right, and missed if it reports nothing."""
         child = http_route("child", passing("/blog/a", build.backend()), parents=parents)
         where = "HTTPRoute default/top"
         assert self.verdicts(child, self.entry("top")) == [
@@ -385,14 +361,12 @@ class TestDelegated:
         assert missed == [(where, "Accepted", "NotReported"), (where, "ResolvedRefs", "NotReported")]
 
     def test_what_does_not_delegate_is_no_parent(self) -> None:
-        """Its matches keep the child out, or it names other routes alone."""
         child = http_route("child", passing("/other", build.backend()), parents=[below("top")])
         assert self.verdicts(child, self.entry("top", ACCEPTED)) == [
             ("HTTPRoute default/top", "Accepted", "NotExpected")
         ]
 
     def test_a_parent_that_was_not_read(self) -> None:
-        """Nothing can be said of what it reports."""
         child = http_route("child", passing("/blog/a", build.backend()), parents=[below("far", "x")])
         where = "HTTPRoute x/far"
         entry: Json = {**self.entry("far"), "parentRef": below("far", "x")}
@@ -403,14 +377,12 @@ class TestDelegated:
         ]
 
     def test_a_parent_that_was_not_read_and_is_not_named(self) -> None:
-        """It may delegate."""
         child = http_route("child", passing("/blog/a", build.backend()))
         entry: Json = {**self.entry("far", ACCEPTED), "parentRef": below("far", "x")}
         found = self.verdicts(child, entry, complete=False)
         assert ("HTTPRoute x/far", "Accepted", "Undecided") in found
 
     def test_why_it_is_not_as_computed(self) -> None:
-        """The spec may name the route that reports and yet be refused by it."""
         for parents, expected in (([below("top")], "none"), ([], "not in spec")):
             child = http_route("child", passing("/other", build.backend()), parents=parents)
             made = reported(child, parents=[self.entry("top", ACCEPTED)])

@@ -44,7 +44,6 @@ def asked(*policies: Resource, **options: object) -> StatusReport:
 
 
 def test_a_report_that_is_as_computed_agrees() -> None:
-    """By type, status and reason; what the messages say does not matter."""
     report = asked(reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS))]))
     assert verdicts(report) == [("p", G, "Seen", "Agrees"), ("p", G, "Works", "Agrees")]
     assert not report.disagrees
@@ -54,7 +53,6 @@ def test_a_report_that_is_as_computed_agrees() -> None:
 
 @pytest.mark.parametrize("words", [("Seen", "False", "Fine"), ("Seen", "True", "Other")])
 def test_another_status_or_reason_disagrees(words: tuple[str, str, str]) -> None:
-    """Both sides are told; nothing in the input explains it."""
     found = only(asked(reported(policy(), ancestors=[ancestor(condition(words), condition(WORKS))])))
     assert (found.verdict, found.explanation) == ("Differs", "none")
     assert found.at == build.node("Gateway", "g")
@@ -63,7 +61,6 @@ def test_another_status_or_reason_disagrees(words: tuple[str, str, str]) -> None
 
 
 def test_a_policy_that_claims_to_be_accepted_beside_an_older_one_disagrees() -> None:
-    """Only the older one is accepted on their target."""
     said = [ancestor(condition(FINE))]
     report = asked(reported(policy("old", age=1), ancestors=said), reported(policy("new", age=2), ancestors=said))
     wrong = [(one.resource.ref.name, found.computed) for one, found in report.comparisons if found.verdict == "Differs"]
@@ -86,7 +83,6 @@ def test_what_was_reported_on_something_else_is_missing() -> None:
 
 
 def test_a_policy_without_a_status_is_no_disagreement() -> None:
-    """Manifests have none; the same holds of a status that says nothing."""
     report = asked(policy("p"), reported(policy("q"), ancestors=[]))
     assert [(one.resource.ref.name, one.has_status, one.conditions) for one in report.items if one.policy] == [
         ("p", False, ()),
@@ -96,7 +92,6 @@ def test_a_policy_without_a_status_is_no_disagreement() -> None:
 
 
 def test_a_type_that_the_profile_does_not_know_is_not_compared() -> None:
-    """Nor is a status that it never gives to a type, where none is computed."""
     words: dict[Event, ConditionWords] = {**WORDS, "narrowed": ConditionWords("Narrowed", "True", "Below")}
     odd = [condition(("Narrowed", "False", "x")), condition(("Cached", "True", "x"))]
     said = reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS), *odd)], conditions=odd)
@@ -119,7 +114,6 @@ def test_of_two_conditions_of_one_type_the_first_counts() -> None:
 
 
 def test_entries_of_other_controllers_are_their_business() -> None:
-    """They are named, and what they say is compared with nothing."""
     mine, other = ancestor(condition(FINE), condition(WORKS)), ancestor(condition(TAKEN), controller="other")
     report = asked(reported(policy(), ancestors=[other, mine, other]))
     assert report.items[0].other_controllers == (OtherController(build.node("Gateway", "g"), "other"),)
@@ -140,7 +134,6 @@ def test_where_nobody_knows_the_controllers_the_gateways_own_one_counts() -> Non
 
 
 def test_conditions_of_the_policy_itself() -> None:
-    """For a kind that reports there, also if it has entries elsewhere."""
     own = kind("policy")
     assert verdicts(asked(reported(policy(), conditions=[condition(FINE), condition(WORKS)]), profile=own)) == [
         ("p", "", "Seen", "Agrees"),
@@ -154,7 +147,6 @@ def test_conditions_of_the_policy_itself() -> None:
 
 
 def test_nothing_is_claimed_of_a_policy_that_names_no_target() -> None:
-    """How it attaches, if at all, is not known."""
     lost = build.resource("ColorPolicy", "p", {"targetRefs": [], "color": "x"}, group="example.com")
     said = reported(lost, conditions=[condition(FINE)], ancestors=[ancestor(condition(FINE))])
     placements: tuple[Placement, ...] = ("policy", "parents")
@@ -164,7 +156,6 @@ def test_nothing_is_claimed_of_a_policy_that_names_no_target() -> None:
 
 
 def test_what_depends_on_something_unread_is_undecided() -> None:
-    """A target that was not read may exist or not; what agrees all the same agrees."""
     unread = policy("p", build.target("far", "GRPCRoute"))
     found = only(asked(reported(unread, ancestors=[ancestor(condition(FINE))])))
     assert (found.verdict, found.explanation) == ("Undecided", None)
@@ -184,7 +175,6 @@ def test_whether_anything_is_below_may_be_unread_where_acceptance_is_clear() -> 
 
 
 def test_where_a_class_was_not_read_nobody_has_to_report() -> None:
-    """Whether the Gateway is one of the kind's controllers' is then unknown."""
     gateway, route = build.gateway("g"), build.route("r")
     report = compared(gateway, route, build.service("s"), reported(policy(), conditions=[condition(FINE)]))
     missing = [found for _, found in report.comparisons if found.type == "Seen" and found.at]
@@ -195,7 +185,6 @@ def test_where_a_class_was_not_read_nobody_has_to_report() -> None:
 
 
 def test_a_gateway_of_another_class_is_no_place_to_report() -> None:
-    """Of a kind that reports on every Gateway above, only those of its controllers count."""
     other = build.gateway_class("other", "other.example/controller")
     route = build.route("r", parents=[build.parent("g"), build.parent("h")])
     resources = (build.gateway_class("public", MINE), other, build.gateway("g"), build.gateway("h", class_name="other"))
@@ -205,7 +194,6 @@ def test_a_gateway_of_another_class_is_no_place_to_report() -> None:
 
 @pytest.mark.parametrize("seen", [2, 3, None])
 def test_a_stale_report_explains_a_disagreement(seen: int | None) -> None:
-    """Only if it is of an older generation than the object's own."""
     said = ancestor(condition(TAKEN, seen), condition(WORKS))
     found = only(asked(reported(policy(), 3, ancestors=[said])))
     assert (found.stale, found.observed_generation) == (seen == 2, seen)
@@ -220,7 +208,6 @@ def test_a_stale_report_that_agrees_is_marked() -> None:
 
 
 def explained(*resources: Resource, **options: object) -> str | None:
-    """The explanation of the one disagreement."""
     found = only(compared(*resources, **options))  # type: ignore[arg-type]
     assert found.disagrees
     return found.explanation
@@ -244,7 +231,6 @@ def test_the_classes_in_the_input_explain_a_disagreement() -> None:
 
 
 def test_a_controller_that_reported_on_nothing_of_a_kind_may_not_be_there() -> None:
-    """One report of it, on any policy of the kind, shows that it is."""
     theirs = reported(policy("p"), ancestors=[ancestor(condition(FINE), controller="other")])
     accepts = kind(words={"accepted": ConditionWords(*FINE)})
     assert explained(*world(), theirs, profile=accepts) == "silent controller"
@@ -253,7 +239,6 @@ def test_a_controller_that_reported_on_nothing_of_a_kind_may_not_be_there() -> N
 
 
 def test_what_is_not_known_of_a_kind_may_explain_a_disagreement() -> None:
-    """A profile that says it does not know everything, and a kind without a profile."""
     wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
     assert explained(*world(), wrong, profile=kind(approximate=True)) == "approximate profile"
     assert explained(*world(), wrong, profile=kind(known_by="label")) == "inferred profile"
@@ -278,7 +263,6 @@ def test_where_nobody_has_said_how_a_kind_reports_only_the_opposite_disagrees() 
 
 
 def test_what_could_not_be_read_may_explain_a_disagreement() -> None:
-    """It might have held an older policy; the report as a whole is incomplete."""
     wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
     gap = Gap("", "", "broken", Origin("bad.yaml", 7))
     assert explained(*world(), wrong, gaps=[gap]) == "input incomplete"
@@ -286,7 +270,6 @@ def test_what_could_not_be_read_may_explain_a_disagreement() -> None:
 
 
 def test_what_is_undecided_leaves_it_uncertain_whether_anything_disagrees() -> None:
-    """Unless something is known to; so does what could not be read, whatever is known."""
     fine, wrong = (
         reported(policy(), ancestors=[ancestor(condition(said), condition(WORKS))]) for said in (FINE, TAKEN)
     )
@@ -320,7 +303,6 @@ def test_without_a_type_the_targets_of_policies_are_asked_about_as_well() -> Non
 
 
 def test_objects_are_selected_as_in_lists() -> None:
-    """By type and name; what cannot be compared, and what there is not, is refused."""
     report = compared(*world(), policy(), word="gateway", names=("g",))
     assert [str(one.resource.ref) for one in report.items] == [G]
     assert [one.resource.ref.kind for one in compared(*world(), word="routes").items] == ["HTTPRoute"]
@@ -380,7 +362,6 @@ def test_certificates_that_can_be_used_let_nobody_in_beside_another_one(named: s
 
 
 def test_one_of_several_certificates_that_can_be_used_will_do() -> None:
-    """The policy is accepted, and ResolvedRefs says what is wrong."""
     pem = "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----"
     authority = build.resource("ConfigMap", "ca", group="", data={"ca.crt": pem})
     references: Json = [{"group": "", "kind": "ConfigMap", "name": name} for name in ("ca", "other")]
@@ -395,7 +376,6 @@ def test_one_of_several_certificates_that_can_be_used_will_do() -> None:
 
 
 def test_a_controller_with_words_of_its_own_refuses_certificates_in_them() -> None:
-    """Where its profile has a word for an invalid policy; it says nothing of ResolvedRefs."""
     own = "gateway.envoyproxy.io/gatewayclass-controller"
     on_service: Json = build.target("s", "Service", group="")
     validation: Json = {"caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": "ca"}], "hostname": "s"}
@@ -407,7 +387,6 @@ def test_a_controller_with_words_of_its_own_refuses_certificates_in_them() -> No
 
 
 def test_an_ancestor_in_any_shape_is_no_reason_to_give_up() -> None:
-    """It names nothing that is computed, so what it says is not expected or not known."""
     odd: tuple[dict[str, object], ...] = (
         {"ancestorRef": "g", "controllerName": MINE, "conditions": [{}]},
         {"ancestorRef": {"name": 7}, "controllerName": [MINE], "conditions": {"a": 1}},
@@ -430,7 +409,6 @@ def test_an_ancestor_in_any_shape_is_no_reason_to_give_up() -> None:
     ],
 )
 def test_both_sides_can_be_compared_where_each_is_known(verdict: Verdict, *, compared: bool) -> None:
-    """Whether or not they say the same."""
     found = Comparison(at=None, type="Seen", computed=None, reported=None, verdict=verdict)
     assert found.is_compared is compared
     assert found.disagrees is (compared and verdict != "Agrees")

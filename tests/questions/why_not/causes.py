@@ -76,7 +76,6 @@ LIST: Final = {"type": "array", "items": {"type": "object", "x-kubernetes-preser
 
 
 def anything() -> dict[str, Any]:
-    """The schema of a field that keeps what it holds."""
     return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -86,7 +85,6 @@ def selector(**labels: str) -> dict[str, Any]:
 
 
 def of_references() -> list[Cause]:
-    """What the policy names, and what it does not."""
     gateway_alone = profiled(declared_targets=frozenset({GATEWAY}))
     by_label = object_schema(targetSelectors={"type": "array", "items": anything()}, color={"type": "string"})
     other = build.route("q")
@@ -201,7 +199,6 @@ def of_references() -> list[Cause]:
 
 
 def across_namespaces() -> list[Cause]:
-    """References to other namespaces, from other ones."""
     far = build.policy("p", build.target("r", "HTTPRoute", namespace="default"), namespace="far", color="red")
     far_policy = build.ref("ColorPolicy", "p", "far", "example.com")
     unnamed = build.policy("p", ON_ROUTE, namespace="far", color="red")
@@ -265,7 +262,6 @@ def across_namespaces() -> list[Cause]:
 
 
 def of_listeners() -> list[Cause]:
-    """What lets a route in, and what does not."""
     on_gateway = defaults("p", ON_GATEWAY, a=1)
     gateway, namespace = build.ref("Gateway", "g"), build.ref("Namespace", "far", group="")
     far = build.node("HTTPRoute", "r", namespace="far")
@@ -481,7 +477,6 @@ def of_listeners() -> list[Cause]:
 
 
 def of_backends() -> list[Cause]:
-    """What requests get to."""
     service = build.node("Service", "s", namespace="far", group="")
     far = build.service(namespace="far")
     on_route = defaults("p", ON_ROUTE, a=1)
@@ -523,7 +518,6 @@ def of_backends() -> list[Cause]:
 
 
 def of_controllers() -> list[Cause]:
-    """Who acts on what the policy names."""
     ours = profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({GATEWAY}))
     enabling = RequiredParameter(GroupKind("example.com", "Parameters"), "colors.enabled")
     parameters = build.resource("Parameters", "off", {"colors": {"enabled": False}}, group="example.com")
@@ -591,7 +585,6 @@ def of_controllers() -> list[Cause]:
 
 
 def of_filters() -> list[Cause]:
-    """Kinds that filters of routes name."""
     by_filter = profiled(attachment="filters", filter_routes=frozenset({HTTP_ROUTE}))
     return [
         Cause("no filter", usual(build.policy("p", color="red"), profile=by_filter), "no-filter", edited=ROUTE.object)
@@ -599,7 +592,6 @@ def of_filters() -> list[Cause]:
 
 
 def of_precedence() -> list[Cause]:
-    """Who beats the policy."""
     on_service = build.target("s", "Service", group="")
     named_ports = build.service("s", ("web", 8080))
     limit = build.ref("LimitPolicy", "p", group="example.com")
@@ -743,7 +735,6 @@ def of_precedence() -> list[Cause]:
 
 
 def every_cause() -> list[Cause]:
-    """All of them, with names of their own."""
     return [
         *of_references(),
         *across_namespaces(),

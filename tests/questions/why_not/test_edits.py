@@ -40,7 +40,6 @@ EDITED = build.route(hostnames=["a.example", "b.example", "c.example"], labels={
 
 
 def edit(path: str, removed: tuple[Json, ...], added: tuple[Json, ...]) -> FieldEdit:
-    """An edit of the field at a path."""
     return FieldEdit(FieldPath.parse(path), removed, added)
 
 
@@ -55,7 +54,6 @@ def edit(path: str, removed: tuple[Json, ...], added: tuple[Json, ...]) -> Field
     ],
 )
 def test_an_edited_copy_differs_where_it_was_edited(path: str, value: Json, expected: list[FieldEdit] | None) -> None:
-    """And nowhere else; the original is as it was."""
     before = repr(EDITED.raw)
     (found,) = edited(EDITED, (FieldPath.parse(path), value))
     assert found.after
@@ -74,26 +72,22 @@ def test_an_edited_copy_differs_where_it_was_edited(path: str, value: Json, expe
     ],
 )
 def test_what_is_taken_out(path: str, expected: FieldEdit) -> None:
-    """Is gone, and all else stays."""
     (found,) = edited(EDITED, without=[FieldPath.parse(path)])
     assert found.changes == (expected,)
 
 
 @pytest.mark.parametrize("path", ["spec.hostnames[4]", "spec.hostnames.name", "kind[0]", "kind.name.x"])
 def test_what_has_another_shape_is_not_edited(path: str) -> None:
-    """A list has no names, a text has no items, and no item is left out."""
     assert not list(edited(EDITED, (FieldPath.parse(path), "x")))
 
 
 @pytest.mark.parametrize("path", ["spec.absent", "spec.hostnames[3]"])
 def test_what_changes_nothing_is_no_edit(path: str) -> None:
-    """Neither what is not there to be taken out, nor a value that stands there already."""
     assert not list(edited(EDITED, without=[FieldPath.parse(path)]))
     assert not list(edited(EDITED, (FieldPath.parse("spec.hostnames[0]"), "a.example")))
 
 
 def test_the_size_of_an_edit_is_the_number_of_its_lines() -> None:
-    """A replaced line counts once, a new object with every line, a deletion as one."""
     (both,) = edited(EDITED, (FieldPath.parse("spec.hostnames[3]"), "y"), (FieldPath.parse("metadata.labels.e"), "f"))
     assert (both.size, both.field) == (2, "metadata.labels")
     assert (Edit(EDITED, None).size, Edit(EDITED, None).field) == (1, "")
@@ -188,7 +182,6 @@ def test_what_it_changes_elsewhere_is_counted() -> None:
 
 
 def test_a_listener_lets_in_one_more_namespace_and_no_fewer() -> None:
-    """Its own stays, and so do those that it selects by name."""
     on_gateway = defaults("p", ON_GATEWAY, a=1)
     local = profiled(declared_targets=frozenset({GATEWAY}))
     world = (build.namespace("far"), build.route("near"), FAR_ROUTE, on_gateway)
@@ -211,7 +204,6 @@ def test_a_listener_lets_in_one_more_namespace_and_no_fewer() -> None:
 
 
 def test_all_namespaces_are_let_in_only_where_no_less_would_do() -> None:
-    """No label makes a Namespace one that a selector of nothing selects."""
     by_team = build.gateway(
         "g", build.listener(allowedRoutes=build.allow("Selector", {"matchLabels": {"team": "a", "tier": "b"}}))
     )
@@ -226,7 +218,6 @@ def test_all_namespaces_are_let_in_only_where_no_less_would_do() -> None:
 
 
 def test_among_many_objects_the_search_ends_with_what_changes_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where each takes its time."""
     elsewhere = usual(build.route("q", parents=[]), build.policy("p", build.target("gone", "HTTPRoute"), color="red"))
     assert len(offered(elsewhere)) == 2
     monkeypatch.setattr(answer, "_LARGE", 1)
@@ -234,7 +225,6 @@ def test_among_many_objects_the_search_ends_with_what_changes_nothing_else(monke
 
 
 def test_routes_that_a_label_lets_in_are_said() -> None:
-    """The Namespace has more than the one that is asked about."""
     by_team = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", {"matchLabels": {"team": "a"}})))
     second = build.route("second", namespace="far", parents=[build.parent(namespace="default")])
     local = profiled(declared_targets=frozenset({GATEWAY}))
@@ -259,7 +249,6 @@ def test_what_takes_something_away_is_offered_only_if_nothing_else_helps() -> No
 
 
 def test_settings_of_others_that_are_replaced_there_are_said() -> None:
-    """A policy that replaces another one as a whole takes what that one has set."""
     whole = profiled(strategy=MergeStrategy.ATOMIC_DEFAULTS)
     analysis = usual(
         build.route("q", parents=[]),
@@ -272,7 +261,6 @@ def test_settings_of_others_that_are_replaced_there_are_said() -> None:
 
 
 def test_protection_that_is_lost_elsewhere_is_said() -> None:
-    """The policy has one target, and leaves the route that it protects."""
     single = object_schema(targetRef=anything(), jwt={"type": "string"})
     secured = profiled(security_fields=frozenset({"jwt"}))
     analysis = usual(
@@ -324,7 +312,6 @@ def attached(analysis: Analysis, route: ObjectRef) -> set[NodeRef | None]:
 
 
 def test_what_else_is_in_the_way_is_told() -> None:
-    """Where it takes two changes: the listener that is meant, and a hostname for it."""
     listener = build.listener(hostname="a.example")
     route = build.route(parents=[build.parent(section="htp")], hostnames=["b.example"])
     on_route = build.policy("p", targetRef=ON_ROUTE, color="red")

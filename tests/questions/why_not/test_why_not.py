@@ -49,7 +49,6 @@ CAUSES = every_cause()
 
 
 def edited(analysis: Analysis, edit: Edit) -> Analysis:
-    """The world with an edit made."""
     applied, deleted = ([edit.after], []) if edit.after else ([], [edit.object])
     return what_if(analysis, applied=applied, deleted=deleted).after
 
@@ -151,7 +150,6 @@ def test_every_question_about_a_world_has_an_answer(world: str) -> None:
     ],
 )
 def test_in_worlds_of_implementations(world: str, policy: str, node: str, rules: list[str], edits: int) -> None:
-    """Where several things come together."""
     analysis = analyze(load_manifests([FIXTURES / world]))
     [asked] = [each.ref for each in analysis.policies if str(each.ref) == policy]
     [about] = [each for each in analysis.topology.nodes if str(each) == node]
@@ -161,12 +159,10 @@ def test_in_worlds_of_implementations(world: str, policy: str, node: str, rules:
 
 
 def errors(analysis: Analysis, obj: ObjectRef) -> set[str]:
-    """The errors of an object."""
     return {problem.message for problem in analysis.problems_of(obj) if problem.severity == "error"}
 
 
 def test_what_is_no_policy_or_was_not_read_has_no_answer() -> None:
-    """Nor has a section that is not there."""
     analysis = usual(defaults("p", ON_ROUTE, a=1))
     with pytest.raises(UsageError, match="HTTPRoute default/r is not a policy"):
         why_not(analysis, ROUTE.object, ROUTE)
@@ -181,7 +177,6 @@ def test_what_is_no_policy_or_was_not_read_has_no_answer() -> None:
 
 
 def test_an_effect_on_some_paths_is_an_effect() -> None:
-    """Why there is none on the others is said of these, and nothing has to be changed."""
     listeners = (build.listener(), build.listener("other", port=81), build.listener("third", port=82))
     analysis = around(
         build.gateway("g", *listeners),
@@ -208,7 +203,6 @@ def test_a_kind_that_takes_effect_further_down_has_an_effect_above() -> None:
 
 
 def test_what_was_not_read_leaves_the_answer_open() -> None:
-    """Whether a listener takes a route may depend on the labels of a Namespace."""
     by_team = build.allow("Selector", {"matchLabels": {"team": "a"}})
     analysis = analyze(
         build.snapshot(
@@ -261,7 +255,6 @@ def test_what_other_policies_need_counts_where_they_meet_the_policy() -> None:
 
 
 def test_a_field_of_the_object_itself_can_stand_in_the_way() -> None:
-    """The target's own value beats a default."""
     profile = profiled(object_fields={"retry.attempts": "rule.retry.attempts"}, stanzas="singular")
     analysis = around(
         build.gateway(),
@@ -277,7 +270,6 @@ def test_a_field_of_the_object_itself_can_stand_in_the_way() -> None:
 
 
 def test_what_the_edit_takes_away_is_said() -> None:
-    """A single reference that names another object no longer names the first one."""
     analysis = usual(build.route("q"), build.policy("p", targetRef=build.target("q", "HTTPRoute"), color="red"))
     answer = why_not(analysis, POLICY, ROUTE)
     (offered,) = answer.edits
@@ -286,7 +278,6 @@ def test_what_the_edit_takes_away_is_said() -> None:
 
 
 def test_an_edit_that_the_api_server_would_drop_does_not_count() -> None:
-    """The definition knows of no labels' selector, and of no list of references."""
     single = object_schema(targetRef=anything(), color={"type": "string"})
     analysis = usual(build.policy("p", color="red"), schema=single)
     answer = why_not(analysis, POLICY, ROUTE)
@@ -294,7 +285,6 @@ def test_an_edit_that_the_api_server_would_drop_does_not_count() -> None:
 
 
 def test_without_any_outcome_there_is_a_reason_all_the_same() -> None:
-    """Should nothing that is known explain it, the answer says that nothing counts."""
     analysis = usual(defaults("p", ON_ROUTE, a=1))
     policy = analysis.index.get(POLICY)
     assert policy
@@ -303,7 +293,6 @@ def test_without_any_outcome_there_is_a_reason_all_the_same() -> None:
 
 
 def test_reasons_name_the_object_and_its_origin() -> None:
-    """So that a person can go there."""
     (answer,) = (why_not(one.analysis, one.policy, one.target) for one in CAUSES if one.name == "a typing error")
     reason = answer.reasons[0]
     assert (reason.object, reason.field, reason.origin, reason.reason) == (
