@@ -171,6 +171,5 @@ def test_listeners_are_looked_up_by_hostname() -> None:
 
 
 def test_several_lists_lack_what_each_of_them_lacks() -> None:
-    analysis = world(defaults("p", build.target("unread", "GRPCRoute"), a=1))
-    one = list_type(analysis, "policies", EVERY)
+    one = list_type(world(defaults("p", build.target("unread", "GRPCRoute"), a=1)), "policies", EVERY)
     assert Lists((one, one)).unseen == one.unseen != ()

@@ -286,8 +286,7 @@ def test_kinds_whose_patches_are_not_read_have_no_column() -> None:
 
 def test_whether_a_route_gets_traffic_may_be_unknown() -> None:
     lone = build.route("lone", parents=[build.parent("unread")])
-    analysis = analyze(build.snapshot(build.gateway(), lone))
-    (row,) = asked(analysis).items
+    (row,) = asked(analyze(build.snapshot(build.gateway(), lone))).items
     assert [thing.what for thing in row.unseen] == ["Gateway default/unread"]
     (service,) = asked(analyze(build.snapshot(build.service("s"), gaps=[Gap("", "", "broken")])), of="services").items
     assert [thing.reason for thing in service.unseen] == ["broken"]
@@ -319,8 +318,7 @@ def test_a_setting_has_its_line() -> None:
         return 41
 
     policy = defaults("p", build.target("g"), a=1)
-    analysis = world(policy, build.route("other"), complete=True)
-    found = with_lines(asked(analysis, fields=("a",)), locate)
+    found = with_lines(asked(world(policy, build.route("other"), complete=True), fields=("a",)), locate)
     origins = [part.settings[0].origin for row in found.items for part in row.cells[0].parts]
     assert {origin.line for origin in origins if origin} == {41}
     assert looked_up == ["spec.defaults.a"]

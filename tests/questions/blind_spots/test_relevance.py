@@ -113,8 +113,7 @@ def test_what_mentions_a_route_matters_where_routes_delegate() -> None:
     assert not relevant(gap, ROUTE)
     to = build.backend("echo", None, kind="HTTPRoute", group=GATEWAY_API)
     top = build.route("top", namespace="media", rules=[build.rule(to)])
-    analysis = analyze(build.snapshot(*WORLD, top, gaps=[gap]))
-    assert relevant_gaps(analysis, [ROUTE]) == (gap,)
+    assert relevant_gaps(analyze(build.snapshot(*WORLD, top, gaps=[gap])), [ROUTE]) == (gap,)
 
 
 @pytest.mark.parametrize(

@@ -147,8 +147,7 @@ def test_manifests_with_a_gap_say_the_same() -> None:
 def test_marks_of_other_kinds_are_left_out_where_one_is_asked_for() -> None:
     gateway = build.gateway("edge", namespace="infra")
     world = build.snapshot(gateway, marked(route(), condition()), complete=True, gaps=[HIDDEN])
-    analysis = analyze(world)
-    found = describe(analysis, ROUTE)
+    found = describe(analyze(world), ROUTE)
     other = Focus(kinds=(GroupKind("example.io", "TimeoutPolicy"),))
     assert narrowed(found, Focus(kinds=(RETRY,))).influences.marks == found.influences.marks != ()
     assert narrowed(found, other).influences.marks == ()

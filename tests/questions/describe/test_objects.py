@@ -256,8 +256,7 @@ def test_a_field_is_asked_for_by_its_beginning(field: str, told: bool) -> None: 
 
 def only(kinds: tuple[GroupKind, ...] = (), fields: tuple[str, ...] = ()) -> ObjectDescription:
     """What is asked for of the route in a colourful world."""
-    analysis = colourful()
-    return narrowed(about(analysis, "HTTPRoute", "r"), Focus(kinds=kinds, fields=fields))
+    return narrowed(about(colourful(), "HTTPRoute", "r"), Focus(kinds=kinds, fields=fields))
 
 
 def test_everything() -> None:

@@ -66,8 +66,7 @@ def test_what_is_hidden_is_told_with_the_permission() -> None:
 )
 def test_other_things_that_could_not_be_read(path: str) -> None:
     """What is no policy of anything here is not told: labels of Namespaces that nothing asks for, and Services."""
-    answer = described({path: FORBIDDEN})
-    whats = [thing.what for thing in answer.unseen]
+    whats = [thing.what for thing in described({path: FORBIDDEN}).unseen]
     assert not [what for what in whats if what.startswith("Namespace")]
     assert bool(whats) is not path.startswith("/namespaces/")
 

@@ -42,8 +42,7 @@ def except_for(*left_out: Resource) -> list[Resource]:
 
 class TestAttachments:
     def test_the_same_targets_in_another_order(self) -> None:
-        found = differing([color("p", G, S, a=1)], [color("p", S, G, a=1)])
-        assert attachments(found) == []
+        assert attachments(differing([color("p", G, S, a=1)], [color("p", S, G, a=1)])) == []
 
     def test_another_target(self) -> None:
         found = differing([color("p", G, a=1)], [color("p", S, a=1)])
@@ -216,8 +215,7 @@ def test_the_last_route_where_it_is_not_beaten() -> None:
 
 
 def test_the_last_route_of_a_listener() -> None:
-    found = _without((*MANY_ROUTES, ALONE, ON_GATEWAY, ON_LISTENER), ALONE)
-    assert not found.enforcement
+    assert not _without((*MANY_ROUTES, ALONE, ON_GATEWAY, ON_LISTENER), ALONE).enforcement
 
 
 def test_a_route_with_a_policy_alone_on_a_listener() -> None:

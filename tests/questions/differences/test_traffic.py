@@ -61,8 +61,7 @@ class TestPlaces:
     def test_a_gateway_gone(self) -> None:
         both = build.route("both", parents=[build.parent(), build.parent("other")], hostnames=["b.example.com"])
         other = build.gateway("other", build.listener("web"))
-        one = build.route("one", hostnames=["a.example.com"])
-        found = lost(world(one, both, other), AT)
+        found = lost(world(build.route("one", hostnames=["a.example.com"]), both, other), AT)
         assert told(found.all) == ["HTTPRoute default/one: a.example.com"]
         assert told(found.some) == ["HTTPRoute default/both: b.example.com"]
         assert [str(place) for place in found.some[0].lost] == ["Gateway default/g#http"]
@@ -142,8 +141,7 @@ class TestPlaces:
         silent = build.route("silent", rules=[build.rule()])
         redirect = build.route("redirect", rules=[build.rule(filters=[{"type": "RequestRedirect"}])])
         empty = build.route("empty", rules=[])
-        found = lost(world(silent, redirect, empty), AT)
-        assert told(found.all) == ["HTTPRoute default/redirect: *"]
+        assert told(lost(world(silent, redirect, empty), AT).all) == ["HTTPRoute default/redirect: *"]
 
     def test_its_class_gone(self) -> None:
         """What becomes of the traffic, the controller decides; of a route on another Gateway as well, a part."""
@@ -208,8 +206,7 @@ class TestHostnames:
         assert [[ref.name for ref in each.by] for each in found.answered] == [[f"at-{name}"] for name in names]
 
     def test_any_hostname(self) -> None:
-        found = lost(world(build.route("gone")), build.ref("HTTPRoute", "gone"))
-        assert found.hostnames == ("*",)
+        assert lost(world(build.route("gone")), build.ref("HTTPRoute", "gone")).hostnames == ("*",)
 
     def test_a_listener_takes_fewer(self) -> None:
         route = build.route(hostnames=["a.example.com", "a.example.org"])

@@ -66,8 +66,7 @@ class TestDeletions:
         assert asked(analysis).deletions == {ON_GATEWAY.ref: blast_radius(analysis, ON_GATEWAY.ref)}
 
     def test_of_one_that_is_gone(self) -> None:
-        picture = graph(analysis_of(*WORLD))
-        assert not asked(analysis_of(*WORLD[:-1]), picture).deletions
+        assert not asked(analysis_of(*WORLD[:-1]), graph(analysis_of(*WORLD))).deletions
 
     def test_of_one_that_is_everywhere(self) -> None:
         analysis = analysis_of(*WORLD)

@@ -196,5 +196,4 @@ def test_only_policies_of_some_kinds() -> None:
 
 def test_what_no_api_serves() -> None:
     world = [*WORLD, build.policy("p", build.target("v", "Fleet", group="no.example.org"), color="red")]
-    picture = drawn(world)
-    assert [name for name in nodes(picture) if "Fleet" in name] == ["Fleet v (missing) virtual"]
+    assert [name for name in nodes(drawn(world)) if "Fleet" in name] == ["Fleet v (missing) virtual"]

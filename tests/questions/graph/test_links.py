@@ -128,8 +128,7 @@ class TestBackends:
         """The picture of a route with one rule, next to Services here and elsewhere."""
         services = [build.service("s"), build.service("away", namespace="other")]
         rules = [build.rule(*backends)]
-        world = [CLASS, build.gateway(), build.route(rules=rules), *services]
-        return drawn(world, complete=complete)
+        return drawn([CLASS, build.gateway(), build.route(rules=rules), *services], complete=complete)
 
     def test_missing_ones(self) -> None:
         backend = build.backend("ghost")

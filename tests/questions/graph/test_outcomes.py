@@ -66,8 +66,7 @@ def test_at_listeners() -> None:
         PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.ATOMIC_DEFAULTS),
         PolicyKindProfile(COLOR, "inherited", "profile", effective_targets=levels),
     ):
-        picture = drawn([*WORLD, ON_GATEWAY], EFFECTIVE, profiles=[profile])
-        found = wins(picture)
+        found = wins(drawn([*WORLD, ON_GATEWAY], EFFECTIVE, profiles=[profile]))
         assert found["Gateway g#one"] == found["Gateway g#two"] == [("ColorPolicy", "on-g", "0")]
 
 

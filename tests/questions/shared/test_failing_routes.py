@@ -239,8 +239,7 @@ class TestBlastRadius:
         )
 
     def test_what_fails_already(self) -> None:
-        answer = blast_radius(world(locking()), ref("Service", "s", group=""))
-        assert answer.difference.failing == ()
+        assert blast_radius(world(locking()), ref("Service", "s", group="")).difference.failing == ()
 
     def test_other_kinds_are_compared_as_ever(self) -> None:
         other = replace(LOCKING, group_kind=GroupKind("example.com", "ColorPolicy"), needs=(), when_invalid="ignored")

@@ -101,8 +101,7 @@ class TestParameters:
             assert [problem.rule for problem in problems] == [rule_of]
 
     def test_missing_ones(self) -> None:
-        analysis = analyze(snapshot(self.GATEWAY, complete=True))
-        described = describe(analysis, node("Gateway", "g"))
+        described = describe(analyze(snapshot(self.GATEWAY, complete=True)), node("Gateway", "g"))
         assert described.influences.not_looked_into == ()
         (problem,) = [each for each in described.problems if "ConfigMap" in each.message]
         assert (problem.rule, problem.severity, problem.reason) == ("missing-reference", "error", "InvalidParameters")

@@ -337,8 +337,7 @@ class TestDelegated:
 
     def verdicts(self, child: Resource, *said: Json, complete: bool = True) -> list[tuple[str, str, str]]:
         """What comes of the report on the child, with a status of these parents."""
-        made = reported(child, parents=list(said))
-        objects = (build.gateway("g"), self.above, made, build.service())
+        objects = (build.gateway("g"), self.above, reported(child, parents=list(said)), build.service())
         report = compared(build.gateway_class(controller=CONTROLLER), *objects, word="routes", complete=complete)
         return [(at, type_, verdict) for name, at, type_, verdict in verdicts(report) if name == "child"]
 

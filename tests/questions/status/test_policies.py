@@ -151,8 +151,7 @@ def test_nothing_is_claimed_of_a_policy_that_names_no_target() -> None:
     said = reported(lost, conditions=[condition(FINE)], ancestors=[ancestor(condition(FINE))])
     placements: tuple[Placement, ...] = ("policy", "parents")
     for placement in placements:
-        report = asked(said, profile=kind(placement))
-        assert {row[3] for row in verdicts(report)} == {"UnknownType"}
+        assert {row[3] for row in verdicts(asked(said, profile=kind(placement)))} == {"UnknownType"}
 
 
 def test_what_depends_on_something_unread_is_undecided() -> None:
@@ -202,8 +201,7 @@ def test_a_stale_report_explains_a_disagreement(seen: int | None) -> None:
 
 def test_a_stale_report_that_agrees_is_marked() -> None:
     """It agrees with what is computed now by chance, or because nothing that matters has changed."""
-    said = ancestor(condition(FINE, 1), condition(WORKS, 2))
-    report = asked(reported(policy(), 2, ancestors=[said]))
+    report = asked(reported(policy(), 2, ancestors=[ancestor(condition(FINE, 1), condition(WORKS, 2))]))
     assert [(found.verdict, found.stale) for _, found in report.comparisons] == [("Agrees", True), ("Agrees", False)]
 
 

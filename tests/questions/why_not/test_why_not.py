@@ -198,8 +198,7 @@ def test_a_kind_that_takes_effect_further_down_has_an_effect_above() -> None:
     gateway = build.node("Gateway", "g")
     assert why_not(usual(defaults("p", ON_GATEWAY, a=1), profile=levels), POLICY, gateway).effect.in_force
     both = usual(defaults("p", ON_ROUTE, a=1), defaults("o", ON_GATEWAY, b=1), profile=levels)
-    answer = why_not(both, POLICY, gateway)
-    assert [reason.rule for reason in answer.reasons] == ["target-below"]
+    assert [reason.rule for reason in why_not(both, POLICY, gateway).reasons] == ["target-below"]
 
 
 def test_what_was_not_read_leaves_the_answer_open() -> None:
@@ -271,16 +270,14 @@ def test_a_field_of_the_object_itself_can_stand_in_the_way() -> None:
 
 def test_what_the_edit_takes_away_is_said() -> None:
     analysis = usual(build.route("q"), build.policy("p", targetRef=build.target("q", "HTTPRoute"), color="red"))
-    answer = why_not(analysis, POLICY, ROUTE)
-    (offered,) = answer.edits
+    (offered,) = why_not(analysis, POLICY, ROUTE).edits
     assert offered.also_changes.lost == (build.node("HTTPRoute", "q"),)
     assert offered.field == "spec.targetRef.name"
 
 
 def test_an_edit_that_the_api_server_would_drop_does_not_count() -> None:
     single = object_schema(targetRef=anything(), color={"type": "string"})
-    analysis = usual(build.policy("p", color="red"), schema=single)
-    answer = why_not(analysis, POLICY, ROUTE)
+    answer = why_not(usual(build.policy("p", color="red"), schema=single), POLICY, ROUTE)
     assert [str(offered.changes[0].path) for offered in answer.edits] == ["spec.targetRef"]
 
 
