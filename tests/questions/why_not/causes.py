@@ -28,8 +28,10 @@ EXPRESSIONS: Final[Json] = [
     {"key": "not", "operator": "DoesNotExist"},
     {"key": "never", "operator": "NotIn", "values": ["so"]},
 ]
+TWO_LISTENERS: Final = build.gateway("g", build.listener(), build.listener("other", port=81))
 ON_ROUTE: Final = build.target("r", "HTTPRoute")
 ON_GATEWAY: Final = build.target("g")
+PARENT_SET: Final = build.parent("ls", kind="ListenerSet")
 
 
 class Cause(NamedTuple):
@@ -98,10 +100,7 @@ def of_references() -> list[Cause]:
         Cause("a typing error", usual(defaults("p", build.target("rr", "HTTPRoute"), a=1)), "target-missing"),
         Cause(
             "one of several sections",
-            around(
-                build.gateway("g", build.listener(), build.listener("other", port=81)),
-                build.policy("p", targetRef={**ON_GATEWAY, "sectionNames": ["other"]}, color="red"),
-            ),
+            around(TWO_LISTENERS, build.policy("p", targetRef={**ON_GATEWAY, "sectionNames": ["other"]}, color="red")),
             "other-section",
             target=build.node("Gateway", "g", "http"),
         ),
@@ -125,7 +124,7 @@ def of_references() -> list[Cause]:
         Cause(
             "another section",
             around(
-                build.gateway("g", build.listener(), build.listener("other", port=81)),
+                TWO_LISTENERS,
                 build.route(parents=[build.parent(section="http")]),
                 defaults("p", build.target("g", section="other"), a=1),
             ),
@@ -271,46 +270,36 @@ def of_listeners() -> list[Cause]:
     sets = build.listener_set("ls", build.listener("extra", port=81))
     local = profiled(declared_targets=frozenset({GATEWAY}))
 
-    def attached(*parents: Mapping[str, Any], **more: Any) -> Analysis:  # noqa: ANN401 (fields of a route)
-        return around(build.gateway(), build.route(parents=list(parents), **more), on_gateway, profile=local)
+    def below(*resources: Resource) -> Analysis:
+        return around(*resources, on_gateway, profile=local)
+
+    def attached(*parents: Mapping[str, Any]) -> Analysis:
+        return below(build.gateway(), build.route(parents=list(parents)))
 
     return [
         Cause(
             "a namespace that the listener does not take",
-            around(build.gateway(), build.namespace("far"), far_route, on_gateway, profile=local),
+            below(build.gateway(), build.namespace("far"), far_route),
             "listener-namespace",
             target=far,
             edited=gateway,
         ),
         Cause(
             "a namespace that the listener does not select",
-            around(
-                build.gateway("g", build.listener(allowedRoutes=by_team)),
-                build.namespace("far"),
-                far_route,
-                on_gateway,
-                profile=local,
-            ),
+            below(build.gateway("g", build.listener(allowedRoutes=by_team)), build.namespace("far"), far_route),
             "listener-namespace",
             target=far,
             edited=namespace,
         ),
         Cause(
             "a kind that the listener does not take",
-            around(
-                build.gateway("g", build.listener(allowedRoutes=tcp_alone)), build.route(), on_gateway, profile=local
-            ),
+            below(build.gateway("g", build.listener(allowedRoutes=tcp_alone)), build.route()),
             "listener-kind",
             edited=gateway,
         ),
         Cause(
             "a hostname that does not match",
-            around(
-                build.gateway("g", build.listener(hostname="*.a.example")),
-                build.route(hostnames=["r.b.example"]),
-                on_gateway,
-                profile=local,
-            ),
+            below(build.gateway("g", build.listener(hostname="*.a.example")), build.route(hostnames=["r.b.example"])),
             "listener-hostname",
             edited=ROUTE.object,
         ),
@@ -336,7 +325,7 @@ def of_listeners() -> list[Cause]:
         Cause(
             "another listener of the parent",
             around(
-                build.gateway("g", build.listener(), build.listener("other", port=81)),
+                TWO_LISTENERS,
                 build.route(parents=[build.parent(section="http")]),
                 build.policy("p", targetRef=build.target("g", section="other"), color="red"),
                 profile=local,
@@ -346,19 +335,13 @@ def of_listeners() -> list[Cause]:
         ),
         Cause(
             "a ListenerSet that is not let in",
-            around(
-                build.gateway(),
-                sets,
-                build.route(parents=[build.parent("ls", kind="ListenerSet")]),
-                on_gateway,
-                profile=local,
-            ),
+            below(build.gateway(), sets, build.route(parents=[PARENT_SET])),
             "listener-set-refused",
             edited=gateway,
         ),
         Cause(
             "a ListenerSet itself that is not let in",
-            around(build.gateway(), sets, on_gateway, profile=local),
+            below(build.gateway(), sets),
             "listener-set-refused",
             target=build.node("ListenerSet", "ls"),
             edited=gateway,
@@ -375,7 +358,7 @@ def of_listeners() -> list[Cause]:
                 build.gateway(allowedListeners={"namespaces": {"from": "Same"}}),
                 build.gateway("h", namespace="far"),
                 build.listener_set("ls", build.listener("extra", port=81), parent="gone"),
-                build.route(parents=[build.parent("ls", kind="ListenerSet")]),
+                build.route(parents=[PARENT_SET]),
                 defaults("p", ON_ROUTE, a=1),
             ),
             "parent-missing",
@@ -393,7 +376,7 @@ def of_listeners() -> list[Cause]:
         ),
         Cause(
             "a listener that is not valid, where such are passed over",
-            around(
+            below(
                 build.gateway_class("passing", "gateway.nginx.org/nginx-gateway-controller"),
                 build.gateway(
                     "g",
@@ -401,8 +384,6 @@ def of_listeners() -> list[Cause]:
                     class_name="passing",
                 ),
                 build.route(),
-                on_gateway,
-                profile=local,
             ),
             "parent-invalid",
             edited=None,
@@ -419,11 +400,9 @@ def of_listeners() -> list[Cause]:
         ),
         Cause(
             "two listeners that cannot be told apart",
-            around(
+            below(
                 build.gateway("g", build.listener(), build.listener("other")),
                 build.route(parents=[build.parent(section="other")]),
-                on_gateway,
-                profile=local,
             ),
             "listener-conflict",
             edited=None,
@@ -523,6 +502,7 @@ def of_controllers() -> list[Cause]:
     parameters = build.resource("Parameters", "off", {"colors": {"enabled": False}}, group="example.com")
     reference = {"group": "example.com", "kind": "Parameters", "name": "off"}
     gateway = build.ref("Gateway", "g")
+    on_namespace = build.policy("p", build.target("default", "Namespace", group=""), color="red")
     return [
         Cause(
             "the class of another controller",
@@ -546,7 +526,7 @@ def of_controllers() -> list[Cause]:
         Cause(
             "the class of another controller below a Namespace",
             usual(
-                build.policy("p", build.target("default", "Namespace", group=""), color="red"),
+                on_namespace,
                 build.gateway_class("ours", "ours.example"),
                 profile=profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({NAMESPACE})),
             ),
@@ -557,7 +537,7 @@ def of_controllers() -> list[Cause]:
             "nothing of a Gateway",
             around(
                 build.route(parents=[build.service_parent()]),
-                build.policy("p", build.target("default", "Namespace", group=""), color="red"),
+                on_namespace,
                 profile=profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({NAMESPACE})),
             ),
             "other-controller",
@@ -569,7 +549,7 @@ def of_controllers() -> list[Cause]:
                 build.gateway("g", infrastructure={"parametersRef": reference}),
                 build.route(),
                 parameters,
-                build.policy("p", build.target("default", "Namespace", group=""), color="red"),
+                on_namespace,
                 profile=profiled(enabled_by=enabling, declared_targets=frozenset({NAMESPACE})),
             ),
             "not-enabled",
@@ -584,20 +564,15 @@ def of_controllers() -> list[Cause]:
     ]
 
 
-def of_filters() -> list[Cause]:
-    by_filter = profiled(attachment="filters", filter_routes=frozenset({HTTP_ROUTE}))
-    return [
-        Cause("no filter", usual(build.policy("p", color="red"), profile=by_filter), "no-filter", edited=ROUTE.object)
-    ]
-
-
 def of_precedence() -> list[Cause]:
     on_service = build.target("s", "Service", group="")
     named_ports = build.service("s", ("web", 8080))
     limit = build.ref("LimitPolicy", "p", group="example.com")
     older = build.policy("o", on_service, kind="LimitPolicy", age=1, limit=1)
+    newer = build.policy("p", on_service, kind="LimitPolicy", age=2, limit=2)
     service = build.node("Service", "s", group="")
     other = build.ref("ColorPolicy", "o", group="example.com")
+    both_on_route = build.policy("o", ON_ROUTE, age=1, color="red"), build.policy("p", ON_ROUTE, age=2, color="blue")
     one_applies = {"policy_class": "inherited", "same_level": "one-applies"}
     return [
         Cause(
@@ -623,7 +598,7 @@ def of_precedence() -> list[Cause]:
         ),
         Cause(
             "a conflict",
-            usual(older, build.policy("p", on_service, kind="LimitPolicy", age=2, limit=2)),
+            usual(older, newer),
             "refused",
             target=service,
             action="delete",
@@ -632,13 +607,7 @@ def of_precedence() -> list[Cause]:
         ),
         Cause(
             "a conflict that a section avoids",
-            around(
-                build.gateway(),
-                build.route(),
-                named_ports,
-                older,
-                build.policy("p", on_service, kind="LimitPolicy", age=2, limit=2),
-            ),
+            around(build.gateway(), build.route(), named_ports, older, newer),
             "refused",
             target=service,
             edited=limit,
@@ -651,7 +620,7 @@ def of_precedence() -> list[Cause]:
                 build.policy(
                     "o", on_service, build.target("t", "Service", group=""), kind="LimitPolicy", age=1, limit=1
                 ),
-                build.policy("p", on_service, kind="LimitPolicy", age=2, limit=2),
+                newer,
             ),
             "refused",
             target=service,
@@ -660,20 +629,12 @@ def of_precedence() -> list[Cause]:
         ),
         Cause(
             "a conflict that a weight decides",
-            usual(
-                build.policy("o", ON_ROUTE, age=1, color="red"),
-                build.policy("p", ON_ROUTE, age=2, color="blue"),
-                profile=profiled(**one_applies, weight_annotation="example.com/weight"),
-            ),
+            usual(*both_on_route, profile=profiled(**one_applies, weight_annotation="example.com/weight")),
             "refused",
         ),
         Cause(
             "a conflict that a number decides",
-            usual(
-                build.policy("o", ON_ROUTE, age=1, color="red"),
-                build.policy("p", ON_ROUTE, age=2, color="blue"),
-                profile=profiled(**one_applies, order_field="spec.priority"),
-            ),
+            usual(*both_on_route, profile=profiled(**one_applies, order_field="spec.priority")),
             "refused",
         ),
         Cause(
@@ -735,12 +696,14 @@ def of_precedence() -> list[Cause]:
 
 
 def every_cause() -> list[Cause]:
+    by_filter = profiled(attachment="filters", filter_routes=frozenset({HTTP_ROUTE}))
+    no_filter = usual(build.policy("p", color="red"), profile=by_filter)
     return [
         *of_references(),
         *across_namespaces(),
         *of_listeners(),
         *of_backends(),
         *of_controllers(),
-        *of_filters(),
+        Cause("no filter", no_filter, "no-filter", edited=ROUTE.object),
         *of_precedence(),
     ]
