@@ -155,11 +155,7 @@ def test_the_object_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "spec"),
-    [
-        ({"__namespace__": INTEGER}, {"__namespace__": 1}),
-        ({"namespace": INTEGER}, {"namespace": 1}),
-    ],
+    ("schema", "spec"), [({"__namespace__": INTEGER}, {"__namespace__": 1}), ({"namespace": INTEGER}, {"namespace": 1})]
 )
 def test_names_that_rules_cannot_call(schema: Json, spec: Json) -> None:
     """Are escaped, so that each field has its own."""
