@@ -59,7 +59,11 @@ class Problems:
         """Yield the problems of an object by itself: wrong types, and values that schemas refuse."""
         yield from shape_problems_of(resource)
         refused = self._validation.problems_of(resource)
-        yield from (problem for problem in refused if not _is_unfilled(resource, problem.field))
+        for problem in refused:
+            text = FieldPath.parse(problem.field).get(resource.raw)
+            # A placeholder may become what it has to be.
+            if not (isinstance(text, str) and is_unfilled(text)):
+                yield problem
 
     def dropped(self, resource: Resource) -> tuple[FieldPath, ...]:
         """Return the fields of an object that an API server would drop, as its definition does not know them."""
@@ -172,9 +176,3 @@ class Problems:
             shared = f"uses {contention.entry} like {contention.rival_section}{by}; each needs its own"
             related = (contention.section.object, contention.rival_section.object)
             yield policy.diagnostic("target-contended", "error", f"{contention.section} {shared}", related=related)
-
-
-def _is_unfilled(resource: Resource, field: str) -> bool:
-    """Whether a field holds a placeholder."""
-    text = FieldPath.parse(field).get(resource.raw)
-    return isinstance(text, str) and is_unfilled(text)

@@ -173,14 +173,12 @@ def _orphaned(index: Index, owned: Iterable[Resource], deleted: Collection[Objec
             yield resource.ref
 
 
-def _owners(index: Index, resource: Resource) -> list[ObjectRef]:
-    """Return the owners of an object, which are in its namespace or cluster-scoped (metav1.OwnerReference)."""
-    owners: list[ObjectRef] = []
+def _owners(index: Index, resource: Resource) -> Iterator[ObjectRef]:
+    """Yield the owners of an object, which are in its namespace or cluster-scoped (metav1.OwnerReference)."""
     for reference in mappings_at(resource.raw, "metadata.ownerReferences"):
         kind = GroupKind(text_at(reference, "apiVersion").rpartition("/")[0], text_at(reference, "kind"))
         namespace = resource.ref.namespace if index.namespaced(kind) else ""
-        owners.append(ObjectRef(kind, namespace, text_at(reference, "name")))
-    return owners
+        yield ObjectRef(kind, namespace, text_at(reference, "name"))
 
 
 # Kinds of Gateway API itself and of Kubernetes may be what the hierarchy is made of.
@@ -210,16 +208,18 @@ def surroundings(before: Analysis, after: Analysis, differing: Collection[Object
     that a ReferenceGrant permits, the objects of a definition.
     """
     states = (before, after)
-    if len(differing) > MAX_SINGLE_QUESTIONS or not _are_read_alike(before, after):
-        return None
-    if any(map(_depends_on_all, states)):
+    are_read_alike = before.snapshot.is_read_like(after.snapshot)
+    have_same_profiles = are_read_alike and before.registry.policy_kinds == after.registry.policy_kinds
+    if len(differing) > MAX_SINGLE_QUESTIONS or not have_same_profiles or any(map(_depends_on_all, states)):
         return None
     kinds = {ref.group_kind for ref in differing}
     if not all(kind in ROUTES or _is_policy_alone(kind, state) for kind in kinds for state in states):
         return None
     routes = {ref for ref in differing if ref.group_kind in ROUTES}
     for state in states:
-        routes.update(route for ref in differing for route in _routes_naming(state, ref))
+        relations = state.topology.relations
+        routes.update(route for ref in differing for route in relations.routes_naming(ref))
+        routes.update(named.route for ref in differing for named in relations.filters_naming(ref))
     backends = {node.object for state in states for route in routes for node in _backends(state, route)}
     if any(state.index.presence(backend) == "missing" for state in states for backend in backends):
         # Such a path exists only as long as something refers to the backend.
@@ -241,13 +241,6 @@ def surroundings(before: Analysis, after: Analysis, differing: Collection[Object
         policies=frozenset(policies),
         reattached=reattached,
         share=frozenset(policy for state in states for policy in _policies_on_paths(state, routes, backends)),
-    )
-
-
-def _are_read_alike(before: Analysis, after: Analysis) -> bool:
-    """Whether both states have the same gaps and the same profiles of policy kinds."""
-    return before.snapshot.is_read_like(after.snapshot) and (
-        before.registry.policy_kinds == after.registry.policy_kinds
     )
 
 
@@ -277,11 +270,6 @@ def _is_policy_alone(kind: GroupKind, state: Analysis) -> bool:
         and kind not in relations.kinds_of_other_backends
         and kind not in relations.kinds_of_parameters
     )
-
-
-def _routes_naming(state: Analysis, obj: ObjectRef) -> Iterator[ObjectRef]:
-    relations = state.topology.relations
-    return chain(relations.routes_naming(obj), (named.route for named in relations.filters_naming(obj)))
 
 
 def _backends(state: Analysis, route: ObjectRef) -> Iterator[NodeRef]:

@@ -144,6 +144,6 @@ def check(
     return list(rule.check(LintWorld(analysis, settings or LintSettings(), lambda _: True)))
 
 
-def said(findings: Iterable[Finding]) -> list[str]:
-    """Of what each finding is, and what it says, where it is certain."""
-    return [f"{finding.subject}: {finding.message}" for finding in findings if finding.certain]
+def said(findings: Iterable[Finding]) -> str:
+    """The subjects and messages of the certain findings, a line each."""
+    return "\n".join(f"{finding.subject}: {finding.message}" for finding in findings if finding.certain)

@@ -141,12 +141,10 @@ def test_hostnames_that_certificates_may_be_for(world: str) -> None:
 
 def test_a_wildcard_of_a_certificate_stands_for_one_label() -> None:
     (finding,) = check(wildcard_depth, gateway(tls()), certificate("*.example.com"), DEEP)
-    assert said([finding]) == [
-        (
-            "HTTPRoute shop/deep: the certificate of listener https of Gateway shop/public is for *.example.com, "
-            "which stands for a single label: it does not cover a.b.example.com"
-        )
-    ]
+    assert said([finding]) == (
+        "HTTPRoute shop/deep: the certificate of listener https of Gateway shop/public is for *.example.com, "
+        "which stands for a single label: it does not cover a.b.example.com"
+    )
     assert finding.field == "spec.hostnames[0]"
     assert finding.related[0].field == "spec.listeners[0]"
 
@@ -158,11 +156,9 @@ def test_the_hostname_of_a_listener_may_be_too_deep() -> None:
     world = gateway(spec=open_to_sets) + listener_set(tls("*.b.example.com"))
     wider = route("all", hosts='"*.com"', parent="kind: ListenerSet, name: more")
     findings = check(wildcard_depth, world, certificate("*.example.com"), wider)
-    assert said(findings) == [
-        (
-            "ListenerSet shop/more: the certificate of the listener is for *.example.com, which stands for a single "
-            "label: it does not cover *.b.example.com"
-        )
-    ]
+    assert said(findings) == (
+        "ListenerSet shop/more: the certificate of the listener is for *.example.com, which stands for a single "
+        "label: it does not cover *.b.example.com"
+    )
     wide = gateway(tls(), tls("eu.example.com", name="eu"), meta=ISSUER)
     assert len(check(wildcard_depth, wide, DEEP)) == 1

@@ -65,7 +65,7 @@ def test_paths_that_are_what_they_seem(rules: tuple[str, ...]) -> None:
 
 def test_an_exact_path_and_a_slash() -> None:
     (finding,) = check(trailing_slash_trap, route("one", rule(path("/cart", "Exact"), path("/cart/items"))))
-    assert said([finding]) == ["HTTPRoute shop/one: it takes /cart alone, and no match of the route takes /cart/"]
+    assert said([finding]) == ("HTTPRoute shop/one: it takes /cart alone, and no match of the route takes /cart/")
     assert finding.field == "spec.rules[0].matches[0].path.value"
     (finding,) = check(trailing_slash_trap, route("one", rule(path("/cart/", "Exact"))))
     assert finding.message == "it takes /cart/ alone, and no match of the route takes /cart"
@@ -123,7 +123,7 @@ def test_a_listener_without_routes() -> None:
     both = gateway("{name: blog, port: 80, protocol: HTTP, hostname: blog.example.com}", HTTPS)
     shop = route("shop", parent="name: public, sectionName: https")
     (finding,) = check(no_rule_for_listener_host, both, shop)
-    assert said([finding]) == ["Gateway shop/public: no route is attached to it: requests for blog.example.com get 404"]
+    assert said([finding]) == ("Gateway shop/public: no route is attached to it: requests for blog.example.com get 404")
     assert finding.field == "spec.listeners[0]"
     assert [finding.certain for finding in check(no_rule_for_listener_host, both, shop, complete=False)] == [False]
     (finding,) = check(no_rule_for_listener_host, gateway("{name: tcp, port: 9000, protocol: TCP}"))

@@ -72,14 +72,12 @@ def test_there_is_something_to_merge_with(manifests: list[str]) -> None:
 def test_nothing_is_there_to_merge_with() -> None:
     manifests = [WORLD, security(ON_ROUTE, JWT), security(ON_ROUTE, MERGING, section="all", name="all")]
     (finding,) = check(nothing_to_merge_with, *manifests)
-    assert said([finding]) == [
-        (
-            "SecurityPolicy shop/all: no SecurityPolicy is attached to a Gateway, ListenerSet or XListenerSet further"
-            " up to merge with: it applies alone"
-        )
-    ]
+    assert said([finding]) == (
+        "SecurityPolicy shop/all: no SecurityPolicy is attached to a Gateway, ListenerSet or XListenerSet further"
+        " up to merge with: it applies alone"
+    )
     assert finding.field == "spec.mergeType"
-    assert said(check(nothing_to_merge_with, *manifests, complete=False)) == []
+    assert said(check(nothing_to_merge_with, *manifests, complete=False)) == ""
 
 
 @pytest.mark.parametrize(("kind", "certain"), [("SecurityPolicy", False), ("", False), ("Secret", True)])
@@ -130,7 +128,7 @@ def test_the_experimental_text_has_two_strategies() -> None:
 )
 def test_several_strategies_are_told(spec: str, parts: str, field: str) -> None:
     (finding,) = check(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec), complete=False)
-    assert said([finding]) == [f"RateLimitPolicy shop/cart: has {parts}, where a policy has one strategy"]
+    assert said([finding]) == (f"RateLimitPolicy shop/cart: has {parts}, where a policy has one strategy")
     assert finding.field == field
 
 
@@ -193,12 +191,10 @@ def test_a_backend_is_protected_alike(manifests: list[str]) -> None:
 def test_a_backend_is_protected_on_one_way_alone() -> None:
     manifests = [SHARED, security("HTTPRoute/one", f"{JWT}, {CORS}"), security("HTTPRoute/two", CORS)]
     (finding,) = check(context_dependent_backend, *manifests, complete=False)
-    assert said([finding]) == [
-        (
-            "Service shop/cart: SecurityPolicy sets jwt for requests by way of HTTPRoute shop/one, and not by way of"
-            " HTTPRoute shop/two"
-        )
-    ]
+    assert said([finding]) == (
+        "Service shop/cart: SecurityPolicy sets jwt for requests by way of HTTPRoute shop/one, and not by way of"
+        " HTTPRoute shop/two"
+    )
     assert [str(related.object) for related in finding.related] == ["HTTPRoute shop/two"]
 
 
@@ -265,12 +261,10 @@ def test_nothing_is_said_too_often(manifests: list[str]) -> None:
 
 def test_what_is_said_too_often_is_told_once() -> None:
     (finding,) = check(duplicate_spec, THREE, on_routes("a", "b", "c"), complete=False)
-    assert said([finding]) == [
-        (
-            "BackendTrafficPolicy shop/a: says the same as BackendTrafficPolicy shop/b, BackendTrafficPolicy shop/c:"
-            " one policy with several targets could say it"
-        )
-    ]
+    assert said([finding]) == (
+        "BackendTrafficPolicy shop/a: says the same as BackendTrafficPolicy shop/b, BackendTrafficPolicy shop/c:"
+        " one policy with several targets could say it"
+    )
     assert [related.words for related in finding.related] == ["says the same", "says the same"]
 
 
@@ -318,23 +312,18 @@ def test_what_others_say_already_is_found() -> None:
     """Where all is known, since what is elsewhere may say something between the two."""
     manifests = [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, SLOW)]
     (finding,) = check(redundant_policy, *manifests)
-    assert said([finding]) == [
-        (
-            "BackendTrafficPolicy shop/cart: sets nothing that is not in force without it: BackendTrafficPolicy"
-            " infra/public says the same"
-        )
-    ]
-    assert said(check(redundant_policy, *manifests, complete=False)) == []
+    assert said([finding]) == (
+        "BackendTrafficPolicy shop/cart: sets nothing that is not in force without it: BackendTrafficPolicy"
+        " infra/public says the same"
+    )
+    assert said(check(redundant_policy, *manifests, complete=False)) == ""
 
 
 def test_of_two_on_one_target_that_say_the_same_one_is_found() -> None:
     two = [kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 1), name=name) for name in ("one", "two")]
-    assert said(check(redundant_policy, ISTIO, *two)) == [
-        (
-            "RateLimitPolicy shop/one: sets nothing that is not in force without it: RateLimitPolicy shop/two says the"
-            " same"
-        )
-    ]
+    assert said(check(redundant_policy, ISTIO, *two)) == (
+        "RateLimitPolicy shop/one: sets nothing that is not in force without it: RateLimitPolicy shop/two says the same"
+    )
     other = kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 2), name="two")
     assert check(redundant_policy, ISTIO, two[0], other) == []
 

@@ -250,20 +250,18 @@ def test_nothing_is_asked_for_without_settings() -> None:
 def test_a_policy_may_affect_many_routes() -> None:
     assert check(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/cart", 1), settings=WIDE) == []
     assert check(wide_blast_radius, TWO_TEAMS, retrying("HTTPRoute/missing", 1), settings=WIDE) == []
-    assert said(check(wide_blast_radius, TWO_TEAMS, retrying("Gateway/public", 1), settings=WIDE)) == [
-        (
-            "BackendTrafficPolicy infra/public: affects 2 routes in 2 namespaces: HTTPRoute find/search, HTTPRoute"
-            " shop/cart"
-        )
-    ]
+    assert said(check(wide_blast_radius, TWO_TEAMS, retrying("Gateway/public", 1), settings=WIDE)) == (
+        "BackendTrafficPolicy infra/public: affects 2 routes in 2 namespaces: HTTPRoute find/search, HTTPRoute"
+        " shop/cart"
+    )
 
 
 def test_routes_behind_listeners_count() -> None:
     world = gateway() + route("a") + route("b")
     listeners = policy("ClientTrafficPolicy", "Gateway/public", "tls: {minVersion: '1.3'}")
-    assert said(check(wide_blast_radius, world, listeners, settings=WIDE)) == [
+    assert said(check(wide_blast_radius, world, listeners, settings=WIDE)) == (
         "ClientTrafficPolicy infra/public: affects 2 routes in namespace shop: HTTPRoute shop/a, HTTPRoute shop/b"
-    ]
+    )
 
 
 def owned(kind: str, target: str, team: str, name: str = "") -> str:
@@ -287,12 +285,10 @@ def test_what_others_own_is_told() -> None:
     (finding,) = check(
         cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", "edge"), settings=OWNED
     )
-    assert said([finding]) == [
-        (
-            "BackendTrafficPolicy infra/public: is owned by edge, and affects HTTPRoute find/search, HTTPRoute"
-            " shop/cart of search, shop"
-        )
-    ]
+    assert said([finding]) == (
+        "BackendTrafficPolicy infra/public: is owned by edge, and affects HTTPRoute find/search, HTTPRoute"
+        " shop/cart of search, shop"
+    )
     assert [related.words for related in finding.related] == ["owned by search", "owned by shop"]
 
 
@@ -309,7 +305,7 @@ def test_somebody_should_own_a_policy() -> None:
     assert check(owner_label_missing, mine, settings=OWNED) == []
     assert check(owner_label_missing, home % "team: shop", nobodys, settings=OWNED) == []
     (finding,) = check(owner_label_missing, home % "", nobodys, settings=OWNED, complete=False)
-    assert said([finding]) == ["RateLimitPolicy shop/cart: has no label or annotation team"]
+    assert said([finding]) == ("RateLimitPolicy shop/cart: has no label or annotation team")
     assert finding.fix
     assert finding.fix.words == "add the label team"
     (finding,) = check(owner_label_missing, nobodys, settings=OWNED, complete=False)

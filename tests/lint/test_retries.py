@@ -78,12 +78,10 @@ def test_retries_multiply_behind_a_second_gateway() -> None:
         retrying("HTTPRoute/cart", 9),
     ]
     (finding,) = check(retry_amplification, *manifests, complete=False)
-    assert said([finding]) == [
-        (
-            "HTTPRoute infra/all: makes up to 4 tries of a request, and Gateway infra/inner behind Service infra/inner"
-            " makes up to 10 of each by HTTPRoute shop/cart: 40 requests to the backend for one"
-        )
-    ]
+    assert said([finding]) == (
+        "HTTPRoute infra/all: makes up to 4 tries of a request, and Gateway infra/inner behind Service infra/inner"
+        " makes up to 10 of each by HTTPRoute shop/cart: 40 requests to the backend for one"
+    )
     assert finding.field == "spec.rules[0]"
     assert [str(related.object) for related in finding.related] == ["HTTPRoute shop/cart", "Gateway infra/inner"]
 
@@ -138,13 +136,13 @@ def test_there_is_time_enough(manifests: list[str]) -> None:
 
 def test_a_try_may_not_take_longer_than_the_request() -> None:
     (finding,) = check(timeout_inversion, WORLD, timed("500ms", "1m1.5s"), complete=False)
-    assert said([finding]) == ["HTTPRoute shop/cart: a try may take 1m1.5s, and requests end after 500ms"]
+    assert said([finding]) == ("HTTPRoute shop/cart: a try may take 1m1.5s, and requests end after 500ms")
     assert (finding.field, finding.severity, finding.related) == ("spec.rules[0].timeouts.backendRequest", None, ())
 
 
 def test_tries_that_do_not_all_fit_are_an_info() -> None:
     (finding,) = check(timeout_inversion, WORLD, timed("1h", "30m", 3))
-    assert said([finding]) == ["HTTPRoute shop/cart: 4 tries of 30m each may take 7200s, and requests end after 1h"]
+    assert said([finding]) == ("HTTPRoute shop/cart: 4 tries of 30m each may take 7200s, and requests end after 1h")
     assert finding.severity == "info"
 
 

@@ -104,12 +104,10 @@ def test_it_is_said_of_what_is_linted() -> None:
 
 def test_the_older_route_has_the_requests() -> None:
     others = route("a", CART, creationTimestamp=NEW), route("z", CART, creationTimestamp=OLD)
-    assert said(check(match_duplicate, gateway(), *others)) == [
-        (
-            "HTTPRoute shop/a: rule[0] of HTTPRoute shop/z matches the same, PathPrefix /cart, for shop.example.com at "
-            "listener http of Gateway shop/public; that route is older, so that no request reaches this rule"
-        )
-    ]
+    assert said(check(match_duplicate, gateway(), *others)) == (
+        "HTTPRoute shop/a: rule[0] of HTTPRoute shop/z matches the same, PathPrefix /cart, for shop.example.com at "
+        "listener http of Gateway shop/public; that route is older, so that no request reaches this rule"
+    )
     others = route("a", CART, creationTimestamp=OLD), route("z", CART, creationTimestamp=OLD)
     (finding,) = check(match_duplicate, gateway(), *others)
     assert finding.message.endswith(
@@ -205,12 +203,10 @@ def test_a_route_that_repeats_nothing(rules: tuple[str, ...]) -> None:
 def test_a_match_that_an_earlier_rule_has() -> None:
     same = "{headers: [{name: X-User, value: a}]}", "{path: {type: PathPrefix}, headers: [{name: x-user, value: a}]}"
     (finding,) = check(match_duplicate_in_route, route("one", rule(same[0], name="users"), rule(same[1])))
-    assert said([finding]) == [
-        (
-            "HTTPRoute shop/one: rule users has the same match, PathPrefix / with header x-user, and comes first, "
-            "so that no request reaches this rule"
-        )
-    ]
+    assert said([finding]) == (
+        "HTTPRoute shop/one: rule users has the same match, PathPrefix / with header x-user, and comes first, "
+        "so that no request reaches this rule"
+    )
     assert finding.field == "spec.rules[1].matches[0]"
     assert finding.related[0].field == "spec.rules[0].matches[0]"
     assert check(rule_unreachable, route("one", rule(same[0]), rule(same[1]))) == []
@@ -242,12 +238,10 @@ def test_a_rule_that_loses_all_its_matches() -> None:
     rules = CART, rule(path("/cart"), path("/b"), path("/cart"), name="late")
     world += route("new", *rules, creationTimestamp=NEW)
     (finding,) = check(rule_unreachable, world, complete=False)
-    assert said([finding]) == [
-        (
-            "HTTPRoute shop/new: no request reaches it: rule[0] comes first for PathPrefix /cart, "
-            "rule[0] of HTTPRoute shop/old comes first for PathPrefix /b"
-        )
-    ]
+    assert said([finding]) == (
+        "HTTPRoute shop/new: no request reaches it: rule[0] comes first for PathPrefix /cart, "
+        "rule[0] of HTTPRoute shop/old comes first for PathPrefix /b"
+    )
     assert finding.field == "spec.rules[1]"
     assert [(related.object.name, related.field) for related in finding.related] == [
         ("new", "spec.rules[0].matches[0]"),
@@ -293,12 +287,10 @@ def test_requests_that_a_more_specific_listener_has() -> None:
     """Whether it has them is certain only if the implementation says so."""
     wide = route("shop", parent="name: public, sectionName: wide")
     (finding,) = check(rule_unreachable, ISOLATED, SPLIT, wide)
-    assert said([finding]) == [
-        (
-            "HTTPRoute shop/shop: no request reaches it: those for shop.example.com go to listener shop of "
-            "Gateway shop/public, to which it is not attached"
-        )
-    ]
+    assert said([finding]) == (
+        "HTTPRoute shop/shop: no request reaches it: those for shop.example.com go to listener shop of "
+        "Gateway shop/public, to which it is not attached"
+    )
     assert [finding.certain for finding in check(rule_unreachable, SPLIT, wide)] == [False]
     assert check(rule_unreachable, ISOLATED, SPLIT, route("shop")) == []
     default = wide.replace("parentRefs:", "useDefaultGateways: All, parentRefs:")
@@ -380,13 +372,11 @@ def test_an_expression_and_a_prefix() -> None:
     two = gateway(HTTP, "{name: other, port: 81, protocol: HTTP}")
     rules = USERS, rule(ALL), rule(path("/users", more=", headers: [{name: x, type: RegularExpression, value: a}]"))
     (finding,) = check(regex_precedence_undefined, two, route("users", *rules))
-    assert said([finding]) == [
-        (
-            "HTTPRoute shop/users: rule[2] has PathPrefix /users with header x for some of the same requests, for "
-            "shop.example.com at listener http of Gateway shop/public; which of both comes first is up to the "
-            "implementation"
-        )
-    ]
+    assert said([finding]) == (
+        "HTTPRoute shop/users: rule[2] has PathPrefix /users with header x for some of the same requests, for "
+        "shop.example.com at listener http of Gateway shop/public; which of both comes first is up to the "
+        "implementation"
+    )
     more = rule(path("/teas/[0-9]+", REGULAR), path("/users/[0-9]+", REGULAR))
     assert len(check(regex_precedence_undefined, gateway(), route("users", more, rule(ALL)))) == 2
     (finding,) = check(regex_precedence_undefined, gateway(), route("users", USERS), route("shop", rule(ALL)))

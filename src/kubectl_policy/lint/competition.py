@@ -285,7 +285,12 @@ class Competition:
     @cached_property
     def _distinct(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
         """The matches of each route without those that repeat an earlier one."""
-        return {ref: _without_repeated(matches) if matches[1:] else matches for ref, matches in self.matches.items()}
+        distinct: dict[ObjectRef, dict[Conditions, RouteMatch]] = {}
+        for ref, matches in self.matches.items():
+            first = distinct[ref] = {}
+            for match in matches:
+                first.setdefault(match.conditions, match)
+        return {ref: list(first.values()) for ref, first in distinct.items()}
 
     def _repeated(self, route: ObjectRef) -> Iterator[LostMatch]:
         matches, distinct = self.matches[route], self._distinct[route]
@@ -366,13 +371,6 @@ def _add(known: _Routes, hostname: str, route: Resource) -> bool:
     if is_new:
         routes.append(route)
     return is_new
-
-
-def _without_repeated(matches: Iterable[RouteMatch]) -> Sequence[RouteMatch]:
-    first: dict[Conditions, RouteMatch] = {}
-    for match in matches:
-        first.setdefault(match.conditions, match)
-    return list(first.values())
 
 
 def _as_long(match: RouteMatch, rival: RouteMatch) -> bool:

@@ -86,7 +86,9 @@ class Losses:
             field = _up_to_list(specs[source], name)
             if (field, source) not in seen:
                 seen.add((field, source))
-                winner = _decisive_winner(source, by, order)
+                # The nearest winner that is closer to requests than the loser, or else the first one.
+                last, position = len(order), order[source]
+                winner = min(by, key=lambda rival: (order.get(rival, last) < position, order.get(rival, last), rival))
                 cause, replacement = _cause(source, winner, order), _replacement(resolution.spec, field, leaf)
                 yield Loss(resolution, field, leaf, winner, cause, replacement)
 
@@ -111,10 +113,17 @@ class Losses:
             }
         )
 
-    def of_dead_fields(self, losses: Collection[Loss]) -> list[Loss]:
-        """Return the losses of fields that are lost in every resolution."""
-        times = Counter(field for field, _ in {(loss.field, loss.resolution) for loss in losses})
-        return [loss for loss in losses if times[loss.field] == self.declared[loss.field]]
+    @cached_property
+    def overridden_everywhere(self) -> Sequence[Loss]:
+        """The losses of fields that are overridden in every resolution."""
+        lost = [loss for loss in self.all if loss.cause == "overridden" and loss.replacement != "the same"]
+        times = Counter(field for field, _ in {(loss.field, loss.resolution) for loss in lost})
+        return [loss for loss in lost if times[loss.field] == self.declared[loss.field]]
+
+    @cached_property
+    def causes(self) -> frozenset[LossCause]:
+        """The causes for which the policy's own values are not in force."""
+        return frozenset(loss.cause for loss in self.all if loss.replacement != "the same")
 
     def is_protection_dropped(self, loss: Loss) -> bool:
         """Whether a security field is lost to a nearer policy, and nothing of its group is in force instead.
@@ -178,12 +187,6 @@ def by_winner(losses: Iterable[Loss]) -> Mapping[tuple[ObjectRef, NodeRef], Sequ
     for loss in losses:
         groups.setdefault((loss.by.object, loss.by.target), []).append(loss)
     return groups
-
-
-def _decisive_winner(loser: Source, winners: Iterable[Source], order: Mapping[Source, int]) -> Source:
-    """Return the nearest winner that is closer to requests than the loser, or else the first one."""
-    last = len(order)
-    return min(winners, key=lambda winner: (order.get(winner, last) < order[loser], order.get(winner, last), winner))
 
 
 def _cause(loser: Source, winner: Source, order: Mapping[Source, int]) -> LossCause:

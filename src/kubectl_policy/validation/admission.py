@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Final, TypeGuard
@@ -83,7 +83,10 @@ class VersionSchema(Struct, frozen=True):
             problems.append(unchecked(WHOLE, f"its rules were not checked: {evaluator.obstacle}"))
         elif self.rules:
             seen = seen_by_rules(kept, self.schema, embedded=True)
-            problems += Rules(evaluator, hidden_by(problems)).problems(kept, seen, self.rules)
+            # An API server then evaluates no rule of the object at all; here, rules of other fields are checked.
+            hiding = [problem.field for problem in problems if problem.reason in HIDE_RULES]
+            hidden = frozenset(field for invalid in hiding for field in invalid.around)
+            problems += Rules(evaluator, hidden).problems(kept, seen, self.rules)
         return _without_repetitions(problems)
 
 
@@ -222,14 +225,6 @@ def _broken(value: Json, rule: Mapping[str, Json], field: FieldPath, detail: str
         return refused(field, reason, detail)
     single = [] if isinstance(value, Mapping | list | tuple) else [shown(value)]
     return refused(field, reason, *single, detail)
-
-
-def hidden_by(problems: Iterable[Problem]) -> frozenset[FieldPath]:
-    """Return the fields that contain an invalid field, whose rules are not evaluated.
-
-    An API server then evaluates no rule of the object at all; here, rules of other fields are checked all the same.
-    """
-    return frozenset(field for problem in problems if problem.reason in HIDE_RULES for field in problem.field.around)
 
 
 _RESERVED: Final = frozenset(

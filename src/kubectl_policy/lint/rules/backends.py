@@ -115,12 +115,6 @@ def ref_not_permitted(world: LintWorld) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=field, related=related, fix=world.grant_for(route.ref, target))
 
 
-def unsupported_protocol(world: LintWorld) -> Iterator[Finding]:
-    """Yield the references to ports whose protocol the implementation does not support."""
-    for route, backend in _with(world, "protocol"):
-        yield _broken(world, route, backend, field=f"{backend.ref.field}.port")
-
-
 @lint_rule("GWP5015", "warning", "closed world")
 def mirror_backend_invalid(world: LintWorld) -> Iterator[Finding]:
     """A route mirrors requests to a backend that does not exist.
@@ -323,7 +317,8 @@ def app_protocol_mismatch(world: LintWorld) -> Iterator[Finding]:
 
     Source: RouteReasonUnsupportedProtocol (Gateway API, apis/v1/shared_types.go); GEP-1911.
     """
-    yield from unsupported_protocol(world)
+    for route, backend in _with(world, "protocol"):
+        yield _broken(world, route, backend, field=f"{backend.ref.field}.port")
     unusual = _unusual_ports(world)
     for route in world.routes:
         if unusual or route.ref.group_kind == UDP_ROUTE:

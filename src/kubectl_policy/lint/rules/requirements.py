@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.lint.finding import Finding, Fix, lint_rule, some
@@ -52,8 +53,7 @@ def route_without_required_policy(world: LintWorld) -> Iterator[Finding]:
         for route in filter(requirement.routes.has, world.routes):
             lacking: list[tuple[NodeRef, Path]] = []
             unseen = ""
-            for rule, paths in _rule_paths(world, requirement, route):
-                entries = _in_force(world, rule, paths, kinds)
+            for rule, paths, entries in _settings_of_rules(world, requirement, route, kinds):
                 by_path = grouped((entry.path, entry.effective.resolution) for entry in entries)
                 bare = [
                     path for position, path in enumerate(paths) if not _fulfils(by_path.get(position, ()), requirement)
@@ -71,22 +71,17 @@ def _kinds(world: LintWorld, requirement: Requirement) -> list[GroupKind]:
     return [kind for kind, called in names if any(is_called(called, name) for name in requirement.policies)]
 
 
-def _rule_paths(
-    world: LintWorld, requirement: Requirement, route: Resource
-) -> Iterator[tuple[NodeRef, Sequence[Path]]]:
+def _settings_of_rules(
+    world: LintWorld, requirement: Requirement, route: Resource, kinds: Sequence[GroupKind]
+) -> Iterator[tuple[NodeRef, Sequence[Path], Iterator[EffectiveEntry]]]:
+    """Yield the rules of a route, the paths to them to which a requirement applies, and the settings in force there."""
     for section in world.topology.sections(route.ref):
         rule = NodeRef(route.ref, section)
         every = covered_paths(world.analysis, rule)
         paths = [path for path in every if requirement.routes.leads(path) and world.topology.carries_traffic(path)]
         if paths:
-            yield rule, paths
-
-
-def _in_force(
-    world: LintWorld, rule: NodeRef, paths: Sequence[Path], kinds: Sequence[GroupKind]
-) -> Iterator[EffectiveEntry]:
-    for kind in kinds:
-        yield from effective_entries(world.analysis, rule, paths, kind)
+            by_kind = [effective_entries(world.analysis, rule, paths, kind) for kind in kinds]
+            yield rule, paths, chain.from_iterable(by_kind)
 
 
 def _fulfils(resolutions: Sequence[Resolution], requirement: Requirement) -> bool:
@@ -149,8 +144,8 @@ def setting_out_of_bounds(world: LintWorld) -> Iterator[Finding]:
             results: dict[tuple[object, ...], Result] = {}
             outside: dict[Resolution, list[tuple[NodeRef, Result]]] = {}
             for route in filter(requirement.routes.has, world.routes):
-                for rule, paths in _rule_paths(world, requirement, route):
-                    for entry in _in_force(world, rule, paths, kinds):
+                for rule, paths, entries in _settings_of_rules(world, requirement, route, kinds):
+                    for entry in entries:
                         resolution = entry.effective.resolution
                         result = _checked(world, requirement, route, paths[entry.path], resolution, results)
                         if result.value is not True:

@@ -36,15 +36,13 @@ def lint_github(report: Report) -> Commands:
         for severity in _COMMANDS
         for finding in islice((finding for finding in findings if finding.severity_ == severity), MAX_ANNOTATIONS)
     ]
+    overflow: list[str] = []
     if len(shown) < len(findings):
         notices = [finding for finding in shown if finding.severity_ == "info"]
         shown = [finding for finding in shown if finding.severity_ != "info"] + notices[: MAX_ANNOTATIONS - 1]
         remaining = count(len(findings) - len(shown), "more finding")
-        overflow = [
-            _command("notice", f"{remaining} in the log and the summary of this step", title="kubectl policy lint")
-        ]
-    else:
-        overflow = []
+        message = f"{remaining} in the log and the summary of this step"
+        overflow.append(_command("notice", message, title="kubectl policy lint"))
     lines = [*(_annotation(finding, report) for finding in shown), *overflow, *_log(report)]
     return Commands("".join(f"{line}\n" for line in lines))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kubectl_policy.lint.finding import Finding, Fix, lint_rule, some
-from kubectl_policy.lint.losses import Loss, LossCause, Losses, by_winner, field_group
+from kubectl_policy.lint.losses import Loss, Losses, by_winner, field_group
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.world import grouped
@@ -180,12 +180,8 @@ def fully_overridden(world: LintWorld) -> Iterator[Finding]:
                 by, kinds = some(losses.enforcement.by), plural(losses.policy.ref.kind)
                 message = f"{by} may beat it: how {kinds} combine is not known"
                 yield world.unknown(losses.policy, "spec", message)
-            elif not _causes(losses) <= {"on the same target"} and _causes(losses) != {"overridden"}:
+            elif not losses.causes <= {"on the same target"} and losses.causes != {"overridden"}:
                 yield _overridden(world, losses)
-
-
-def _causes(losses: Losses) -> set[LossCause]:
-    return {loss.cause for loss in losses.all if loss.replacement != "the same"}
 
 
 def _overridden(world: LintWorld, losses: Losses) -> Finding:
@@ -225,7 +221,7 @@ def partially_overridden(world: LintWorld) -> Iterator[Finding]:
     """
     for losses in world.losses:
         if losses.enforcement.state == "PartiallyEnforced" and losses.are_certain:
-            dead = {loss.field for loss in _overridden_everywhere(losses)}
+            dead = {loss.field for loss in losses.overridden_everywhere}
             lost = [
                 loss
                 for loss in losses.all
@@ -353,9 +349,9 @@ def override_shadows_lower(world: LintWorld) -> Iterator[Finding]:
     Source: GEP-713, "Merge strategies" (Atomic overrides, Patch overrides).
     """
     for losses in world.losses:
-        dead = _overridden_everywhere(losses) if losses.are_certain else []
+        dead = losses.overridden_everywhere if losses.are_certain else ()
         is_whole = losses.enforcement.state == "Overridden"
-        if dead and not (is_whole and _causes(losses) != {"overridden"}):
+        if dead and not (is_whole and losses.causes != {"overridden"}):
             by = sorted({loss.by.object for loss in dead})
             names = losses.names(dead)
             dead_part = "nothing of it is" if is_whole else f"{some(names)} {_verb(names)} nowhere"
@@ -366,12 +362,6 @@ def override_shadows_lower(world: LintWorld) -> Iterator[Finding]:
                 certain=world.has_all(*ROUTES) or _knows_all_paths(world, losses.policy.ref),
                 related=world.related_to(by, "overrides it"),
             )
-
-
-def _overridden_everywhere(losses: Losses) -> list[Loss]:
-    """Return the losses of fields that are overridden on every path."""
-    by_override = [loss for loss in losses.all if loss.cause == "overridden" and loss.replacement != "the same"]
-    return losses.of_dead_fields(by_override) if by_override else []
 
 
 def _verb(subjects: Sequence[object], singular: str = "is", plural: str = "are") -> str:
