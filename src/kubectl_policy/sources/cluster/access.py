@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from msgspec import Struct
-from urllib3 import HTTPHeaderDict
 
 from kubectl_policy.errors import ClusterError, NoClusterError, UsageError
-from kubectl_policy.sources.cluster.transport import header_value, parse_address, server_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -111,8 +109,7 @@ def access_to(options: ClusterOptions) -> Access:
         hint = f"`--kubeconfig FILE` names one, and `--server URL` a cluster; {_OFFLINE}"
         raise NoClusterError(f"no kubeconfig was found: looked for {', '.join(_kubeconfig_paths(options))}", hint)
     # Without a cluster, the package is not imported.
-    from kubectl_policy.sources.cluster import kubeconfig  # noqa: PLC0415 (see above)
-    from kubectl_policy.sources.cluster.credentials import Credentials  # noqa: PLC0415 (see above)
+    from kubectl_policy.sources.cluster import credentials, kubeconfig  # noqa: PLC0415 (see above)
 
     config = kubeconfig.Kubeconfig(_files(options))
     subject = ", ".join(_files(options)) or "the flags"
@@ -133,26 +130,28 @@ def access_to(options: ClusterOptions) -> Access:
             user = user or account
         cluster, user = _with_flags(cluster, options, _CLUSTER_FLAGS), _with_flags(user, options, _USER_FLAGS)
         server_subject = "--server" if options.server else f"{subject}: server"
-        cluster["server"] = server_address(cluster.get("server", ""), server_subject)
-        if not parse_address(f"https://{cluster.get('tls-server-name', 'none')}"):
+        cluster["server"] = credentials.server_address(cluster.get("server", ""), server_subject)
+        if not credentials.parse_address(f"https://{cluster.get('tls-server-name', 'none')}"):
             raise ClusterError(f"{subject}: tls-server-name: it cannot be the name of a host")
-        headers = _impersonation(user, options)
+        headers = credentials.impersonation_headers(_impersonation(user, options))
         if cluster.get("disable-compression"):
             headers["Accept-Encoding"] = "identity"
         # kubectl: sends nothing that could be stolen without TLS, and takes the token in a file before another one.
         dropped = "token" if "tokenFile" in user else ""
         is_safe = cluster["server"].startswith("https:")
         user = {key: setting for key, setting in user.items() if is_safe and key != dropped}
-        new_loader = partial(kubeconfig.Loader, (cluster, path), (user, user_path), options.request_timeout or None)
-        credentials = Credentials(new_loader, headers, subject, is_proxy_set="proxy-url" in cluster)
+        new_loader = partial(
+            kubeconfig.Loader, (cluster, path), (user, user_path), options.request_timeout or None
+        )
+        presented = credentials.Credentials(new_loader, headers, subject, is_proxy_set="proxy-url" in cluster)
         return Access(
             context=context_name,
             cluster=cluster_name,
             namespace=_namespace(context.get("namespace", ""), is_in_pod=is_in_pod),
-            server=credentials.server,
-            pool=credentials.pool,
-            headers=credentials.headers,
-            renew=credentials.renew,
+            server=presented.server,
+            pool=presented.pool,
+            headers=presented.headers,
+            renew=presented.renew,
         )
 
 
@@ -234,18 +233,13 @@ def _namespace(namespace: str, *, is_in_pod: bool) -> str:
     return namespace or "default"
 
 
-def _impersonation(user: Mapping[str, Any], options: ClusterOptions) -> HTTPHeaderDict:
-    """Return the headers that say in whose name a request is."""
+def _impersonation(user: Mapping[str, Any], options: ClusterOptions) -> list[tuple[str, str]]:
+    """Return the ends of the names of headers that say in whose name a request is, with their texts."""
     person, uid = options.as_ or user.get("as", ""), options.as_uid or user.get("as-uid", "")
     groups = options.as_group or user.get("as-groups", ())
     extra = {**user.get("as-user-extra", {}), **options.as_user_extra}
     if not person and (uid or groups or extra):
         error = UsageError if options.as_group or options.as_uid or options.as_user_extra else ClusterError
         raise error("as-group, as-uid and as-user-extra need the user who is impersonated", "add `--as USER`")
-    pairs = [("User", person), ("Uid", uid), *(("Group", group) for group in groups)]
-    pairs += ((f"Extra-{quote(key, safe=_IN_NAMES)}", text) for key, texts in extra.items() for text in texts)
-    headers = HTTPHeaderDict()
-    for name, text in pairs:
-        if text:
-            headers.add(f"Impersonate-{name}", header_value(text, f"Impersonate-{name}"))
-    return headers
+    extras = ((f"Extra-{quote(key, safe=_IN_NAMES)}", text) for key, texts in extra.items() for text in texts)
+    return [("User", person), ("Uid", uid), *(("Group", group) for group in groups), *extras]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model import Gap, ObjectRef, Origin, Permission, Resource, Snapshot
+from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Permission, Resource, Snapshot
 from kubectl_policy.model.fields import labels_of, text_at, time_at
 from kubectl_policy.model.kind_roles import TARGET_KINDS
 from kubectl_policy.model.kinds import BUILT_IN, CRD, POLICY_LABEL, is_kubernetes_own
+from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST
 from kubectl_policy.sources.cluster.discovery import EVERY_GROUP, Discovery
-from kubectl_policy.sources.cluster.fetching import QueryFetcher, RequestOutcome
 from kubectl_policy.sources.cluster.refusals import RequestFailed, cluster_error
 from kubectl_policy.sources.cluster.watches import watch_scopes
 from kubectl_policy.sources.cluster.world import EVENTS, ClusterWorld, Query
@@ -19,13 +19,21 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from kubectl_policy.errors import ClusterError
-    from kubectl_policy.model import GroupKind, Json
+    from kubectl_policy.model import Json
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.sources.cluster.connection import Connection
+    from kubectl_policy.sources.cluster.discovery import Served
     from kubectl_policy.sources.cluster.watches import ClusterWatches
     from kubectl_policy.sources.cluster.world import Interests
     from kubectl_policy.sources.options import Progress
 
+    # The objects that answer a query, or the refusal of it, or both.
+    RequestOutcome: TypeAlias = tuple[Sequence[Resource] | None, RequestFailed | None]
+
+# Of these kinds only metadata is read: names, labels and owners. The data of Secrets is never read.
+_METADATA_ALONE: Final = frozenset(
+    {GroupKind("", "Secret"), GroupKind("", "Pod"), GroupKind("", "ServiceAccount"), GroupKind("apps", "Deployment")}
+)
 _MAX_CONCURRENT: Final = 8
 # After so many seconds, or that part of the time that is left, the question is asked again with what was answered.
 _PATIENCE_SECONDS, _PATIENCE_PART = 1.0, 1 / 4
@@ -56,30 +64,30 @@ class Cluster:
         # Requests that take long, and are still waited for.
         self._pending: dict[Query, Future[RequestOutcome]] = {}
         self._answered = 0
-        self._fetcher = QueryFetcher(self._connection, discovery, self._origin, self._chunk_size)
+        self._discovery = discovery
+        # Kinds of which lists keep managedFields: who wrote what is worth the memory where there are few objects.
+        self._kinds_with_authors: frozenset[GroupKind] | None = frozenset()
+        # The resourceVersion of each answer so far; "" of an object that is absent.
+        self._versions: dict[Query, str] = {}
         metadata = self._metadata_of_definitions()
         definitions = self._definitions(metadata or {})
         unserved = {*(metadata or ())} - {definition.ref.name for definition in definitions.values()}
         if discovery.is_remembered and unserved:
             try:
-                self._fetcher.discovery = discovery.refresh()
+                self._discovery = discovery.refresh()
             except RequestFailed as refusal:
                 gaps = {name.partition(".")[2]: refusal for name in sorted(unserved)}
-                self._fetcher.discovery = Discovery(discovery.kinds.values(), {**discovery.gaps, **gaps})
+                self._discovery = Discovery(discovery.kinds.values(), {**discovery.gaps, **gaps})
             definitions = self._definitions(metadata or {})
         self._unknown = tuple(self._unknown_groups(metadata))
         self._plan(definitions)
-
-    @property
-    def _discovery(self) -> Discovery:
-        return self._fetcher.discovery
 
     def _plan(self, definitions: Mapping[GroupKind, Resource]) -> None:
         """Begin a world, and choose what is asked for before the question asks for anything."""
         interests, served = self._interests, self._discovery.kinds
         policies = [kind for kind in served if self._is_policy(kind, definitions)]
         self.world = ClusterWorld(interests, served, policies, self._namespace)
-        self._fetcher.kinds_with_authors = self.world.small_kinds
+        self._kinds_with_authors = self.world.small_kinds
         self.world.record(Query(CRD), definitions.values())
         listed = (kind for kind in sorted(policies) if not interests.is_for_workloads(kind))
         self._first = [Query(kind) for kind in dict.fromkeys((*interests.first, *listed)) if kind in served]
@@ -98,7 +106,7 @@ class Cluster:
         if CRD not in self._discovery.kinds:
             return {}
         try:
-            definitions = self._fetcher.list_metadata(CRD)
+            definitions = self._list(self._connection.hurried(), Query(CRD), METADATA_LIST)
         except RequestFailed as refusal:
             self._refuse(Query(CRD), refusal)
             self._has_answered = self._has_answered or bool(refusal.status)
@@ -166,7 +174,7 @@ class Cluster:
         # The requests that take longest begin first.
         queries.sort(key=self._is_short)
         threads = ThreadPoolExecutor(min(len(queries), _MAX_CONCURRENT) or 1)
-        tasks = {**self._pending, **{query: threads.submit(self._fetcher.fetch, query) for query in queries}}
+        tasks = {**self._pending, **{query: threads.submit(self._ask, query) for query in queries}}
         # While long lists come, short answers may already say what else is to be asked for.
         awaited = [tasks[query] for query in queries if self._is_short(query)] or [*tasks.values()]
         seconds = self._connection.seconds_left
@@ -184,12 +192,66 @@ class Cluster:
         self._first += [query for query, task in tasks.items() if task.cancelled() and query not in self._first]
         self._take({query: task.result() for query, task in tasks.items() if task in done})
 
+    def _ask(self, query: Query) -> RequestOutcome:
+        """Return the objects of a query, none where there is none of that name; or why there is no answer."""
+        served = self._discovery.kinds[query.kind]
+        is_partial = query.kind in _METADATA_ALONE
+        try:
+            if query.name:
+                path = served.path(query.namespace, query.name)
+                answer = self._connection.get(path, accept=METADATA if is_partial else JSON)
+                self._versions[query] = text_at(answer, "metadata.resourceVersion")
+                items: Sequence[Mapping[str, Json]] = [answer]
+            else:
+                items = self._list(self._connection, query, METADATA_LIST if is_partial else JSON)
+        except RequestFailed as refusal:
+            return self._outcome_of(refusal, query)
+        resources = [resource for item in items if (resource := self._resource(query, served, item))]
+        unexpected = len(items) - len(resources)
+        wrong = f"the server answered with {unexpected} of {len(items)} objects that are none of those asked for"
+        # Something else may be in the place of what was asked for.
+        return resources, RequestFailed(_OK, wrong) if unexpected else None
+
+    def _outcome_of(self, refusal: RequestFailed, query: Query) -> RequestOutcome:
+        if refusal.status != _NOT_FOUND:
+            return None, refusal
+        # If it is only remembered that the kind is served, it may be the kind that is not found.
+        if query.name and (f'"{query.name}"' in refusal.message or not self._discovery.is_remembered):
+            self._versions[query] = ""
+            return (), None
+        message = "the server does not know this kind, though it says that it serves it"
+        return None, RequestFailed(_NOT_FOUND, message)
+
+    def _list(self, connection: Connection, query: Query, accept: str) -> Sequence[Mapping[str, Json]]:
+        selector = query.field_selector
+        path = self._discovery.kinds[query.kind].path(query.namespace)
+        answer = connection.list(path, {"fieldSelector": selector} if selector else {}, accept, self._chunk_size)
+        self._versions[query] = answer.resource_version
+        return answer.items
+
+    def _resource(self, query: Query, served: Served, raw: Mapping[str, Json]) -> Resource | None:
+        """Return an object of an answer; None if it has no name, or is another one than was asked for."""
+        metadata = raw.get("metadata")
+        name, namespace = text_at(raw, "metadata.name"), text_at(raw, "metadata.namespace")
+        if not (name and isinstance(metadata, dict) and served.namespaced == bool(namespace)):
+            return None
+        if query.name not in {"", name} or (served.namespaced and query.namespace not in {"", namespace}):
+            return None
+        has_authors = self._kinds_with_authors is None or query.kind in self._kinds_with_authors
+        if not (query.name or has_authors):
+            metadata.pop("managedFields", None)
+        version = f"{served.group}/{served.version}" if served.group else served.version
+        ref = ObjectRef(served.group_kind, namespace, name)
+        # In lists, only custom kinds say what they are; metadata alone is of another kind.
+        whole = raw if raw.get("kind") == served.kind else {**raw, "apiVersion": version, "kind": served.kind}
+        return Resource(ref=ref, origin=self._origin, raw=whole, created=time_at(raw, "metadata.creationTimestamp"))
+
     def _is_short(self, query: Query) -> bool:
         """Whether the answer to a query is short: one object, or few of them."""
         return bool(query.name or query.namespace) or query.kind in self.world.small_kinds
 
     def _take(self, outcomes: Mapping[Query, RequestOutcome]) -> None:
-        refusals = {query: outcome.refusal for query, outcome in outcomes.items() if outcome.refusal}
+        refusals = {query: refusal for query, (_, refusal) in outcomes.items() if refusal}
         if self._discovery.is_remembered and any(refusal.status == _NOT_FOUND for refusal in refusals.values()):
             self.refresh()
             return
@@ -201,15 +263,15 @@ class Cluster:
             self._refuse(query, refusal)
             if refusal.status != _FORBIDDEN and not query.name:
                 self.world.stop_listing(query.kind)
-        for query, outcome in outcomes.items():
-            self.world.record(query, outcome.resources)
+        for query, (resources, _) in outcomes.items():
+            self.world.record(query, resources)
         self._first = [query for query in self._first if query not in outcomes]
         self._answered += len(outcomes)
         self.world.start_round((*self._pending, *self._first))
 
     def want_everything(self) -> None:
         """Want all that any question may ask for; to be called again until nothing is wanted."""
-        self._fetcher.kinds_with_authors = None
+        self._kinds_with_authors = None
         self.world.want_everything()
 
     def version(self) -> str:
@@ -226,7 +288,7 @@ class Cluster:
 
     def watch(self, watches: ClusterWatches) -> None:
         """Watch what was read, and nothing else."""
-        watches.follow(self._connection, watch_scopes(self._fetcher.versions, self._discovery.kinds))
+        watches.follow(self._connection, watch_scopes(self._versions, self._discovery.kinds))
 
     def snapshot(self, assumed: Sequence[AssumedObjects] = ()) -> Snapshot:
         """Return what was read so far, and what could not be read; everything else is known to be absent."""

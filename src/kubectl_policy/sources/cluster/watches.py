@@ -12,7 +12,6 @@ from msgspec import Struct
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.cluster.connection import METADATA
-from kubectl_policy.sources.cluster.fetching import field_selector
 from kubectl_policy.sources.cluster.refusals import RequestFailed
 from kubectl_policy.sources.cluster.world import Query
 
@@ -147,15 +146,15 @@ def _scopes_of_kind(
 ) -> Iterator[tuple[WatchScope, ReadVersions]]:
     whole = Query(served.group_kind)
     if whole in queries:
-        yield WatchScope(served.path(), field_selector(whole)), ReadVersions(versions[whole])
+        yield WatchScope(served.path(), whole.field_selector), ReadVersions(versions[whole])
         return
     lists = grouped((query.namespace, query) for query in queries if not query.name)
     for namespace, listed in lists.items():
         selecting = listed[0] if len(listed) == 1 else whole
-        yield WatchScope(served.path(namespace), field_selector(selecting)), ReadVersions(versions[listed[0]])
+        yield WatchScope(served.path(namespace), selecting.field_selector), ReadVersions(versions[listed[0]])
     single = [query for query in queries if query.name and query.namespace not in lists]
     if single:
         namespaces = {query.namespace for query in single}
         path = served.path(single[0].namespace if len(namespaces) == 1 else "")
         read = {(query.namespace, query.name): versions[query] for query in single}
-        yield WatchScope(path, field_selector(single[0]) if len(single) == 1 else ""), ReadVersions(objects=read)
+        yield WatchScope(path, single[0].field_selector if len(single) == 1 else ""), ReadVersions(objects=read)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 EVENT: Final = GroupKind("", "Event")
 # An Event is stored once, and served in both groups.
 EVENTS: Final = frozenset({EVENT, GroupKind("events.k8s.io", "Event")})
+# Workloads come and go all the time, and no policy is about one of them: their Events are not listed.
+_WITH_MANY_EVENTS: Final = ("Pod", "ReplicaSet", "Job", "CronJob", "Node", "HorizontalPodAutoscaler")
 WORKLOADS: Final = frozenset({GroupKind("", "Pod"), GroupKind("", "Node")})
 # These fields hold no references to objects that a question asks for: owners do not matter to any.
 _WITHOUT_REFERENCES: Final = frozenset({"metadata", "status"})
@@ -45,6 +47,15 @@ class Query(Struct, frozen=True):
     name: str = ""
     # Of a list of Events: the object that they are about.
     involved: ObjectRef | None = None
+
+    @property
+    def field_selector(self) -> str:
+        """The selector of an object by name, of the Events about one, or against many Events; "" without any."""
+        if self.name:
+            return f"metadata.name={self.name}"
+        if self.involved:
+            return f"involvedObject.kind={self.involved.kind},involvedObject.name={self.involved.name}"
+        return ",".join(f"involvedObject.kind!={kind}" for kind in _WITH_MANY_EVENTS) if self.kind == EVENT else ""
 
 
 class Interests(Struct, frozen=True, kw_only=True):
