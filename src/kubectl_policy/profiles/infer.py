@@ -28,9 +28,10 @@ _NO_POLICIES: Final = ("attachment", "binding", "export", "extension", "import",
 _STRATEGY_FIELD: Final = "spec.strategy"
 
 
-class _Signs(Struct, frozen=True, kw_only=True):
+class Signs(Struct, frozen=True, kw_only=True):
     """Evidence for whether a kind is a policy kind, and of which class."""
 
+    kind: str
     # The value of the policy label of its definition, in lower case, or "".
     label: str
     # The properties of `spec` in the definition's schema; empty without a schema.
@@ -38,8 +39,9 @@ class _Signs(Struct, frozen=True, kw_only=True):
     # Whether the schema or, without one, an object has a reference of the sort that policies have.
     refers: bool
 
-    def why_not_policy_kind(self, kind: str) -> str:
-        """Return why a kind is no policy kind, as a predicate for "it"; empty if it is one.
+    @property
+    def why_not_policy_kind(self) -> str:
+        """The reason for which the kind is no policy kind, as a predicate for "it"; empty if it is one.
 
         "Individual policy APIs … must include a common TargetRef struct" (GEP-713), so that a label alone does not do.
         Nor does a reference alone: registrations and extensions refer to Gateways and routes as well.
@@ -49,15 +51,13 @@ class _Signs(Struct, frozen=True, kw_only=True):
             return f"has the label {POLICY_LABEL}, but its spec has no target references" if without else ""
         if not self.refers:
             return "has no profile, no label of a policy and no target references"
-        return (
-            "has target references, but no label of a policy, and is called something else"
-            if self.looks_alike(kind)
-            else ""
-        )
+        reason = "has target references, but no label of a policy, and is called something else"
+        return reason if self.looks_alike else ""
 
-    def looks_alike(self, kind: str) -> bool:
-        """Whether a kind refers to targets as policies do, and says by its name that it is something else."""
-        return self.refers and not self.label and kind.lower().endswith(_NO_POLICIES)
+    @property
+    def looks_alike(self) -> bool:
+        """Whether the kind refers to targets as policies do, and says by its name that it is something else."""
+        return self.refers and not self.label and self.kind.lower().endswith(_NO_POLICIES)
 
 
 def infer_profile(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
@@ -67,8 +67,8 @@ def infer_profile(group_kind: GroupKind, index: Index) -> PolicyKindProfile | No
     objects, unless its name says that it is something else. A reference has a kind and a name or labels, and no
     apiVersion: `spec.targetRef` of a VerticalPodAutoscaler names a workload by apiVersion and is none.
     """
-    signs = _signs(group_kind, index)
-    if signs.why_not_policy_kind(group_kind.kind):
+    signs = signs_of(group_kind, index)
+    if signs.why_not_policy_kind:
         return None
     direct = signs.label == "direct"
     assumed = {
@@ -91,23 +91,15 @@ def infer_profile(group_kind: GroupKind, index: Index) -> PolicyKindProfile | No
     )
 
 
-def looks_alike(group_kind: GroupKind, index: Index) -> bool:
-    """Whether a kind without a profile refers to targets as policy kinds do, and is called something else."""
-    return _signs(group_kind, index).looks_alike(group_kind.kind)
-
-
-def why_not_policy_kind(group_kind: GroupKind, index: Index) -> str:
-    """Return why a kind without a profile is no policy kind, as a predicate for "it"; empty if it is one."""
-    return _signs(group_kind, index).why_not_policy_kind(group_kind.kind)
-
-
-def _signs(group_kind: GroupKind, index: Index) -> _Signs:
+def signs_of(group_kind: GroupKind, index: Index) -> Signs:
+    """Return the evidence for whether a kind without a profile is a policy kind."""
     definition, schema = index.definitions.get(group_kind), index.defaults.schema_of(group_kind)
     properties = mapping_at(schema, "properties.spec.properties")
     label = labels_of(definition.raw).get(POLICY_LABEL, "").lower() if definition else ""
     # All fields with references to targets begin alike.
     in_schema, objects = _refers(properties), _objects(group_kind, index, "target")
-    return _Signs(
+    return Signs(
+        kind=group_kind.kind,
         label=label if label in {"direct", "inherited", "true"} else "",
         properties=properties,
         refers=any(in_schema if properties else (_refer(resource.raw) for resource in objects)),

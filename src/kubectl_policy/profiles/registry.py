@@ -6,10 +6,11 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import TARGET_KINDS
 from kubectl_policy.model.kinds import KindNames, is_kubernetes_own, plural
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
-from kubectl_policy.profiles.infer import infer_profile, looks_alike, why_not_policy_kind
+from kubectl_policy.profiles.infer import infer_profile, signs_of
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.profile import PolicyKindProfile
@@ -42,10 +43,6 @@ class Registry:
             # A repeated kind moves to the end, so that the order is that of the files that count.
             self._user.pop(profile.group_kind, None)
             self._user[profile.group_kind] = profile
-        self._profiles: dict[GroupKind, PolicyKindProfile | None] = {}
-        self._gateways: dict[str, GatewayProfile] = {}
-        self._ports: dict[GroupKind, tuple[str, ...] | None] = {}
-        self._routes: dict[GroupKind, PolicyKindProfile | None] = {}
 
     @property
     def policy_kinds(self) -> tuple[PolicyKindProfile, ...]:
@@ -77,66 +74,78 @@ class Registry:
         built_in = (profile for profile in built_in_delegations(kinds) if profile.group not in user)
         return tuple(profile.under(self._settings) for profile in (*user.values(), *built_in))
 
+    @cached_method
     def gateway_profile(self, controller: str) -> GatewayProfile:
         """Return how a controller treats Gateways, by the user's last profile about it, else by a built-in one.
 
         A user's profile replaces the built-in one of its group. No profile is about a controller without a name.
         """
-        if controller not in self._gateways:
-            treatments = (profile.gateways for profile in self._about_gateways(controller) if profile.gateways)
-            self._gateways[controller] = next(treatments, STANDARD_GATEWAYS)
-        return self._gateways[controller]
-
-    def _about_gateways(self, controller: str) -> Iterator[PolicyKindProfile]:
-        """Yield the profiles for a controller, of files with `gateways`; the first one counts."""
         user = [profile for profile in reversed(self._user.values()) if profile.gateways]
         groups = {profile.group_kind.group for profile in user}
         built_in = built_in_profiles_of([controller, *self._settings]) if controller else ()
         for profile in chain(user, (profile for profile in built_in if profile.group_kind.group not in groups)):
-            if controller in profile.under(self._settings).controllers:
-                yield profile
+            if profile.gateways and controller in profile.under(self._settings).controllers:
+                return profile.gateways
+        return STANDARD_GATEWAYS
 
+    @cached_method
     def port_fields(self, group_kind: GroupKind) -> tuple[str, ...] | None:
         """Return the fields with port numbers of a kind's objects, for a kind that has no sections in Gateway API.
 
         The user's last file counts first; None if no file has any.
         """
-        if group_kind not in self._ports:
-            profiles = self._profiles_of_file(group_kind.group)
-            backend = next(
-                (profile.backends[group_kind] for profile in profiles if group_kind in profile.backends), None
-            )
-            self._ports[group_kind] = backend.ports if backend else None
-        return self._ports[group_kind]
+        profiles = self._profiles_of_file(group_kind.group)
+        backend = next((profile.backends[group_kind] for profile in profiles if group_kind in profile.backends), None)
+        return backend.ports if backend else None
 
     def _profiles_of_file(self, group: str) -> Iterator[PolicyKindProfile]:
         """Yield the user's profiles, the last one first, and then the built-in ones of a group."""
         return chain(reversed(self._user.values()), built_in_profiles(group).values())
 
+    @cached_method
     def route_settings_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         """Return the settings that rules of a kind of routes make themselves, as a profile; None if no file has any.
 
         They have the form of a profile because they are shown and compared like settings of policies; the kind is no
         policy kind for that.
         """
-        if group_kind not in self._routes:
-            profiles = self._profiles_of_file(group_kind.group)
-            profile = next((profile for profile in profiles if group_kind in profile.routes), None)
-            self._routes[group_kind] = _of_rules(group_kind, profile) if profile else None
-        return self._routes[group_kind]
+        profiles = self._profiles_of_file(group_kind.group)
+        profile = next((profile for profile in profiles if group_kind in profile.routes), None)
+        if profile is None:
+            return None
+        settings = profile.routes[group_kind]
+        return PolicyKindProfile(
+            group_kind=group_kind,
+            policy_class="direct",
+            known_by="profile",
+            effective_targets=(TargetLevel(group_kind, section=True),),
+            security_fields=settings.security_fields,
+            summary=settings.summary,
+            route_settings=settings,
+            evidence=settings.evidence,
+            origin=profile.origin,
+        )
 
+    @cached_method
     def profile_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         """Return the profile of a kind; None if it is not a policy kind."""
-        if group_kind not in self._profiles:
-            profile = self._look_up(group_kind)
-            self._profiles[group_kind] = profile.under(self._settings) if profile else None
-        return self._profiles[group_kind]
+        if group_kind in self._user:
+            profile: PolicyKindProfile | None = self._user[group_kind]
+        elif group_kind in TARGET_KINDS:
+            profile = None
+        else:
+            profile = built_in_profiles(group_kind.group).get(group_kind)
+            if not profile and not is_kubernetes_own(group_kind):
+                profile = infer_profile(group_kind, self._index)
+        return profile.under(self._settings) if profile else None
 
     @property
     def look_alikes(self) -> tuple[GroupKind, ...]:
         """The kinds with objects that refer to targets as policies do, and are no policy kinds; sorted."""
         candidates = (kind for kind in self._index.group_kinds if not (kind in TARGET_KINDS or is_kubernetes_own(kind)))
-        return tuple(kind for kind in candidates if self.profile_of(kind) is None and looks_alike(kind, self._index))
+        return tuple(
+            kind for kind in candidates if self.profile_of(kind) is None and signs_of(kind, self._index).looks_alike
+        )
 
     def why_not_policy_kind(self, group_kind: GroupKind) -> str:
         """Return why a kind is no policy kind, as a predicate for "it"; empty if it is one."""
@@ -144,7 +153,7 @@ class Registry:
             return ""
         if group_kind in TARGET_KINDS:
             return "is a kind that policies target"
-        return why_not_policy_kind(group_kind, self._index) or "is a kind of Kubernetes itself"
+        return signs_of(group_kind, self._index).why_not_policy_kind or "is a kind of Kubernetes itself"
 
     def profile(self, group_kind: GroupKind) -> PolicyKindProfile:
         """Return the profile of a policy kind, or the settings of a kind of routes in the form of a profile.
@@ -155,26 +164,3 @@ class Registry:
         if profile is None:
             raise KeyError(group_kind)
         return profile
-
-    def _look_up(self, group_kind: GroupKind) -> PolicyKindProfile | None:
-        if group_kind in self._user:
-            return self._user[group_kind]
-        if group_kind in TARGET_KINDS:
-            return None
-        built_in = built_in_profiles(group_kind.group).get(group_kind)
-        return built_in if built_in or is_kubernetes_own(group_kind) else infer_profile(group_kind, self._index)
-
-
-def _of_rules(kind: GroupKind, profile: PolicyKindProfile) -> PolicyKindProfile:
-    settings = profile.routes[kind]
-    return PolicyKindProfile(
-        group_kind=kind,
-        policy_class="direct",
-        known_by="profile",
-        effective_targets=(TargetLevel(kind, section=True),),
-        security_fields=settings.security_fields,
-        summary=settings.summary,
-        route_settings=settings,
-        evidence=settings.evidence,
-        origin=profile.origin,
-    )

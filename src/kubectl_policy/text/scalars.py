@@ -49,7 +49,9 @@ def plain_scalar(text: str) -> Scalar:
 
     There are no dates and no numbers to base 60. A number means what it means after a trip through JSON (`1.0` is 1).
     """
-    value = _resolve(text)
+    if text in _NAMED_SCALARS:
+        return _NAMED_SCALARS[text]
+    value = _parse_number(text) if text[0] in _NUMBER_STARTS else text
     return json_number(value) if isinstance(value, float) else value
 
 
@@ -66,12 +68,6 @@ def key_of(value: Scalar) -> str | None:
         # As `strconv.FormatFloat(value, 'g', -1, 32)`, up to six digits.
         return f"{value:g}"
     return None if value is None else str(value)
-
-
-def _resolve(text: str) -> Scalar:
-    if text in _NAMED_SCALARS:
-        return _NAMED_SCALARS[text]
-    return _parse_number(text) if text[0] in _NUMBER_STARTS else text
 
 
 def _parse_number(text: str) -> int | float | str:
