@@ -12,6 +12,7 @@ from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model.snapshot import LeftOut, Origin
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
 from kubectl_policy.sources.files import exclusion
+from kubectl_policy.sources.files.disk import Disk
 from kubectl_policy.sources.files.exclusion import Exclusions
 from kubectl_policy.sources.files.input_files import find_files
 from tests.repository import CM, Repository
@@ -38,12 +39,12 @@ def repository(empty_repository: Repository) -> Repository:
 
 
 def _found(*paths: str, exclude: tuple[str, ...] = ()) -> list[str]:
-    return [file.path for file in find_files(paths or ["."], Exclusions(exclude))]
+    return [file.path for file in find_files(paths or ["."], Exclusions(exclude), Disk())]
 
 
 def _left_out(path: str = ".", *exclude: str) -> dict[str, str]:
     exclusions = Exclusions(exclude)
-    find_files([path], exclusions)
+    find_files([path], exclusions, Disk())
     return {left_out.origin.source: left_out.subject for left_out in exclusions.left_out}
 
 

@@ -14,6 +14,7 @@ import pytest
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources.files import decoding, tree
 from kubectl_policy.sources.files.disk import Disk, read_stdin
+from kubectl_policy.sources.files.exclusion import Exclusions
 from kubectl_policy.sources.files.input_files import InputFile, find_files
 from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.text import DocumentError
@@ -21,24 +22,20 @@ from kubectl_policy.text import DocumentError
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in (
-        "b.yaml",
-        "a.yml",
-        "c.json",
-        "notes.md",
-        ".hidden.yaml",
-        "sub/d.yaml",
-        ".git/e.yaml",
-        "sub/deep/f.yaml",
-    ):
+    names = "b.yaml a.yml c.json notes.md .hidden.yaml .git/e.yaml sub/d.yaml sub/deep/f.yaml sub/Kustomization"
+    for name in (*names.split(), "sub/kustomization"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     return tmp_path
 
 
+def _find(*paths: str | Path) -> list[InputFile]:
+    return find_files(paths, Exclusions(), Disk())
+
+
 def _names(folder: Path, *paths: str) -> list[str]:
-    files = find_files([str(folder / path) for path in paths])
+    files = _find(*(folder / path for path in paths))
     assert not any(file.problem for file in files)
     return [Path(file.path).relative_to(folder).as_posix() for file in files]
 
@@ -66,7 +63,7 @@ def _deny(monkeypatch: pytest.MonkeyPatch, denied: Path) -> None:
 )
 def test_a_path_that_names_nothing(folder: Path, path: str) -> None:
     with pytest.raises(SourceError) as caught:
-        find_files([str(folder / path)])
+        _find(str(folder / path))
     assert caught.value.hint
 
 
@@ -74,15 +71,15 @@ def test_a_folder_without_manifests(folder: Path) -> None:
     """Probably the wrong one, even if another one has some."""
     (folder / "empty").mkdir()
     with pytest.raises(SourceError, match="there is no manifest in it"):
-        find_files([folder, folder / "empty"])
+        _find(folder, folder / "empty")
 
 
 def test_a_folder_that_may_not_be_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Named, it is an error; inside of another one, a problem of its own."""
     _deny(monkeypatch, folder / "sub")
     with pytest.raises(SourceError, match="Permission denied"):
-        find_files([folder / "sub"])
-    assert [file for file in find_files([folder]) if file.problem] == [
+        _find(folder / "sub")
+    assert [file for file in _find(folder) if file.problem] == [
         InputFile(str(folder / "sub"), "cannot be read: Permission denied", str(folder))
     ]
 
@@ -93,7 +90,7 @@ def test_a_named_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(os, "access", access)
     with pytest.raises(SourceError, match=r"b\.yaml: cannot be read: Permission denied"):
-        find_files([folder / "a.yml", folder / "b.yaml"])
+        _find(folder / "a.yml", folder / "b.yaml")
 
 
 def test_links_to_nothing(folder: Path) -> None:
@@ -101,60 +98,28 @@ def test_links_to_nothing(folder: Path) -> None:
     (folder / "gone.yaml").symlink_to("nowhere")
     (folder / "gone").symlink_to("nowhere")
     (folder / "itself").symlink_to("itself")
-    found = {Path(file.path).name: file.problem for file in find_files([folder]) if file.problem}
+    found = {Path(file.path).name: file.problem for file in _find(folder) if file.problem}
     assert found.keys() == {"gone.yaml", "itself"}
     assert "No such file" in found["gone.yaml"]
 
 
-def test_what_is_in_a_folder(folder: Path) -> None:
-    """Manifests in alphabetical order, nothing hidden."""
-    assert _names(folder, "") == ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]
-    assert _names(folder, ".git") == [".git/e.yaml"]
-
-
 @pytest.mark.parametrize(
-    ("path", "root", "places"),
+    ("path", "root"),
     [
-        ("sub", "sub", ["d.yaml", "deep/f.yaml"]),
-        ("./sub/", "sub", ["d.yaml", "deep/f.yaml"]),
-        (".", ".", ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]),
-        ("sub/deep/..", "sub/deep/..", ["d.yaml", "deep/f.yaml"]),
-        ("sub/**/f.*", "sub", ["deep/f.yaml"]),
-        ("s*", ".", ["sub/d.yaml", "sub/deep/f.yaml"]),
-        ("sub/d.yaml", "", ["sub/d.yaml"]),
+        ("sub", "sub"),
+        ("./sub/", "sub"),
+        (".", "."),
+        ("sub/deep/..", "sub/deep/.."),
+        ("sub/**/f.*", "sub"),
+        ("s*", "."),
+        ("sub/d.yaml", ""),
     ],
 )
-def test_the_place_of_a_file_below_what_was_searched(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, path: str, root: str, places: list[str]
-) -> None:
+def test_the_folder_that_was_searched(folder: Path, monkeypatch: pytest.MonkeyPatch, path: str, root: str) -> None:
     """Of a pattern, it is the folder above the first part that is one; a file that is named itself has none."""
     monkeypatch.chdir(folder)
-    files = find_files([path])
-    assert {file.root for file in files} == {root}
-    assert [file.path_in_root for file in files] == places
-
-
-def test_the_place_of_a_file_below_an_absolute_path(folder: Path) -> None:
-    assert [file.path_in_root for file in find_files([folder / "sub"])] == ["d.yaml", "deep/f.yaml"]
-
-
-def test_the_name_that_kustomize_takes_without_a_suffix(folder: Path) -> None:
-    """It is read like every other kustomization.yaml."""
-    (folder / "sub" / "Kustomization").touch()
-    (folder / "sub" / "kustomization").touch()
-    assert _names(folder, "sub") == ["sub/Kustomization", "sub/d.yaml", "sub/deep/f.yaml"]
-
-
-def test_each_file_counts_once(folder: Path) -> None:
-    assert _names(folder, "sub", "sub/d.yaml", "sub/../b.yaml", "b.yaml") == [
-        "sub/d.yaml",
-        "sub/deep/f.yaml",
-        "sub/../b.yaml",
-    ]
-
-
-def test_a_named_file_may_have_any_name(folder: Path) -> None:
-    assert _names(folder, "notes.md", ".hidden.yaml") == ["notes.md", ".hidden.yaml"]
+    assert {file.root for file in _find(path)} == {root}
+    assert {file.root for file in _find(f"{folder}/*/d.yaml")} == {str(folder)}
 
 
 @pytest.mark.parametrize(
@@ -186,40 +151,41 @@ def test_a_pattern_says_which_folders_may_not_be_listed(
     """There may be manifests in them."""
     closed = folder / "sub" / "deep" if "deep" in pattern else folder / "sub"
     _deny(monkeypatch, closed)
-    files = find_files([folder / pattern])
+    files = _find(folder / pattern)
     assert [(file.path, file.problem) for file in files if file.problem] == [
         (str(closed), "cannot be read: Permission denied")
     ]
 
 
 @pytest.mark.parametrize(
-    ("pattern", "found"),
+    ("paths", "found"),
     [
-        ("*.yaml", ["b.yaml"]),
-        ("**/*.yaml", ["b.yaml", "sub/d.yaml", "sub/deep/f.yaml"]),
-        ("s*", ["sub/d.yaml", "sub/deep/f.yaml"]),
-        ("**", ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]),
-        ("[ab].y*ml", ["a.yml", "b.yaml"]),
-        (".*.yaml", [".hidden.yaml"]),
-        ("?.yaml", ["b.yaml"]),
-        ("**/deep/**", ["sub/deep/f.yaml"]),
-        ("sub//d*", ["sub/d.yaml", "sub/deep/f.yaml"]),
-        (".g*/*", [".git/e.yaml"]),
+        ([""], ["a.yml", "b.yaml", "c.json", "sub/Kustomization", "sub/d.yaml", "sub/deep/f.yaml"]),
+        ([".git"], [".git/e.yaml"]),
+        # Named files may have any name, and count once.
+        (["notes.md", ".hidden.yaml"], ["notes.md", ".hidden.yaml"]),
+        (
+            ["sub/deep", "sub/deep/f.yaml", "sub/../b.yaml", "b.yaml", "./sub/deep"],
+            ["sub/deep/f.yaml", "sub/../b.yaml"],
+        ),
+        (["**/d.yaml", "*.yml", "sub/../b*"], ["sub/d.yaml", "a.yml", "sub/../b.yaml"]),
+        (["*.yaml"], ["b.yaml"]),
+        (["**/*.yaml"], ["b.yaml", "sub/d.yaml", "sub/deep/f.yaml"]),
+        (["s*"], ["sub/Kustomization", "sub/d.yaml", "sub/deep/f.yaml"]),
+        (["**"], ["a.yml", "b.yaml", "c.json", "sub/Kustomization", "sub/d.yaml", "sub/deep/f.yaml"]),
+        (["[ab].y*ml"], ["a.yml", "b.yaml"]),
+        ([".*.yaml"], [".hidden.yaml"]),
+        (["?.yaml"], ["b.yaml"]),
+        (["**/deep/**"], ["sub/deep/f.yaml"]),
+        (["sub//d*"], ["sub/d.yaml", "sub/deep/f.yaml"]),
+        ([".g*/*"], [".git/e.yaml"]),
     ],
 )
-def test_what_patterns_match(folder: Path, pattern: str, found: list[str]) -> None:
-    """As a shell does, with folders of any depth; what is hidden only if the pattern shows it."""
-    assert _names(folder, pattern) == found
-
-
-def test_patterns_in_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are called as a shell would call them."""
+def test_what_is_meant(folder: Path, monkeypatch: pytest.MonkeyPatch, paths: list[str], found: list[str]) -> None:
+    """Folders in alphabetical order; patterns as a shell takes them; what is hidden only if it is named or shown."""
+    assert _names(folder, *paths) == found
     monkeypatch.chdir(folder)
-    assert [file.path for file in find_files(["**/d.yaml", "*.yml", "sub/../b*"])] == [
-        "sub/d.yaml",
-        "a.yml",
-        "sub/../b.yaml",
-    ]
+    assert [file.path for file in _find(*(path or "." for path in paths))] == found
 
 
 def test_a_file_may_be_called_like_a_pattern(folder: Path) -> None:
@@ -230,7 +196,7 @@ def test_a_file_may_be_called_like_a_pattern(folder: Path) -> None:
 def test_links_in_circles(folder: Path) -> None:
     (folder / "sub" / "up").symlink_to(folder)
     (folder / "z").symlink_to(folder / "sub")
-    assert _names(folder, "") == ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]
+    assert _names(folder, "") == ["a.yml", "b.yaml", "c.json", "sub/Kustomization", "sub/d.yaml", "sub/deep/f.yaml"]
 
 
 def test_pipes_are_not_waited_for(folder: Path) -> None:
@@ -265,11 +231,6 @@ def test_texts_of_any_size(tmp_path: Path, size: int) -> None:
     assert Disk().text(str(tmp_path / "a.yaml")) == "x" * size
 
 
-def test_files_below_the_top_of_the_disk(folder: Path) -> None:
-    files = find_files([f"{folder}/*/d.yaml"])
-    assert [(file.path, file.root) for file in files] == [(str(folder / "sub" / "d.yaml"), str(folder))]
-
-
 @pytest.mark.parametrize(
     ("mark", "encoding"), [(b"", "utf-8"), (b"", "utf-8-sig"), (b"", "utf-16"), (b"\xfe\xff", "utf-16-be")]
 )
@@ -280,7 +241,7 @@ def test_text(tmp_path: Path, mark: bytes, encoding: str) -> None:
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes or text; the process's own unless another one is given."""
-    assert find_files(["-", "-"]) == [InputFile(STDIN)]
+    assert _find("-", "-") == [InputFile(STDIN)]
     assert read_stdin(io.BytesIO(b"a: 1")) == "a: 1"
     assert read_stdin(io.StringIO("a: é")) == "a: é"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"b: 2")))

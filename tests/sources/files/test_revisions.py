@@ -15,23 +15,14 @@ from kubectl_policy.sources import load_manifests, load_state, locate
 from kubectl_policy.sources.files import decoding
 from kubectl_policy.sources.files import tree as trees
 from kubectl_policy.sources.files.git import open_revision, revision_and_path
-from kubectl_policy.sources.files.input_files import find_files, read_stored
+from kubectl_policy.sources.files.input_files import read_stored
 from tests.repository import CM, Repository
 
 
 @pytest.fixture
 def repository(empty_repository: Repository) -> Repository:
     """A repository with manifests and other files on branch `main`."""
-    for name in (
-        "b.yaml",
-        "a.yml",
-        "c.json",
-        ".hidden.yaml",
-        "sub/d.yaml",
-        ".ci/e.yaml",
-        "sub/deep/f.yaml",
-        "sub.yaml",
-    ):
+    for name in "b.yaml a.yml c.json .hidden.yaml sub/d.yaml .ci/e.yaml sub/deep/f.yaml sub.yaml".split():
         empty_repository.write(name, CM % name.replace("/", "-"))
     empty_repository.write("notes.md", CM % "notes")
     empty_repository.write("docs/readme.md", "# nothing\n")
@@ -75,30 +66,23 @@ def test_where_a_revision_ends(operand: str, parts: tuple[str, str] | None) -> N
 
 
 class TestWhatIsMeant:
-    @pytest.mark.parametrize("path", ["gone", "gone.yaml", "a.yml/x", "sub/gone", "nul\0", "*.yaml", "x" * 5000])
+    @pytest.mark.parametrize(
+        ("path", "message"),
+        [
+            *((path, "^main:") for path in ("gone", "gone.yaml", "a.yml/x", "sub/gone", "nul\0", "*.yaml", "x" * 5000)),
+            ("docs", "main:docs: there is no manifest in it"),
+            *(
+                (path, "there is nothing above the root of the repository")
+                for path in ("..", "../x", "./../x", "a/../../x")
+            ),
+        ],
+    )
     @pytest.mark.usefixtures("repository")
-    def test_nothing(self, path: str) -> None:
-        with pytest.raises(SourceError, match=r"^main:") as caught:
+    def test_nothing(self, path: str, message: str) -> None:
+        """There is no answer to that, and there is a hint."""
+        with pytest.raises(SourceError, match=message) as caught:
             load_state(f"main:{path}")
         assert caught.value.hint
-
-    @pytest.mark.usefixtures("repository")
-    def test_a_folder_without_manifests(self) -> None:
-        with pytest.raises(SourceError, match="main:docs: there is no manifest in it"):
-            load_state("main:docs")
-
-    @pytest.mark.parametrize(("path", "place"), [("sub", "d.yaml"), ("./sub/", "d.yaml"), ("", "sub/d.yaml")])
-    @pytest.mark.usefixtures("repository")
-    def test_the_place_of_a_file_below_what_was_searched(self, path: str, place: str) -> None:
-        with open_revision("main") as revision:
-            assert place in [file.path_in_root for file in find_files([path], tree=revision)]
-            assert [file.root for file in find_files(["sub/d.yaml"], tree=revision)] == [""]
-
-    @pytest.mark.parametrize("path", ["..", "../x", "./../x", "a/../../x"])
-    @pytest.mark.usefixtures("repository")
-    def test_what_is_above_the_root(self, path: str) -> None:
-        with pytest.raises(SourceError, match="there is nothing above the root of the repository"):
-            load_state(f"main:{path}")
 
     @pytest.mark.parametrize("revision", ["main", "HEAD", "@", "main^{tree}", "main^0", ""])
     def test_the_same_as_on_disk(self, repository: Repository, revision: str) -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.sources.files.disk import Disk, archive_and_path, open_archive
-from kubectl_policy.sources.files.exclusion import Exclusions, Search, relative_path
+from kubectl_policy.sources.files.exclusion import Exclusions, Search
 from kubectl_policy.sources.files.tree import OWN_IGNORE_FILE, STDIN, reason_of
 
 if TYPE_CHECKING:
@@ -46,11 +46,6 @@ class InputFile(Struct, frozen=True):
     argument: int = 0
     """The position, among those of the call, of the path by which it is meant."""
 
-    @property
-    def path_in_root(self) -> str:
-        """The path of the file from its root (`apps/echo/route.yaml`), or its whole path if it was named itself."""
-        return relative_path(self.path, self.root)
-
 
 class InputFiles(Struct, frozen=True, kw_only=True):
     """Files that were found in a tree, with what was left out of it."""
@@ -78,16 +73,12 @@ def has_wildcards(path: str) -> bool:
     return not _WILDCARDS.isdisjoint(path)
 
 
-def find_files(
-    paths: Iterable[str | Path], exclusions: Exclusions | None = None, tree: FileTree | None = None
-) -> list[InputFile]:
+def find_files(paths: Iterable[str | Path], exclusions: Exclusions, tree: FileTree) -> list[InputFile]:
     """Find manifests, each once: named files, all .yaml, .yml and .json files in folders and, on disk, globs and `-`.
 
     Folders are searched in alphabetical order, each once, without hidden files and what is excluded; links are
     followed. Raises SourceError for a path that names nothing or cannot be read.
     """
-    exclusions = exclusions or Exclusions()
-    tree = tree or Disk()
     files: dict[str, InputFile] = {}
     for argument, path in enumerate(map(str, paths)):
         before = len(exclusions.left_out)
