@@ -22,7 +22,8 @@ from tests.repository import CM, Repository
 @pytest.fixture
 def repository(empty_repository: Repository) -> Repository:
     """A repository with manifests and other files on branch `main`."""
-    for name in "b.yaml a.yml c.json .hidden.yaml sub/d.yaml .ci/e.yaml sub/deep/f.yaml sub.yaml".split():
+    names = "b.yaml a.yml c.json .hidden.yaml sub/d.yaml .ci/e.yaml sub/deep/f.yaml sub.yaml"
+    for name in names.split():
         empty_repository.write(name, CM % name.replace("/", "-"))
     empty_repository.write("notes.md", CM % "notes")
     empty_repository.write("docs/readme.md", "# nothing\n")
