@@ -140,9 +140,7 @@ def access_to(options: ClusterOptions) -> Access:
         dropped = "token" if "tokenFile" in user else ""
         is_safe = cluster["server"].startswith("https:")
         user = {key: setting for key, setting in user.items() if is_safe and key != dropped}
-        new_loader = partial(
-            kubeconfig.Loader, (cluster, path), (user, user_path), options.request_timeout or None
-        )
+        new_loader = partial(kubeconfig.Loader, (cluster, path), (user, user_path), options.request_timeout or None)
         presented = credentials.Credentials(new_loader, headers, subject, is_proxy_set="proxy-url" in cluster)
         return Access(
             context=context_name,
