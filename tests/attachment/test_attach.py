@@ -68,7 +68,7 @@ class TestUnusable:
         """A common mistake: `apiVersion` where a group belongs."""
         assert outcome(to=target("d", "Deployment", group="apps/v1")) == (
             "kind unsupported",
-            "spec.targetRefs[0].group apps/v1 holds a version; a target reference names a group alone",
+            "spec.targetRefs[0].group apps/v1 has a version; a target reference names only a group",
         )
 
     def test_a_kind_that_the_policy_kind_does_not_take(self) -> None:

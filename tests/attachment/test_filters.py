@@ -187,7 +187,7 @@ class TestFailing:
         )
         assert (found.state, found.message) == (
             "not managed",
-            "ColorPolicy counts only for what example.com/ours manages, and no parent of HTTPRoute default/r is",
+            "ColorPolicy applies only to what example.com/ours manages, and no parent of HTTPRoute default/r is",
         )
 
     def test_a_policy_without_what_it_needs(self) -> None:

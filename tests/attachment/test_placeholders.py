@@ -37,7 +37,7 @@ def attached(reference: dict[str, Json], *others: Resource) -> list[tuple[str, s
     ],
 )
 def test_kinds(reference: dict[str, Json], kind: str) -> None:
-    message = f"which kind spec.targetRefs[0] names cannot be known yet: {kind} is to be filled in"
+    message = f"which kind spec.targetRefs[0] names cannot be known yet: {kind} is a placeholder"
     assert attached(reference, gateway()) == [("target unknown", "", message)]
 
 
@@ -66,7 +66,7 @@ def test_labels(selector: dict[str, Json], labels: dict[str, str]) -> None:
         "selector": {"matchLabels": selector},
     }
     other = resource("HTTPRoute", "other", {}, labels={"tier": "web"})
-    message = "whether spec.targetRefs[0] selects it cannot be known yet: a label is to be filled in"
+    message = "whether spec.targetRefs[0] selects it cannot be known yet: a label contains a placeholder"
     assert attached(reference, route(labels=labels), other) == [("target unknown", "HTTPRoute default/r", message)]
     both = attached(reference, route(labels=labels), resource("HTTPRoute", "same", {}, labels=dict(selector)))  # type: ignore[arg-type]  # they are text
     assert ("attached", "HTTPRoute default/same", "") in both

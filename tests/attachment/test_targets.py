@@ -138,12 +138,12 @@ def managed_outcome(*objects: Resource, to: Mapping[str, Json], complete: bool =
     ids=str,
 )
 def test_not_managed(to: Mapping[str, Json], what: str) -> None:
-    message = f"ColorPolicy counts only for what a.com/c or b.com/c manages, and {what}"
+    message = f"ColorPolicy applies only to what a.com/c or b.com/c manages, and {what}"
     assert managed_outcome(FOREIGN, gateway("g"), route("r"), to=to) == ("not managed", message)
 
 
 def test_managed_by_nobody() -> None:
-    message = "ColorPolicy counts only for what a.com/c or b.com/c manages, and Gateway default/g is not"
+    message = "ColorPolicy applies only to what a.com/c or b.com/c manages, and Gateway default/g is not"
     assert managed_outcome(gateway("g"), to=target("g")) == ("not managed", message)
 
 
@@ -186,7 +186,7 @@ class TestIgnored:
         """Of each Gateway of theirs once, and of no other one."""
         parents = [parent("broken"), parent("theirs"), parent("broken", port=80)]
         message = (
-            "ColorPolicy counts only for what a.com/c or b.com/c manages, and no parent of HTTPRoute default/r counts: "
+            "ColorPolicy applies only to what a.com/c or b.com/c manages, and no parent of HTTPRoute default/r counts: "
             "Gateway default/broken is not valid: spec.infrastructure.parametersRef: Settings default/s does not exist"
         )
         assert self.outcome(route("r", parents=parents)) == ("not managed", message)

@@ -129,7 +129,7 @@ def test_what_could_not_be_read_is_said(command: Command, world: Path) -> None:
     """In the picture; the exit code is 0, as nobody acts on a picture alone."""
     result = command("graph", "--offline", world)
     assert result.code == 0
-    assert "1 object that something names: 1 not read" in result.out
+    assert "1 object that references name: 1 not read" in result.out
 
 
 _IN_ANOTHER_PROCESS = """

@@ -28,7 +28,7 @@ def _refused(result: Result, message: str) -> None:
 
 
 def test_an_empty_folder(command: Command, tmp_path: Path) -> None:
-    _refused(command(*ASK, tmp_path), "there is no manifest in it")
+    _refused(command(*ASK, tmp_path), "it contains no manifests")
 
 
 def test_a_missing_path(command: Command, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_format_is_a_file_here(command: Command, manifests: Path, monkeypatch:
 def test_what_cannot_be_written_is_an_error(command: Command, manifests: Path) -> None:
     code, out, err = command("snapshot", "-o", manifests, "--offline", manifests)
     assert (code, out) == (3, "")
-    assert err.startswith(f"error: {manifests}: there is something else than a file\n")
+    assert err.startswith(f"error: {manifests}: it is not a regular file\n")
 
 
 def test_nothing_is_written_where_nothing_can_be_read(command: Command, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_it_is_not_written_to_a_terminal(command: Command, manifests: Path, monk
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     code, out, err = command("snapshot", "-o", "-", "--offline", manifests)
     assert (code, out) == (2, "")
-    assert err.startswith("error: a snapshot is compressed, and nothing for a terminal\n")
+    assert err.startswith("error: a snapshot cannot be shown in a terminal\n")
 
 
 def test_without_values_names_and_references_stay(command: Command, tmp_path: Path) -> None:

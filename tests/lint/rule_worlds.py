@@ -84,7 +84,7 @@ NOTED: Final[Mapping[str, Gap | Diagnostic]] = {
         "shop",
         "forbidden (HTTP 403)",
         _ORIGIN,
-        remedy="have somebody grant this permission",
+        remedy="ask for this permission",
         group="gateway.envoyproxy.io",
         needs=Permission("list", "securitypolicies.gateway.envoyproxy.io", "shop"),
     ),

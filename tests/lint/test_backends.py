@@ -319,7 +319,7 @@ class TestWeights:
     def test_none(self) -> None:
         """It is told of the rule as a whole."""
         route = to(build.backend(weight=0), build.backend("t", weight=0))
-        message = "none of its backends has a weight above 0, so that requests to this rule fail"
+        message = "none of its backends has a weight above 0, so requests to this rule fail"
         assert said(checked(all_weights_zero, route, S, build.service("t"))) == [("spec.rules[0].backendRefs", message)]
 
     @pytest.mark.parametrize("weight", [0, 1])
@@ -331,7 +331,7 @@ class TestWeights:
         assert checked(weight_single_backend, route, S, build.service("t")) == []
 
     def test_the_only_one(self) -> None:
-        message = "weight 90 means nothing: Service default/s is the only backend here"
+        message = "weight 90 has no effect: Service default/s is the only backend here"
         assert said(checked(weight_single_backend, to(build.backend(weight=90)), S)) == [(f"{FIRST}.weight", message)]
 
     @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ class TestWeights:
 
     def test_the_same_twice(self) -> None:
         route = to(build.backend(weight=3), build.backend("t"), build.backend())
-        message = f"it names Service default/s as {FIRST} does, so that their weights add up"
+        message = f"it names Service default/s as {FIRST} does, so their weights add up"
         assert said(checked(duplicate_backendref, route, S)) == [("spec.rules[0].backendRefs[2]", message)]
 
 

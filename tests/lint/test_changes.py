@@ -51,7 +51,7 @@ def test_a_nearer_policy_that_takes_a_token_away() -> None:
     ]
     assert (second.rule, str(second.subject)) == ("GWP9103", "SecurityPolicy shop/gateway-public")
     assert second.message == (
-        "had an effect before (Enforced) and has none any more (Overridden): "
+        "had an effect before (Enforced) and no longer has one (Overridden): "
         "SecurityPolicy shop/httproute-cart now overrides it"
     )
 
@@ -70,11 +70,11 @@ def test_a_policy_that_is_deleted() -> None:
 def test_a_route_that_gets_no_requests_any_more() -> None:
     elsewhere = HEAD.replace("port: 80}", "port: 80, hostname: '*.example.org'}")
     assert check(HEAD, elsewhere) == [
-        ("GWP9102", "HTTPRoute shop/cart", "takes fewer requests than before (hostnames shop.example.com)", True)
+        ("GWP9102", "HTTPRoute shop/cart", "gets fewer requests than before (hostnames shop.example.com)", True)
     ]
     nowhere = elsewhere.replace("port: 81}", "port: 81, hostname: '*.example.org'}")
     assert check(HEAD, nowhere) == [
-        ("GWP9102", "HTTPRoute shop/cart", "takes no requests any more (hostnames shop.example.com)", True)
+        ("GWP9102", "HTTPRoute shop/cart", "no longer gets requests (hostnames shop.example.com)", True)
     ]
 
 

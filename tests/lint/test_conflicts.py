@@ -354,7 +354,9 @@ def test_how_an_unknown_kind_combines_is_not_known() -> None:
     assert by_rule(*manifests) == {}
     (finding,) = check(fully_overridden, *manifests)
     assert (str(finding.subject), finding.certain) == ("QuotaPolicy infra/public", False)
-    assert finding.message == "QuotaPolicy shop/cart may beat it: how QuotaPolicies combine is not known"
+    assert (
+        finding.message == "QuotaPolicy shop/cart may take precedence over it: how QuotaPolicies combine is not known"
+    )
 
 
 def test_a_default_is_told_for_whom_it_is_not_in_force() -> None:

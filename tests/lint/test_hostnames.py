@@ -113,7 +113,7 @@ class TestSome:
     def test_one_that_no_listener_has(self) -> None:
         hostnames: list[Json] = ["a.example", 7, "b.test"]
         route = build.resource("HTTPRoute", "r", {"parentRefs": [build.parent()], "hostnames": hostnames})
-        message = "hostname b.test matches none of its listeners, so that it is ignored"
+        message = "hostname b.test matches none of its listeners, so it is ignored"
         assert said(checked(hostname_partially_ignored, at("*.example"), route)) == [("spec.hostnames[2]", message)]
 
     def test_beside_a_listener_that_does_not_take_such_routes(self) -> None:

@@ -222,7 +222,7 @@ spec: {gatewayClassName: inner}
         findings = check(replace(build.snapshot(service), gaps=tuple(gaps)))
         needed = "list services in namespace shop, list services in namespace infra"
         assert [(finding.rule, finding.message) for finding in findings] == [
-            ("GWP0002", f"Services in namespaces shop and infra may not be read: forbidden; needed is: {needed}"),
+            ("GWP0002", f"Services in namespaces shop and infra may not be read: forbidden; required: {needed}"),
             ("GWP0017", "objects of API group example.com could not be read: it did not answer"),
         ]
         assert [finding.fix.words for finding in findings if finding.fix] == ["ask", "again"]
@@ -248,7 +248,7 @@ spec: {gatewayClassName: inner}
         [finding] = check(build.snapshot(*policies), "GWP0003")
         assert str(finding.subject) == "ColorPolicy default/a"
         assert finding.message == (
-            "a ColorPolicy is taken for a policy (there are 2 of the kind) as it has target references; "
+            "a ColorPolicy is treated as a policy (there are 2 of the kind), because it has target references; "
             "no definition was read that says so"
         )
         assert lint(analyze(build.snapshot(*policies)), LintSettings(selected=("GWP0003",)), lambda _: False) == ()

@@ -136,7 +136,7 @@ class TestSuppressed:
         (finding,) = check(fine).findings
         assert (finding.rule, finding.message) == (
             "GWP0007",
-            "GWP4001 is not found here, so that nothing is suppressed",
+            "GWP4001 is not found here, so nothing is suppressed",
         )
         assert finding.fingerprint
         assert check(fine, world(ACCEPTED, name="bare")).findings == ()
@@ -222,7 +222,7 @@ class TestDoubt:
         namespace, _, own = name.partition("/")
         findings = _found(self.WRONG, "GWP4002", [Gap(kind, namespace, PATCHED, ELSEWHERE, name=own)])
         assert not findings.certain
-        assert findings.message.endswith(f"; {kind} {name} may be otherwise: {PATCHED}")
+        assert findings.message.endswith(f"; {kind} {name} may be different: {PATCHED}")
 
     def test_what_is_about_no_object(self) -> None:
         first, second = (Gap("HTTPRoute", "shop", PATCHED, ELSEWHERE, name=name) for name in ("cart", "orders"))

@@ -82,7 +82,7 @@ def test_what_is_to_be_filled_in_may_be_in_conflict() -> None:
     (finding,) = check(listeners_not_distinct, gateway(http("a"), http("b", port='"${PORT}"')))[:1]
     assert not finding.certain
     assert finding.message == (
-        "whether it can be told apart from listener b of Gateway shop/public cannot be known yet"
+        "whether it can be distinguished from listener b of Gateway shop/public cannot be known yet"
     )
 
 
@@ -206,7 +206,7 @@ def test_as_many_listeners_as_the_api_allows() -> None:
     ports = [f"{{name: p{port}, port: {port}, protocol: UDP}}" for port in range(9000, 9065)]
     assert check(too_many_listeners, gateway(*ports[:-1], spec=OPEN), listener_set(ports[-1])) == []
     assert said(check(too_many_listeners, listener_set(*ports))) == (
-        "ListenerSet shop/more: it has 65 listeners, and an API server takes no more than 64"
+        "ListenerSet shop/more: it has 65 listeners, and an API server accepts at most 64"
     )
 
 

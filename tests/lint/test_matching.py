@@ -65,15 +65,15 @@ def test_paths_that_are_what_they_seem(rules: tuple[str, ...]) -> None:
 
 def test_an_exact_path_and_a_slash() -> None:
     (finding,) = check(trailing_slash_trap, route("one", rule(path("/cart", "Exact"), path("/cart/items"))))
-    assert said([finding]) == ("HTTPRoute shop/one: it takes /cart alone, and no match of the route takes /cart/")
+    assert said([finding]) == ("HTTPRoute shop/one: it matches only /cart, and no match of the route covers /cart/")
     assert finding.field == "spec.rules[0].matches[0].path.value"
     (finding,) = check(trailing_slash_trap, route("one", rule(path("/cart/", "Exact"))))
-    assert finding.message == "it takes /cart/ alone, and no match of the route takes /cart"
+    assert finding.message == "it matches only /cart/, and no match of the route covers /cart"
 
 
 def test_a_prefix_that_ends_in_the_middle_of_a_word() -> None:
     (finding,) = check(trailing_slash_trap, route("one", rule(path("/img-"))))
-    assert finding.message == "it takes /img- and what is below /img-/, and not /img-a"
+    assert finding.message == "it matches /img- and the paths below /img-/, but not /img-a"
 
 
 def test_more_matches_than_the_api_allows_are_not_compared() -> None:

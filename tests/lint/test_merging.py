@@ -217,7 +217,7 @@ spec: {waf: {enable: true}}
         "  infrastructure: {parametersRef: {group: gateway.nginx.org, kind: NginxProxy, name: waf}}\n  listeners:",
     )
     (finding,) = check(context_dependent_backend, world, proxy, guard)
-    assert finding.message.startswith("WAFPolicy sets policySource, type for requests by way of HTTPRoute shop/one,")
+    assert finding.message.startswith("WAFPolicy sets policySource, type for requests through HTTPRoute shop/one,")
 
 
 def on_routes(*names: str, spec: str = SLOW) -> str:
@@ -262,10 +262,10 @@ def test_nothing_is_said_too_often(manifests: list[str]) -> None:
 def test_what_is_said_too_often_is_told_once() -> None:
     (finding,) = check(duplicate_spec, THREE, on_routes("a", "b", "c"), complete=False)
     assert said([finding]) == (
-        "BackendTrafficPolicy shop/a: says the same as BackendTrafficPolicy shop/b, BackendTrafficPolicy shop/c:"
-        " one policy with several targets could say it"
+        "BackendTrafficPolicy shop/a: sets the same as BackendTrafficPolicy shop/b, BackendTrafficPolicy shop/c:"
+        " one policy with several targets could do it"
     )
-    assert [related.words for related in finding.related] == ["says the same", "says the same"]
+    assert [related.words for related in finding.related] == ["sets the same", "sets the same"]
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_a_redirect_to_https_from_https() -> None:
     (finding,) = check(redirect_loop, BOTH, to("a", "scheme: https"), complete=False)
     assert said([finding]) == (
         "HTTPRoute shop/a: requests at listener https of Gateway shop/public are sent to the URL that they came "
-        "from: clients go round in circles"
+        "from: clients are sent in a loop"
     )
     assert finding.field == "spec.rules[0].filters[0].requestRedirect"
     assert finding.related[0].field == "spec.listeners[1]"
@@ -152,7 +152,7 @@ def test_a_redirect_to_the_same_url(fields: tuple[str, ...]) -> None:
 def test_a_redirect_of_an_exact_path_to_itself() -> None:
     matches = f"{path('/b', 'Exact')}, {path('/a', 'Exact')}"
     (finding,) = check(redirect_loop, gateway(), to("a", full("/a"), match=matches))
-    assert finding.message.endswith("are sent to the URL that they came from: clients go round in circles")
+    assert finding.message.endswith("are sent to the URL that they came from: clients are sent in a loop")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_redirect_to_a_path_of_its_own_rule(fields: str, match: str, target: s
     assert finding.certain
     assert finding.message == (
         f"requests at listener http of Gateway shop/public are sent to {target}, which this rule takes as well: "
-        "clients go round in circles"
+        "clients are sent in a loop"
     )
     assert [finding.certain for finding in check(redirect_loop, *world, complete=False)] == [False]
 

@@ -406,7 +406,9 @@ class TestGrants:
     def test_one_that_is_not_used(self) -> None:
         sources = [(GATEWAY_API, kind, "default") for kind in ("HTTPRoute", "GRPCRoute")]
         grant = build.grant(namespace="b", sources=sources, targets=[("", "Secret", "x")])
-        message = "nothing uses it: no reference of HTTPRoutes of default, GRPCRoutes of default is to what it opens"
+        message = (
+            "nothing uses it: no reference from HTTPRoutes of default, GRPCRoutes of default leads to what it permits"
+        )
         another = build.grant("another", namespace="b", sources=sources, targets=[("", "Secret", "y")])
         assert said(checked(refgrant_unused, self.TO_STOCK, self.STOCK, grant, another)) == [("", message)] * 2
 
@@ -436,7 +438,7 @@ class TestGrants:
             Finding(
                 subject=grant.ref,
                 field="spec.to[0].name",
-                message=f"it opens all 2 {kind}s of its namespace, of which stock alone is used",
+                message=f"it permits references to all 2 {kind}s of its namespace; only stock is used",
                 severity="warning" if severity == "warning" else "info",
                 related=(Related(object=read[0].ref, words="the only one that is used", origin=build.ORIGIN),),
                 fix=Fix(words="name stock", value="stock"),

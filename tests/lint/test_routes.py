@@ -211,7 +211,7 @@ class TestParents:
 
     def test_a_listener_set_without_a_gateway(self) -> None:
         lost = build.resource("ListenerSet", "ls", {"parentRef": {"kind": "Service", "group": "", "name": "s"}})
-        message = "it names no Gateway as its parent, so that its listeners serve nothing"
+        message = "it names no Gateway as its parent, so its listeners serve nothing"
         assert said(checked(parent_not_found, lost)) == [("spec.parentRef", message)]
 
     def test_a_listener_that_does_not_exist(self) -> None:
@@ -292,7 +292,7 @@ class TestParents:
 
     def test_a_service_of_another_namespace(self) -> None:
         consumer = in_gateways_namespace(build.service_parent(namespace="shop"))
-        message = "it is for requests from namespace default to Service shop/s alone, not for those of other clients"
+        message = "it is for requests from namespace default to Service shop/s only, not for those of other clients"
         world = (build.service(namespace="shop"), consumer)
         assert said(checked(mesh_consumer_route, *world)) == [("spec.parentRefs[0]", message)]
 
@@ -390,9 +390,7 @@ class TestListenerSets:
             Finding(
                 subject=listener_set.ref,
                 field="spec.parentRef",
-                message=(
-                    "Gateway default/g does not take it (spec.allowedListeners), so that its listeners serve nothing"
-                ),
+                message=("Gateway default/g does not allow it (spec.allowedListeners), so its listeners serve nothing"),
                 reason="NotAllowed",
                 related=(Related(object=G, words="the parent", field="spec.allowedListeners", origin=build.ORIGIN),),
                 fix=Fix(words="let namespace shop in, by spec.allowedListeners of Gateway default/g"),

@@ -86,7 +86,7 @@ def test_which_route_was_created_first_need_not_be_known() -> None:
     (finding,) = check(match_duplicate, ONE, route("a", CART), complete=False)
     assert finding.message == (
         "rule[0] of HTTPRoute shop/a matches the same, PathPrefix /cart, for shop.example.com at listener http of "
-        "Gateway shop/public; only the route that was created first has these requests"
+        "Gateway shop/public; only the route that was created first gets these requests"
     )
     assert (str(finding.subject), finding.field) == ("HTTPRoute shop/one", "spec.rules[0].matches[0]")
     assert [(str(related.object), related.field) for related in finding.related] == [
@@ -123,12 +123,12 @@ def test_a_rule_may_lose_a_part_of_its_requests() -> None:
     assert [finding.message for finding in findings] == [
         (
             "rule[0] of HTTPRoute shop/a matches the same, PathPrefix /a, PathPrefix /x, for shop.example.com at "
-            "listener http of Gateway shop/public; that route is older, so that it has these requests"
+            "listener http of Gateway shop/public; that route is older, so that it gets these requests"
         ),
         # Of `/b` and `/b/`, which are the same, the longer one may come first.
         (
             "rule[0] of HTTPRoute shop/a matches the same, GET PathPrefix /b, for shop.example.com at "
-            "listener http of Gateway shop/public; only the route that was created first has these requests"
+            "listener http of Gateway shop/public; only the route that was created first gets these requests"
         ),
     ]
 
@@ -137,7 +137,7 @@ def test_a_hostname_that_a_route_does_not_name_may_count_for_less() -> None:
     only = gateway(listener("http", "shop.example.com"))
     others = route("a", CART, creationTimestamp=OLD), route("b", CART, hosts="", creationTimestamp=NEW)
     (finding,) = check(match_duplicate, only, *others)
-    assert finding.message.endswith("only the route that was created first has these requests")
+    assert finding.message.endswith("only the route that was created first gets these requests")
 
 
 def test_routes_of_grpc_are_compared_as_well() -> None:
@@ -213,7 +213,7 @@ def test_a_match_that_an_earlier_rule_has() -> None:
     (finding,) = check(match_duplicate_in_route, route("one", CART, rule(path("/cart"), path("/b"))))
     assert (
         finding.message
-        == "rule[0] has the same match, PathPrefix /cart, and comes first, so that it has these requests"
+        == "rule[0] has the same match, PathPrefix /cart, and comes first, so that it gets these requests"
     )
     (finding,) = check(match_duplicate_in_route, route("one", "{}", rule(ALL)))
     assert finding.related[0].field == "spec.rules[0]"
@@ -228,8 +228,8 @@ def test_a_match_that_its_own_rule_has() -> None:
 def test_a_slash_may_count_when_paths_are_compared() -> None:
     (finding,) = check(match_duplicate_in_route, route("one", CART, rule(path("/cart/"))))
     assert finding.message == (
-        "rule[0] has the same match, PathPrefix /cart, but for a slash at the end, which does not count; "
-        "which of both has these requests is not said"
+        "rule[0] has the same match, PathPrefix /cart, except for a slash at the end, which does not count; "
+        "which of the two gets these requests is undefined"
     )
 
 

@@ -381,7 +381,7 @@ class TestContradictions:
         ]
         assert rules(findings) == ["GWP3005?"]
         assert findings[0].message == (
-            "whether what is reported for Gateway infra/public is right is unknown: not all could be read"
+            "whether what is reported for Gateway infra/public is right is unknown: not everything could be read"
         )
 
     def test_not_where_the_class_may_not_have_been_read(self) -> None:
@@ -525,7 +525,7 @@ spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: 
             None: "it lacks example.com/colors, although a ColorPolicy affects it",
         }
         if approximate:
-            unknown = "is unknown: not all is known of how policies of the kind work"
+            unknown = "is unknown: how policies of the kind work is known only in part"
             told["blue"] = f"whether a ColorPolicy affects it, as example.com/colors says, {unknown}"
             told[None] = f"whether example.com/colors should be there {unknown}"
         for named, expected in told.items():
@@ -633,17 +633,17 @@ spec:
         assert (finding.rule, str(finding.subject)) == ("GWP3009", "GatewayClass public")
         assert finding.message == (
             "Accepted has been Unknown (Pending) since 2026-01-01 11:00 UTC: "
-            "no controller that goes by example.com/gateway has taken it up"
+            "no controller that goes by example.com/gateway has acted on it"
         )
         both = status(PENDING, condition("Programmed", "Unknown", "Pending"))
         [finding] = check(gateway_class(status(ACCEPTED)) + gateway(both), "GWP3009")
-        assert finding.message == "Accepted and Programmed have been Unknown (Pending): no controller has taken it up"
+        assert finding.message == "Accepted and Programmed have been Unknown (Pending): no controller has acted on it"
 
     def test_a_part_of_a_route(self) -> None:
         words = {
-            '"Dropped Rule 2"': "Dropped Rule 2; its other rules serve",
+            '"Dropped Rule 2"': "Dropped Rule 2; its other rules are in force",
             '"Fall Back to generation 3."': (
-                "Fall Back to generation 3; the last version of it that was valid serves, and not this one"
+                "Fall Back to generation 3; the last valid version of it is in force, not this one"
             ),
             "some rules": "some rules",
         }
@@ -670,7 +670,7 @@ class TestWhatIsLeft:
         )
         listeners = f"{HTTP}, {{name: gone, conditions: [{ACCEPTED}]}}"
         [finding] = check(gateway_class() + gateway(status(ACCEPTED, listeners=listeners)))
-        assert finding.message == "its controller reports on listener gone, which there is none of"
+        assert finding.message == "its controller reports on listener gone, which does not exist"
         gone = ancestors(ACCEPTED, ref="name: old, namespace: infra")
         [finding] = [finding for finding in check(WORLD + tls_policy(gone), complete=True) if finding.rule == "GWP3010"]
         assert finding.message == "example.com/gateway reports for Gateway infra/old, which does not exist"

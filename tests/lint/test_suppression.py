@@ -162,7 +162,7 @@ class TestComments:
         (unused,) = unused_in([judged], LintSettings())
         assert (unused.rule, unused.severity, unused.subject) == ("GWP0007", "info", None)
         assert unused.origin == Origin("<stdin>", 2)
-        assert unused.message == "GWP4001 is not found here, so that nothing is suppressed"
+        assert unused.message == "GWP4001 is not found here, so nothing is suppressed"
         assert unused.fix
         assert unused.fix.words == "it is found on line 10"
 
@@ -222,7 +222,7 @@ class TestExpiry:
     )
     def test_it_is_over(self, annotations: str) -> None:
         """What was suppressed is found again, and that it is over."""
-        said = "the suppression of GWP4001 was until 2026-12-30, and counts no more"
+        said = "the suppression of GWP4001 was until 2026-12-30, and no longer counts"
         assert sorted(annotated(annotations, now=self.NOW).check()) == [("GWP0007", said), *UNSUPPRESSED]
         for now in (None, datetime(2026, 12, 30, 23, tzinfo=UTC)):
             assert annotated(annotations, now=now).check() == []
@@ -231,7 +231,7 @@ class TestExpiry:
     def test_it_is_no_date(self, until: str) -> None:
         """It suppresses nothing, as nobody can tell for how long."""
         world = annotated(comment=f"ignore GWP4001 until={until}", line=10)
-        said = f"the suppression of GWP4001 has no date in until={until}, and counts no more"
+        said = f"the suppression of GWP4001 has no date in until={until}, and no longer counts"
         assert sorted(world.check()) == [("GWP0007", said), *UNSUPPRESSED]
 
     @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ class TestUnused:
         world = annotated(
             'policy.kubectl.dev/ignore: "GWP4001,GWP4004"', selected=("GWP4", "GWP0007"), ignored=("GWP4013",)
         )
-        assert world.check() == [("GWP0007", "GWP4004 is not found here, so that nothing is suppressed")]
+        assert world.check() == [("GWP0007", "GWP4004 is not found here, so nothing is suppressed")]
 
     @pytest.mark.parametrize("name", ["GWP1001", "GWP9001", "GWP3003", "GWP9101", "GWP0007", "GWP0", "GWP", "no-rule"])
     def test_of_what_is_not_checked(self, name: str) -> None:

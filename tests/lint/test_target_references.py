@@ -281,4 +281,4 @@ def test_a_field_that_is_misspelt() -> None:
         ("spec.targetRefs[0].sectioName", Fix(words="did you mean sectionName?")),
         ("spec.targetRefs[1].nmespace", Fix(words="did you mean namespace?")),
     ]
-    assert {finding.message for finding in findings} == {"is no field of a target reference, so that it has no effect"}
+    assert {finding.message for finding in findings} == {"is no field of a target reference, so it has no effect"}

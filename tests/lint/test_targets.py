@@ -243,7 +243,7 @@ def test_a_group_that_has_not_the_kind() -> None:
             Finding(
                 subject=P,
                 field="spec.targetRefs[0].group",
-                message='the core group, "" has no HTTPRoute, so that the reference is to nothing',
+                message='the core group, "" has no HTTPRoute, so the reference leads nowhere',
                 reason="TargetNotFound",
                 fix=Fix(words="HTTPRoute is in group gateway.networking.k8s.io", value=GATEWAY_API),
             )
@@ -253,11 +253,11 @@ def test_a_group_that_has_not_the_kind() -> None:
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        (of_group("apps"), "group apps has no HTTPRoute, so that the reference is to nothing"),
-        (of_group("v1", "Service", "s"), "group v1 has no Service, so that the reference is to nothing"),
+        (of_group("apps"), "group apps has no HTTPRoute, so the reference leads nowhere"),
+        (of_group("v1", "Service", "s"), "group v1 has no Service, so the reference leads nowhere"),
         (
             of_group(f"{GATEWAY_API}/v1"),
-            "group gateway.networking.k8s.io/v1 has a version in it, so that the reference is to nothing",
+            "group gateway.networking.k8s.io/v1 has a version in it, so the reference leads nowhere",
         ),
     ],
 )
@@ -277,7 +277,7 @@ def test_a_group_that_is_misspelt() -> None:
 
 def test_the_wrong_group_for_a_kind_with_a_profile() -> None:
     findings = checked(target_group_wrong, *SERVED, PEARS, of_group("pears.example.com"), profiles=[FOR_ROUTES])
-    message = "a ColorPolicy cannot target an HTTPRoute of group pears.example.com, so that the reference is to nothing"
+    message = "a ColorPolicy cannot target an HTTPRoute of group pears.example.com, so the reference leads nowhere"
     assert said(findings) == [("spec.targetRefs[0].group", message)]
 
 

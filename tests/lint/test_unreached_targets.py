@@ -62,7 +62,7 @@ def test_a_route_that_is_attached_to_nothing() -> None:
         Finding(
             subject=P,
             field="spec.targetRefs[0]",
-            message="HTTPRoute default/r gets no requests, so that this has no effect there: "
+            message="HTTPRoute default/r gets no requests, so this has no effect there: "
             "Gateway default/x does not exist",
             related=related("HTTPRoute", "r"),
         )
@@ -73,7 +73,7 @@ def test_a_route_that_may_be_attached_to_something_elsewhere() -> None:
     route = build.route("r", parents=[build.parent("x")])
     findings = checked(target_unattached, CLASS, GATEWAY, route, ON_ROUTE, complete=False)
     why = "Gateway default/x is not in the input"
-    expected = f"? HTTPRoute default/r gets no requests, so that this has no effect there: {why}"
+    expected = f"? HTTPRoute default/r gets no requests, so this has no effect there: {why}"
     assert said(findings) == [("spec.targetRefs[0]", expected)]
 
 
@@ -112,7 +112,7 @@ def test_a_route_without_any_parent() -> None:
 )
 def test_a_gateway_on_which_nobody_acts(world: list[Resource], why: str) -> None:
     """Whether or not it is known who would act on it."""
-    expected = f"Gateway default/g gets no requests, so that this has no effect there: {why}"
+    expected = f"Gateway default/g gets no requests, so this has no effect there: {why}"
     for profile in (known(), known(controllers=frozenset({OURS}))):
         findings = checked(target_unattached, *world, ON_GATEWAY, profiles=[profile])
         assert said(findings) == [("spec.targetRefs[0]", expected)]
@@ -129,7 +129,7 @@ def test_a_route_on_a_gateway_on_which_nobody_acts() -> None:
     ("gateways", "why"),
     [
         ([], "Gateway default/g does not exist"),
-        ([GATEWAY, CLASS], "Gateway default/g does not let it in (spec.allowedListeners)"),
+        ([GATEWAY, CLASS], "Gateway default/g does not allow it (spec.allowedListeners)"),
         ([OPEN], "GatewayClass public does not exist"),
     ],
 )
@@ -151,7 +151,7 @@ def test_many_targets_with_one_reason() -> None:
     (finding,) = checked(target_unattached, *routes, build.policy("p", targetSelectors=[selector]))
     assert finding.message == (
         "HTTPRoute default/q, HTTPRoute default/r, HTTPRoute default/s and 2 more get no requests, "
-        "so that this has no effect there: Gateway default/x does not exist"
+        "so this has no effect there: Gateway default/x does not exist"
     )
     assert len(finding.related) == 5
 
@@ -205,7 +205,7 @@ def test_a_gateway_that_refuses_its_route(above: str) -> None:
 
 
 def test_a_gateway_without_routes() -> None:
-    expected = "no route is attached to Gateway default/g, so that the policy has no effect there"
+    expected = "no route is attached to Gateway default/g, so the policy has no effect there"
     assert checked(target_gateway_no_routes, CLASS, GATEWAY, ON_GATEWAY) == [
         Finding(subject=P, field="spec.targetRefs[0]", message=expected, related=related("Gateway", "g"))
     ]
@@ -219,7 +219,7 @@ def test_a_listener_without_routes() -> None:
     assert said(checked(target_gateway_no_routes, CLASS, gateway, route, policy)) == [
         (
             "spec.targetRefs[0]",
-            "no route is attached to listener alt of Gateway default/g, so that the policy has no effect there",
+            "no route is attached to listener alt of Gateway default/g, so the policy has no effect there",
         )
     ]
 
@@ -247,7 +247,7 @@ def test_many_gateways_without_routes() -> None:
 TLS: Final = known(direct=True, controllers=frozenset({OURS}))
 ON_SERVICE: Final = build.policy("p", build.target("s", "Service", group=""))
 ALONE: Final = [CLASS, GATEWAY, build.service(), build.route("r", rules=[build.rule(build.backend("other"))])]
-NOBODY_ASKS: Final = "no route sends requests to Service default/s, so that the policy has no effect there"
+NOBODY_ASKS: Final = "no route sends requests to Service default/s, so the policy has no effect there"
 
 
 @pytest.mark.parametrize("weight", [0, 1])
@@ -336,7 +336,7 @@ def test_a_target_of_another_controller() -> None:
             Finding(
                 subject=P,
                 field="spec.targetRefs[0]",
-                message="ColorPolicy counts only for what example.com/gateway manages, "
+                message="ColorPolicy applies only to what example.com/gateway manages, "
                 "and Gateway default/g is managed by other.example/controller",
                 related=related("Gateway", "g"),
             )

@@ -407,9 +407,9 @@ def test_what_is_said_twice() -> None:
         Finding(
             subject=P,
             field="spec.timeout",
-            message="has no effect on rule[0] of HTTPRoute default/r, which says timeouts.request itself",
+            message="has no effect on rule[0] of HTTPRoute default/r, which sets timeouts.request itself",
             related=(
-                Related(object=build.ref("HTTPRoute", "r"), words="says it itself", field=place, origin=build.ORIGIN),
+                Related(object=build.ref("HTTPRoute", "r"), words="sets it itself", field=place, origin=build.ORIGIN),
             ),
         )
     ]
@@ -432,7 +432,7 @@ def test_what_the_route_says_as_a_whole() -> None:
     route = build.route("r", labels={"team": "a"})
     policy = build.policy("p", TO_ROUTE, owner={"team": "b"})
     (finding,) = checked(filter_and_policy_double, CLASS, GATEWAY, route, build.service(), policy, profiles=[TIMED])
-    assert finding.message.endswith("which says metadata.labels itself")
+    assert finding.message.endswith("which sets metadata.labels itself")
     assert [related.field for related in finding.related] == ["metadata.labels"]
 
 

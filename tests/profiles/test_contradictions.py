@@ -28,14 +28,14 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
 @pytest.mark.parametrize(
     ("fields", "place", "message"),
     [
-        ({"approximate": True}, "approximate", "means nothing without notes"),
-        ({"strategyValues": {}}, "strategyValues", "means nothing without strategyField"),
+        ({"approximate": True}, "approximate", "has no effect without notes"),
+        ({"strategyValues": {}}, "strategyValues", "has no effect without strategyField"),
         (
             {"strategyField": "spec.mode", "strategyValues": {"deep": "Strategic merge"}, "chooser": "challenger"},
             "strategyValues",
             "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
         ),
-        ({"mergeParents": []}, "mergeParents", "means nothing without chooser: challenger"),
+        ({"mergeParents": []}, "mergeParents", "has no effect without chooser: challenger"),
         *(({name: [], **LEVELLED, "nulls": "remove"}, name, "needs nulls: ignore") for name in BY_LEVELS),
         ({"portField": PORTS}, "portField", "needs a joint field of that name, by that key"),
         *(
@@ -46,16 +46,16 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
             )
             for joint in ({"field": "perPort"}, {"field": "perPort", "by": "[n]"})
         ),
-        ({"attachment": "none", "targetFields": []}, "targetFields", "means nothing with attachment: none"),
-        ({"attachment": "none", "targetGroup": ""}, "targetGroup", "means nothing with attachment: none"),
-        ({"attachment": "none", "unnamedRules": "{n}"}, "unnamedRules", "means nothing with attachment: none"),
+        ({"attachment": "none", "targetFields": []}, "targetFields", "has no effect with attachment: none"),
+        ({"attachment": "none", "targetGroup": ""}, "targetGroup", "has no effect with attachment: none"),
+        ({"attachment": "none", "unnamedRules": "{n}"}, "unnamedRules", "has no effect with attachment: none"),
         ({"attachment": "filters"}, "attachment", "filters needs filterRoutes"),
-        ({"backendFilters": True}, "backendFilters", "means nothing without filterRoutes"),
-        ({"attachment": "none", "filterRoutes": [ROUTE]}, "filterRoutes", "means nothing with attachment: none"),
+        ({"backendFilters": True}, "backendFilters", "has no effect without filterRoutes"),
+        ({"attachment": "none", "filterRoutes": [ROUTE]}, "filterRoutes", "has no effect with attachment: none"),
         (
             {"attachment": "filters", "filterRoutes": [ROUTE], "targetFields": ["spec.to"]},
             "targetFields",
-            "means nothing with attachment: filters",
+            "has no effect with attachment: filters",
         ),
         (
             {"variants": [{"targets": [SERVICE]}, {"targets": [SERVICE]}]},

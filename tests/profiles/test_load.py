@@ -47,7 +47,7 @@ WRONG_FIELDS: Final = (
         7,
         f"{KIND}.strategyValues.Deep: 'deep' is not allowed; use one of None, Atomic defaults",
     ),
-    ("strategyValues: {Deep: None}", 6, f"{KIND}.strategyValues: means nothing without strategyField"),
+    ("strategyValues: {Deep: None}", 6, f"{KIND}.strategyValues: has no effect without strategyField"),
     (
         "status: {conditions: {accepted: {type: Ready, status: True, reason: Ok}}}",
         6,

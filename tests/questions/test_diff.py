@@ -358,7 +358,7 @@ def test_every_gateway_of_a_class_is_left_without_one() -> None:
     answer = blast_radius(TWO_GATEWAYS, CLASS)
     assert answer.changes
     assert answer.counts.total == 2
-    assert "so that no controller acts on them\n  Gateway default/g, Gateway default/h\n" in to_text(
+    assert "so no controller acts on them\n  Gateway default/g, Gateway default/h\n" in to_text(
         blast_radius_text(answer, View()), 100
     )
 

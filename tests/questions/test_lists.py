@@ -82,7 +82,7 @@ def test_it_is_said() -> None:
         "left out, as no policies of Gateways, routes or backends: 3 NetworkPolicies and 1 ConfigurationPolicy;"
         " --all-kinds shows them"
     )
-    assert second == "not taken for policies, though they refer to targets: 2 ServerRegistrations; explain says why"
+    assert second == "not treated as policies, although they refer to targets: 2 ServerRegistrations; explain says why"
     left_out = document_of(listing)["leftOut"]
     assert isinstance(left_out, list)
     assert left_out[0] == {"kind": {"group": NETWORK.group, "kind": "NetworkPolicy"}, "number": 3, "policies": True}

@@ -96,7 +96,7 @@ class TestDoubts:
     def test_where_it_matters(self) -> None:
         (unseen,) = describe(world(), node("Gateway", "g")).unseen
         assert unseen.what == "ClusterIssuer le"
-        assert unseen.remedy == "add the manifest that holds it, or --assume-exists clusterissuer"
+        assert unseen.remedy == "add the manifest that contains it, or --assume-exists clusterissuer"
 
     def test_below_it(self) -> None:
         """A direct policy changes nothing there; nor does it for another policy, or for traffic."""

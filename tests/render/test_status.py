@@ -109,7 +109,7 @@ def test_every_explanation_has_words_of_its_own() -> None:
     ]
     long = [long_reason(status, comparisons, "the input") for comparisons in every]
     assert len({*long}) == len({short_reason(comparisons) for comparisons in every}) == 11
-    assert long[0] == "the report is of generation 3, and the object is at generation 4 now"
+    assert long[0] == "the report is for generation 3, and the object is at generation 4 now"
     assert "Gateway default/g, listener http" in long[1]
     agreeing = Comparison(at=None, type="A", computed=None, reported=None, verdict="Agrees")
     assert (long_reason(status, agreeing, "the input"), short_reason(agreeing)) == ("", "")

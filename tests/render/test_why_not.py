@@ -105,8 +105,8 @@ def test_a_deletion_names_what_goes() -> None:
         ),
         ("a need that is not there", "what the policy needs has to be there first."),
         ("nothing that it sets", "the policy has to declare what it is to set."),
-        ("how it attaches", "how the policy attaches is not computed, so that no change can be checked."),
-        ("two listeners that cannot be told apart", "nothing in one object would let it reach HTTPRoute default/r."),
+        ("how it attaches", "how the policy attaches is not computed, so no change can be checked."),
+        ("two listeners that cannot be told apart", "no change to one object would let it reach HTTPRoute default/r."),
         ("a rule without backends", "the one that was tried gives it none."),
     ],
 )

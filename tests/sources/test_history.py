@@ -106,7 +106,7 @@ def test_what_has_no_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(SourceError, match="is not a file or folder in the git repository"):
         next(states([str(tmp_path / "outside.yaml")]))
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SourceError, match="there is no history to be read here: not a git repository"):
+    with pytest.raises(SourceError, match="no history can be read here: not a git repository"):
         next(states(["outside.yaml"]))
 
 

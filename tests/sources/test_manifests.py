@@ -224,8 +224,8 @@ spec:
 @pytest.mark.parametrize(
     ("kind", "group", "message"),
     [
-        ("Namespace", "", "Namespace is a kind of Kubernetes itself, so what this definition says of it is ignored"),
-        ("Job", "batch", "Job.batch is a kind of Kubernetes itself, so what this definition says of it is ignored"),
+        ("Namespace", "", "Namespace is a kind of Kubernetes itself, so what this definition says about it is ignored"),
+        ("Job", "batch", "Job.batch is a kind of Kubernetes itself, so what this definition says about it is ignored"),
         ("Ingress", "networking.k8s.io", "Ingress.networking.k8s.io is a kind of Kubernetes itself, so what this def"),
         ("::x", "example.com", "no API can have a kind like '::x', so this definition is ignored: it takes letters"),
         ("X", "Example.com", "no API can have a group like 'Example.com', so this definition is ignored: it takes"),

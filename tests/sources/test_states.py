@@ -13,7 +13,7 @@ from tests.repository import CM, Repository
 
 def test_a_live_cluster(repository: Repository) -> None:
     """It is not read here; a file of that name is a file."""
-    with pytest.raises(UsageError, match="live is a cluster, and no manifests") as caught:
+    with pytest.raises(UsageError, match="live is a cluster, not manifests") as caught:
         load_state("live")
     assert caught.value.hint == "name a file, a folder or REV:PATH in git"
     repository.write("live", CM % "live")

@@ -163,7 +163,7 @@ class TestRendering:
         for world in worlds.values():
             (lacking,) = world.diagnostics
             assert lacking.rule == "not-rendered"
-            assert lacking.message.endswith("is not installed, so that nothing was rendered: install it")
+            assert lacking.message.endswith("is not installed, so nothing was rendered: install it")
         assert {name: _all_of(replace(each, diagnostics=())) for name, each in worlds.items()} == {
             name: _all_of(each) for name, each in worlds_in(tmp_path / "tree", {}).items()
         }

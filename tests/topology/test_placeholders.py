@@ -97,7 +97,7 @@ def test_backends() -> None:
     assert above(service_ref, service(), route(rules=[rule(backend("${S}"))])) == [f"HTTPRoute default/r: {message}"]
     unknown = ref("Service", "${S}", group="")
     assert below(ref("HTTPRoute", "r"), service("${S}"), route()) == [f"{unknown}: {message}"]
-    ports = "spec.rules[0].backendRefs[0] of HTTPRoute default/r names port 8080, and a port is to be filled in"
+    ports = "spec.rules[0].backendRefs[0] of HTTPRoute default/r names port 8080, and a port is a placeholder"
     world = (service("s", {"port": "${P}"}), route())
     assert is_any(*world)
     assert above(service_ref, *world) == [f"HTTPRoute default/r: {ports}"]
@@ -220,7 +220,7 @@ def test_hostnames_in_words() -> None:
     (found,) = outcomes(route(hostnames=["a.example.com"]), gateway("g", listener(hostname="*.${Domain}")))
     assert found[2] == (
         "whether hostname a.example.com does not match *.${Domain} of listener http of Gateway default/g cannot be "
-        "known yet: something is to be filled in"
+        "known yet: a name contains a placeholder"
     )
 
 
@@ -270,7 +270,7 @@ def test_ports_of_a_parent_service() -> None:
 def test_which_kinds_a_listener_serves(fields: dict[str, Json]) -> None:
     ((state, _, message),) = outcomes(route(kind="TCPRoute"), gateway("g", listener() | fields))
     assert state == "unknown"
-    assert message.endswith("cannot be known yet: its protocol or its kinds are to be filled in")
+    assert message.endswith("cannot be known yet: its protocol or its kinds contain a placeholder")
 
 
 def test_an_unknown_protocol_makes_no_condition_fail() -> None:
@@ -296,7 +296,7 @@ def test_namespaces_that_a_listener_takes_routes_from() -> None:
     selecting = gateway("g", listener(allowedRoutes=allow("Selector", {"matchLabels": {"team": "edge"}})))
     ((state, _, message),) = outcomes(found, selecting, namespace("app", {"team": "${TEAM}"}))
     assert state == "unknown"
-    assert message.endswith("a label of Namespace app, or what is selected, is to be filled in")
+    assert message.endswith("a label of Namespace app, or the selector, contains a placeholder")
     assert states(found, selecting, namespace("app", {"team": "x-${TEAM}"})) == ["refused"]
 
 
@@ -341,7 +341,7 @@ def test_a_possible_conflict_in_words() -> None:
     (found,) = outcomes(route(parents=[parent("g", "one")]), world)
     assert found[2] == (
         "whether listener one of Gateway default/g conflicts with listener other of Gateway default/g cannot be known "
-        "yet: something of them is to be filled in"
+        "yet: they contain a placeholder"
     )
 
 

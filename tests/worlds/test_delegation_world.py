@@ -59,5 +59,5 @@ def test_a_rule_that_is_not_reached_says_so(analysis: Analysis) -> None:
     for section in ("", "orders"):
         (found,) = describe(analysis, NodeRef(http_route("cart"), section)).not_applying
         assert (found.policy, found.target) == (None, NodeRef(http_route("site"), "shop"))
-        assert found.message == "no request gets from there to orders, whose matches lie outside"
+        assert found.message == "no request from there reaches orders, whose matches lie outside"
     assert describe(analysis, NodeRef(http_route("cart"), "items")).not_applying == ()

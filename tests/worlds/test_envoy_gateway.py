@@ -220,8 +220,8 @@ def test_what_routes_of_other_kinds_take(kind: str, protocol: str, counting: set
     assert {field for field, state in fates.items() if state == "unheeded"} == spec.keys() - counting
     assert analysis.enforcement(found.ref).state == "PartiallyEnforced"
     described = shown(describe(analysis, build.node(kind, "raw")), "tree", View(width=200))
-    assert f"(it does not count on {kind}s)" in described
-    assert f"does not count on {kind}s" in shown(describe_policy(analysis, found.ref), "tree", View(width=200))
+    assert f"(it has no effect on {kind}s)" in described
+    assert f"has no effect on {kind}s" in shown(describe_policy(analysis, found.ref), "tree", View(width=200))
 
 
 def test_a_policy_of_which_nothing_counts_on_a_udp_route() -> None:

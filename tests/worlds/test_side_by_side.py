@@ -234,7 +234,7 @@ UNREAD: Final = BlindSpot(
     what="GatewayClass envoy",
     reason="whether its controller is gateway.envoyproxy.io/gatewayclass-controller is unknown; "
     "only then does this count: BackendTrafficPolicy, ClientTrafficPolicy",
-    remedy="add the manifest that holds it",
+    remedy="add the manifest that contains it",
 )
 
 

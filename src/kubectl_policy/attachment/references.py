@@ -112,10 +112,10 @@ class FollowedReference(Struct, frozen=True):
         if not declared.kind:
             failure = NotAttached("target missing", f"{declared.field} names no kind")
         elif is_unknown_kind(kind):
-            message = f"which kind {declared.field} names cannot be known yet: {kind} is to be filled in"
+            message = f"which kind {declared.field} names cannot be known yet: {kind} is a placeholder"
             failure = NotAttached("target unknown", message)
         elif "/" in declared.group:
-            message = f"{declared.field}.group {declared.group} holds a version; a target reference names a group alone"
+            message = f"{declared.field}.group {declared.group} has a version; a target reference names only a group"
             failure = NotAttached("kind unsupported", message)
         elif profile.declared_targets and kind not in takes:
             kinds = ", ".join(sorted(map(str, takes)))
@@ -148,7 +148,7 @@ class FollowedReference(Struct, frozen=True):
             resource.ref for namespace in reached for resource in index.perhaps_selected(kind, namespace, selector)
         ]
         if selected or perhaps:
-            doubt = f"whether {self.declared.field} selects it cannot be known yet: a label is to be filled in"
+            doubt = f"whether {self.declared.field} selects it cannot be known yet: a label contains a placeholder"
             failure = NotAttached("target unknown", doubt)
             return (
                 *(self._attach_to(ref) for ref in selected),

@@ -306,9 +306,9 @@ def why_not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: 
     if ref.group_kind in ROUTES:
         invalid = "; ".join(dict.fromkeys(_invalid_parents(topology, ref, controllers)))
         counts = f"counts: {invalid}" if invalid else "is"
-        return f"{kind} counts only for what {ours} manages, and no parent of {ref} {counts}"
+        return f"{kind} applies only to what {ours} manages, and no parent of {ref} {counts}"
     theirs = topology.gateways.controller_of(ref)
-    return f"{kind} counts only for what {ours} manages, and {ref} is " + (f"managed by {theirs}" if theirs else "not")
+    return f"{kind} applies only to what {ours} manages, and {ref} is " + (f"managed by {theirs}" if theirs else "not")
 
 
 def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collection[str]) -> Iterator[str]:

@@ -77,7 +77,7 @@ def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> Non
         from kubectl_policy.sources import Lines
 
         first, lines = derived[0], Lines()
-        several = f"{len(derived)} of these are where files around them put them; for example, " if derived[1:] else ""
+        several = f"{len(derived)} of these get their namespace from other files; for example, " if derived[1:] else ""
         located = (at_field(first.namespace_from, field, lines) for field in _NAMESPACE_FIELDS)
         origin = next((line for line in located if line != first.namespace_from), first.namespace_from)
         write_remarks(f"{several}{first.ref} is in namespace {first.ref.namespace} by {origin}")

@@ -137,7 +137,7 @@ def unused_in(worlds: Sequence[JudgedFindings], settings: LintSettings) -> tuple
 
 def _unused(use: SuppressionName, line: int) -> Finding:
     remedy = f"it is found on line {line}" if line else "remove the suppression"
-    return suppression_finding(use.suppression, f"{use.name} is not found here, so that nothing is suppressed", remedy)
+    return suppression_finding(use.suppression, f"{use.name} is not found here, so nothing is suppressed", remedy)
 
 
 class LintFindings(Struct, frozen=True, kw_only=True):
@@ -244,7 +244,7 @@ def _why_uncertain(world: LintWorld, ref: ObjectRef, subject: ObjectRef | None) 
     for gap in world.index.absence.gaps_of(ref):
         # If there are several versions of a subject, the one that was read is wrong in any case.
         if ref != subject or gap.origin != resource.origin:
-            return f"{ref} may be otherwise: {gap.reason}"
+            return f"{ref} may be different: {gap.reason}"
     return ""
 
 

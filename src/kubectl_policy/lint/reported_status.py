@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 # Explanations by which the computed status may be wrong.
 _GUESSED: Final[Mapping[Explanation, str]] = {
-    "class unread": "no GatewayClass was read that says whose it is",
-    "approximate profile": "not all is known of how policies of the kind work",
+    "class unread": "no GatewayClass was read that names its controller",
+    "approximate profile": "how policies of the kind work is known only in part",
     "inferred profile": "how policies of the kind work is only inferred",
     "assumed status": "how its controller reports is only assumed",
-    "input incomplete": "not all could be read",
+    "input incomplete": "not everything could be read",
 }
 _PENDING: Final = "Pending"
 # In characters: longer messages of controllers are cut.

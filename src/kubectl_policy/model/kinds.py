@@ -178,7 +178,7 @@ def problem_of_definition(definition: Resource) -> Problem | None:
         message = f"no API can have {reason}, so this definition is ignored: it takes letters, digits and hyphens"
         return Problem(message=message, reason="definition-refused")
     if kind.kind and is_kubernetes_own(kind):
-        message = f"{kind} is a kind of Kubernetes itself, so what this definition says of it is ignored"
+        message = f"{kind} is a kind of Kubernetes itself, so what this definition says about it is ignored"
         return Problem(message=message, reason="definition-refused")
     if kind in TARGET_KINDS and POLICY_LABEL in labels_of(definition.raw):
         label = f"the label {POLICY_LABEL}, which makes it a policy kind, is ignored"

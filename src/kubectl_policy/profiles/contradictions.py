@@ -102,8 +102,8 @@ def _without(attachment: str) -> Callable[[Fields], bool]:
 
 # A field, a condition on all fields that must hold if it is there, and the message if the condition does not hold.
 _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
-    ("approximate", lambda fields: "notes" in fields or not fields["approximate"], "means nothing without notes"),
-    ("strategyValues", lambda fields: "strategyField" in fields, "means nothing without strategyField"),
+    ("approximate", lambda fields: "notes" in fields or not fields["approximate"], "has no effect without notes"),
+    ("strategyValues", lambda fields: "strategyField" in fields, "has no effect without strategyField"),
     (
         "strategyValues",
         _merges_strategically_alone,
@@ -113,13 +113,13 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     *((name, lambda fields: fields.get("nulls") == "ignore", "needs nulls: ignore") for name in BY_LEVELS),
     ("jointFields", _joined_in_one_way, "a field cannot be combined in two ways"),
     ("portField", _port_field_is_joint, "needs a joint field of that name, by that key"),
-    ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
+    ("mergeParents", _chosen_by_challengers, "has no effect without chooser: challenger"),
     *(
-        (name, _without(attachment), f"means nothing with attachment: {attachment}")
+        (name, _without(attachment), f"has no effect with attachment: {attachment}")
         for attachment in ("filters", "parameters", "none")
         for name in ("targetFields", "targetGroup", "unnamedRules")
     ),
-    ("strategyFromAbove", _chosen_by_challengers, "means nothing without chooser: challenger"),
+    ("strategyFromAbove", _chosen_by_challengers, "has no effect without chooser: challenger"),
     *((name, _merges_by_levels, f"needs {_LIKE}") for name in BY_LEVELS),
     (
         "sameLevel",
@@ -132,10 +132,10 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         "* means every field, so it must be the only entry",
     ),
     *(
-        ("filterRoutes", _without(attachment), f"means nothing with attachment: {attachment}")
+        ("filterRoutes", _without(attachment), f"has no effect with attachment: {attachment}")
         for attachment in ("parameters", "none")
     ),
-    ("backendFilters", lambda fields: bool(fields.get("filterRoutes")), "means nothing without filterRoutes"),
+    ("backendFilters", lambda fields: bool(fields.get("filterRoutes")), "has no effect without filterRoutes"),
     (
         "attachment",
         lambda fields: fields["attachment"] != "filters" or bool(fields.get("filterRoutes")),

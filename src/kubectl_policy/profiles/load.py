@@ -237,7 +237,7 @@ def _files(path: Path) -> list[Path]:
     except OSError as error:
         raise _unreadable(path, error, _HINT) from error
     if not files:
-        raise ProfileError(f"{path}: no *.yaml, *.yml or *.json in this folder", "folders in it are not looked into")
+        raise ProfileError(f"{path}: no *.yaml, *.yml or *.json in this folder", "subfolders are not searched")
     return sorted(files)
 
 

@@ -91,7 +91,7 @@ class SupersededOn(Struct, frozen=True):
 
 
 class DetachedRoute(Struct, frozen=True):
-    """A route below the targets of the policy that receives no requests, so that the policy has no effect on it."""
+    """A route below the targets of the policy that receives no requests, so the policy has no effect on it."""
 
     object: Annotated[ObjectRef, Meta(description="The route.")]
     message: Annotated[str, Meta(description="The reason why the route receives no requests, for people.")]

@@ -410,7 +410,7 @@ def _left_out_phrases(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
         if kinds and is_policy:
             yield f"left out, as no policies of Gateways, routes or backends: {names}; --all-kinds shows them"
         elif kinds:
-            yield f"not taken for policies, though they refer to targets: {names}; explain says why"
+            yield f"not treated as policies, although they refer to targets: {names}; explain says why"
 
 
 def list_remarks(lists: Lists, *, empty: bool) -> list[str]:

@@ -48,7 +48,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
     "not in spec": ("not in its spec", "its spec does not name {where} (any more)"),
     "older generation": (
         "older generation",
-        "the report is of generation {seen}, and the object is at generation {now} now",
+        "the report is for generation {seen}, and the object is at generation {now} now",
     ),
     "class unread": (
         "GatewayClass not read",
@@ -78,7 +78,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
         "reports not known",
         "how {kinds} report is assumed, because no profile says: explain {name} says what is known",
     ),
-    "input incomplete": ("input not all read", "part of {place} could not be read, and may hold the reason"),
+    "input incomplete": ("input read only in part", "part of {place} could not be read, and may hold the reason"),
     "none": ("none known", "nothing that is known here explains it; see the end"),
 }
 

@@ -103,13 +103,13 @@ def _side_effects(offered: Offered, world: SnapshotSource, indent: int) -> Itera
     also = offered.also_changes
     effects = [
         f"changes {count(also.settings, 'setting')} on {_objects(also.objects)}" if also.settings else "",
-        f"lets more requests in to {_objects(also.gaining)}" if also.gaining else "",
+        f"lets more requests reach {_objects(also.gaining)}" if also.gaining else "",
         f"replaces {count(len(also.replaced), 'setting')} of others there" if also.replaced else "",
     ]
     taken = [
         f"{_objects(also.unprotected)} would lose protection, or have another one" if also.unprotected else "",
         f"{_objects(also.losing)} would lose traffic" if also.losing else "",
-        f"{offered.object} would be gone" if also.deletes else "",
+        f"{offered.object} would be deleted" if also.deletes else "",
     ]
     besides = listed(list(filter(None, effects)))
     owners = f" ({also.owner_key} {listed(also.owners)})" if also.owners else ""

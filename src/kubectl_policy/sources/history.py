@@ -93,15 +93,15 @@ def _paths_in_repository(paths: Sequence[str]) -> list[str]:
     """Return paths from the root of the repository."""
     answer = git.ask("rev-parse", "--show-toplevel")
     if answer.complaint:
-        hint = "ask from inside of the repository that the manifests are in"
-        raise SourceError(f"there is no history to be read here: {answer.complaint}", hint)
+        hint = "run the command inside the repository of the manifests"
+        raise SourceError(f"no history can be read here: {answer.complaint}", hint)
     top = os.path.realpath(answer.out)
     from_top: list[str] = []
     for path in paths:
         inside = os.path.relpath(os.path.realpath(path), top)
         if inside.partition(os.sep)[0] == os.pardir or not os.path.exists(path):  # noqa: PTH110 (see load_state)
             message = f"{path} is not a file or folder in the git repository {top}"
-            raise SourceError(message, "ask from inside of the repository, and name what is in it")
+            raise SourceError(message, "run the command inside the repository, and name what is in it")
         from_top.append("" if inside == os.curdir else inside)
     return from_top
 

@@ -165,7 +165,7 @@ def _open(named: Sequence[str], stack: ExitStack, *, may_be_revision: bool) -> t
     if operand == "-" or os.path.exists(operand):  # noqa: PTH110 (a Path raises OSError for what is too long for one)
         return None
     if is_live(operand):
-        raise UsageError("live is a cluster, and no manifests", "name a file, a folder or REV:PATH in git")
+        raise UsageError("live is a cluster, not manifests", "name a file, a folder or REV:PATH in git")
     stored = stack.enter_context(open_stored(operand))
     if stored is None and not has_wildcards(operand):
         from kubectl_policy.sources.files.git import tree_of  # noqa: PLC0415 (few inputs need it)

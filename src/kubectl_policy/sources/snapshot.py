@@ -114,7 +114,7 @@ def write(path: str, parts: Iterable[bytes]) -> None:
         # What a link leads to is meant.
         target = os.path.realpath(path)
         if os.path.exists(target) and not os.path.isfile(target):  # noqa: PTH110, PTH113 (strings throughout)
-            raise SourceError(f"{path}: there is something else than a file", "name a file, or - for standard output")
+            raise SourceError(f"{path}: it is not a regular file", "name a file, or - for standard output")
         folder, name = os.path.split(target)
         with tempfile.TemporaryDirectory(prefix=f".{name[:_NAME]}.", dir=folder) as home:
             written = os.path.join(home, "snapshot")  # noqa: PTH118 (see above)
@@ -196,7 +196,7 @@ def _lines(data: bytes) -> Iterator[bytes]:
         *lines, unfinished = (unfinished + piece).split(b"\n")
         yield from lines
         if size > MAX_FILE_SIZE or len(unfinished) > _LONGEST_LINE:
-            raise DocumentError("too-large", 1, "more is packed into the file than any cluster holds")
+            raise DocumentError("too-large", 1, "the file unpacks to more than any cluster contains")
     if unfinished:
         raise DocumentError("unreadable", 1, "something else follows the end of the snapshot in the file")
 
@@ -212,7 +212,7 @@ def _read_line(reading: Reading, line: bytes, origin: Origin) -> None:
         if isinstance(content, dict) and "metadata" in content:
             reading.read_object(content, origin)
             return
-        problem = "the line holds no object"
+        problem = "the line contains no object"
     reading.note(Problem(message=problem, reason="unreadable", line=origin.line), origin.source)
 
 

@@ -159,7 +159,7 @@ class PossibleRelations:
         for ref in backend_refs(self._index, route):
             unfilled = any(isinstance(port, str) for port in (*ports, ref.port))
             if ref.object == backend and ref.port is not None and ref.port not in ports and ports and unfilled:
-                message = f"{ref.field} of {route} names port {ref.port}, and a port is to be filled in"
+                message = f"{ref.field} of {route} names port {ref.port}, and a port is a placeholder"
                 yield PossibleRelation(route, backend, message)
 
     @cached_property

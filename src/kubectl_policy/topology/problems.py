@@ -248,7 +248,7 @@ def _without_weight(route: Resource, backends: Iterable[Backend]) -> Iterator[Di
     for rule, refs in rules.items():
         if not any(ref.weight for ref in refs):
             field = f"spec.rules[{rule}].backendRefs"
-            message = f"{field}: none has a weight, so that requests to this rule get an error response"
+            message = f"{field}: none has a weight, so requests to this rule get an error response"
             yield route.diagnostic("no-weight", "warning", message, field)
 
 

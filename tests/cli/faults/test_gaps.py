@@ -28,9 +28,9 @@ QUICK: Final[dict[str, tuple[Fault, str]]] = {
     "404": (faults.status(404), "the server does not know this kind"),
     "410": (faults.status(410), "gone"),
     "429, long": (faults.status(429, retry_after="60"), "the server asks to wait 60s"),
-    "no JSON object": (faults.raw(b"[1, 2]"), "no JSON object"),
-    "no list": (faults.raw(b'{"kind": "RetryPolicy", "metadata": {"name": "resilience"}}'), "no list"),
-    "no objects": (faults.raw(b'{"items": [1, {"metadata": 3}]}'), "no list"),
+    "no JSON object": (faults.raw(b"[1, 2]"), "not a JSON object"),
+    "no list": (faults.raw(b'{"kind": "RetryPolicy", "metadata": {"name": "resilience"}}'), "not a list"),
+    "no objects": (faults.raw(b'{"items": [1, {"metadata": 3}]}'), "not a list"),
     "a page of a proxy": (faults.html(), "is there a proxy or a login page in between?"),
     "redirected": (faults.redirect("https://login.example/"), "redirects elsewhere"),
 }
@@ -43,7 +43,7 @@ SLOW: Final[dict[str, tuple[Fault, str]]] = {
     "conversion webhook": (faults.failed_conversion(), "the conversion webhook of its definition failed"),
     "cut": (faults.cut, "the connection was cut"),
     "cut within": (faults.cut_within, "the answer was cut off"),
-    "truncated JSON": (faults.raw(b'{"items": ['), "no JSON object"),
+    "truncated JSON": (faults.raw(b'{"items": ['), "not a JSON object"),
     "dripping": (faults.dripping_body(), "no answer within --request-timeout"),
     "silent": (faults.silence, "no answer within --request-timeout"),
 }

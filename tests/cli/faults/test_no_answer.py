@@ -36,7 +36,7 @@ EVERYTHING: Final[dict[str, tuple[Fault, str]]] = {
     "404": (faults.status(404), "not found"),
     "503": (faults.status(503), "the server is unavailable"),
     "429, long": (faults.status(429, retry_after="60"), "the server asks to wait 60s"),
-    "no JSON": (faults.raw(b"[]"), "no JSON object"),
+    "no JSON": (faults.raw(b"[]"), "not a JSON object"),
     "a page of a proxy": (faults.html(), "is there a proxy or a login page in between?"),
     "redirected": (faults.redirect("https://login.example/"), "redirects elsewhere"),
     "no HTTP": (faults.wrong_bytes(b"SSH-2.0-OpenSSH_9.9\r\n"), "the connection was cut"),

@@ -92,7 +92,7 @@ def test_what_is_suppressed_is_not_written(lint: Lint, here: Path) -> None:
     ("text", "message"),
     [
         (None, "cannot read the baseline x.json: No such file or directory"),
-        (b"\xff", "cannot read the baseline x.json: it is no text"),
+        (b"\xff", "cannot read the baseline x.json: it is not text"),
         (b"{", "x.json: no baseline: not JSON"),
         (b"[" * 100_000, "x.json: no baseline: not JSON"),
         (b"{}", "x.json: no baseline: not a LintBaseline"),

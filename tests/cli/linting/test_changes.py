@@ -153,8 +153,8 @@ def test_the_base_may_have_had_nothing(lint: Lint) -> None:
     for base, path, why in (
         ("base", "new", f"base:new: {nothing}"),
         ("base", "new/new.yaml", f"base:new/new.yaml: {nothing}"),
-        ("nothing", ".", "nothing: there is no manifest in it"),
-        ("empty", "new", "empty: there is no manifest in it"),
+        ("nothing", ".", "nothing: it contains no manifests"),
+        ("empty", "new", "empty: it contains no manifests"),
     ):
         result = lint(path, "--diff-base", base, "--exclude", "apps", "--exclude", "tree", "--select", "GWP4")
         assert (result.code, result.findings) == (1, [f"new/new.yaml:19 {SECTION}"])

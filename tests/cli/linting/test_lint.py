@@ -68,8 +68,8 @@ class TestPaths:
         [
             (["nowhere.yaml"], "nowhere.yaml: there is no such file or folder"),
             (["no*.yaml"], "no*.yaml: no file matches this pattern"),
-            (["empty"], "empty: there is no manifest in it"),
-            (["right.yaml", "empty"], "empty: there is no manifest in it"),
+            (["empty"], "empty: it contains no manifests"),
+            (["right.yaml", "empty"], "empty: it contains no manifests"),
             (["values.yaml"], "no Kubernetes object in 1 file"),
             (["right.yaml", "-n", "cart"], "there is nothing to lint in namespace cart"),
             ([], "no kubeconfig was found: looked for no-kubeconfig"),

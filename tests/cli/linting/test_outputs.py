@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_written(command: Command, words: list[str], path:
     """It is one line, and no answer: whoever looks for the file would find an old one."""
     code, out, err = command("lint", "right.yaml", *words)
     shown = path.replace("\0", "\\0")
-    expected = f"error: cannot write {shown}: {reason}\nhint: name a file in a folder that is there\n"
+    expected = f"error: cannot write {shown}: {reason}\nhint: name a file in a folder that exists\n"
     assert (code, out, err.replace("\\x00", "\\0")) == (3, "", expected)
 
 

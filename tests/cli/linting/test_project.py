@@ -147,7 +147,7 @@ class TestWhereItIs:
         """Nothing is: paths of what is found would be relative to nothing."""
         (here / "around").rmdir()
         here.rmdir()
-        with pytest.raises(SourceError, match="the current directory is not there any more"):
+        with pytest.raises(SourceError, match="the current directory does not exist any more"):
             find_project()
 
     def test_it_cannot_be_read(self, here: Path) -> None:

@@ -516,7 +516,7 @@ class TestWithoutPrograms:
             assert {"GWP1002", "GWP1003", "GWP4002", "GWP5002", "GWP6001"} <= set(unknown)
         (listeners,) = (each for each in plain.document["unknown"] if each["rule"] == "GWP6001")
         assert listeners["message"].endswith(
-            "; Gateway shop/door may be otherwise: overlay/kustomization.yaml patches it"
+            "; Gateway shop/door may be different: overlay/kustomization.yaml patches it"
         )
         # The base is wrong by itself.
         assert len(said(lint("base", "--complete"), "error")) == 5

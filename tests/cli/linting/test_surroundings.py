@@ -187,4 +187,4 @@ def test_there_is_no_current_directory(command: Command, here: Path) -> None:
         folder.rmdir()
         code, out, err = command("lint", here / "wrong.yaml")
     assert (code, out) == (3, "")
-    assert err == "error: the current directory is not there any more\nhint: change to one that is\n"
+    assert err == "error: the current directory does not exist any more\nhint: change to one that exists\n"

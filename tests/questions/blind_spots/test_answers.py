@@ -35,7 +35,7 @@ UNREAD: Final = BlindSpot(
     what="Settings default/s",
     reason="whether spec.colours.enable is set in the parameters of Gateway default/g is unknown; only then does this "
     "count: ColorPolicy",
-    remedy="add the manifest that holds it",
+    remedy="add the manifest that contains it",
 )
 
 
@@ -82,7 +82,7 @@ def test_routes_that_would_make_a_target_exist() -> None:
         what="routes to Service default/t",
         reason="ColorPolicy default/p targets it, and no route in the input that example.com/gateway acts on sends "
         "requests to Service default/t",
-        remedy="add the manifests that hold them",
+        remedy="add the manifests that contain them",
     )
     to_far = build.route("far", rules=[build.rule(build.backend("u", namespace="far"))])
     lets_in = build.grant(namespace="far")
@@ -93,13 +93,13 @@ def test_routes_that_would_make_a_target_exist() -> None:
     ((found,), _, _) = unseen(
         build.policy("p", on_port, age=1, color="red"), to_far, lets_in, granted, profile=referred
     )
-    assert (found.what, found.remedy) == ("Service far/u", "add the manifest that holds it")
+    assert (found.what, found.remedy) == ("Service far/u", "add the manifest that contains it")
     ((found,), _, _) = unseen(
         build.policy("p", build.target("u", "Service", group="", namespace="far"), age=1),
         granted,
         profile=replace(referred, targets_exist="whenRead"),
     )
-    assert (found.what, found.remedy) == ("Service far/u", "add the manifest that holds it")
+    assert (found.what, found.remedy) == ("Service far/u", "add the manifest that contains it")
 
 
 def test_a_path_that_is_followed_no_further() -> None:

@@ -122,7 +122,7 @@ def test_what_could_not_be_seen_is_said() -> None:
         BlindSpot(what="RetryPolicy in namespace infra", reason="forbidden", remedy="fix or leave out this input"),
         BlindSpot(what="objects of any kind", reason="not text", remedy="fix or leave out this input"),
         BlindSpot(
-            what="Gateway far/x", reason="Gateway far/x is not in the input", remedy="add the manifest that holds it"
+            what="Gateway far/x", reason="Gateway far/x is not in the input", remedy="add the manifest that contains it"
         ),
     )
 
@@ -145,7 +145,7 @@ def test_parents_of_routes_on_the_way_may_be_unseen() -> None:
     """A Service cannot be seen through a Gateway that was not read; its answer is as incomplete as its route's."""
     answer = about(world(build.route("r", parents=[build.parent("x", namespace="far")])), "Service", "s")
     unseen = BlindSpot(
-        what="Gateway far/x", reason="Gateway far/x is not in the input", remedy="add the manifest that holds it"
+        what="Gateway far/x", reason="Gateway far/x is not in the input", remedy="add the manifest that contains it"
     )
     assert answer.unseen == (unseen,)
 
@@ -162,7 +162,7 @@ def test_a_target_on_the_way_may_be_unseen() -> None:
     unread = BlindSpot(
         what="GatewayClass unread",
         reason="ColorPolicy default/maybe targets it, and GatewayClass unread is not in the input",
-        remedy="add the manifest that holds it",
+        remedy="add the manifest that contains it",
     )
     answer = about(analysis, "Gateway", "other")
     assert (answer.unseen, answer.not_applying) == ((unread,), ())
@@ -204,7 +204,7 @@ def found(
 
 def test_a_gateway_that_does_not_let_the_kind_be_used() -> None:
     why = (
-        "not by way of Gateway default/mute, since spec.colours.enable is false in Settings default/s of "
+        "not through Gateway default/mute, since spec.colours.enable is false in Settings default/s of "
         "Gateway default/mute"
     )
     assert found(P, settings(enable=False)) == (NotApplying(policy=P.ref, target=ROUTE, message=why),)

@@ -237,13 +237,18 @@ def test_other_things_that_could_not_be_read(path: str) -> None:
     ("status", "message", "reason", "remedy"),
     [
         (503, "", "the server is unavailable", "ask again"),
-        (504, "", "the server took too long", "ask again, and allow more time for it: --request-timeout"),
-        (406, "", "the server has no such form of it", "ask again; if that does not help, ask who runs the cluster"),
+        (504, "", "the server took too long", "ask again with more time: --request-timeout"),
+        (
+            406,
+            "",
+            "the server does not have it in this format",
+            "ask again; if that does not help, ask the administrators of the cluster",
+        ),
         (
             500,
             "conversion webhook for example.io/v1, Kind=TimeoutPolicy failed",
             "the conversion webhook of its definition failed",
-            "tell whoever owns CustomResourceDefinition timeoutpolicies.example.io: its conversion webhook must answer",
+            "tell the owner of CustomResourceDefinition timeoutpolicies.example.io: its conversion webhook must answer",
         ),
     ],
 )

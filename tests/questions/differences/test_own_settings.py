@@ -220,7 +220,7 @@ class TestSeveralRoutes:
             ("a", (0,)),
             ("b", (1,)),
         ]
-        assert "replaced by what these HTTPRoutes say themselves" in to_text(policy_text(answer, View(width=100)), 100)
+        assert "replaced by what these HTTPRoutes set themselves" in to_text(policy_text(answer, View(width=100)), 100)
 
     def test_the_policy_goes(self) -> None:
         (change,) = blast_radius(self.analysis, POLICY.ref).difference.effects

@@ -195,7 +195,7 @@ def test_what_is_said_of_a_port_stands_instead_of_what_is_said_of_all() -> None:
     )
     of_all = build.policy("p", build.target("g", section="http"), all={"b": 2})
     of_port = build.policy("o", ON_GATEWAY, ports=[{"n": 80, "a": 1}])
-    by = "ColorPolicy default/o → Gateway default/g sets ports for this port, which stands instead"
+    by = "ColorPolicy default/o → Gateway default/g sets ports for this port, which is used instead"
     assert first(usual(of_all, of_port, profile=profile)) == by
 
 

@@ -132,7 +132,7 @@ def test_what_fails_and_why() -> None:
     text = shown(losing(some=(fails(rule, failing("b"), failing("c", gone=True), rules=3),)))
     assert "    rule a: 50% of its requests get 500: Service default/s does not exist [BackendNotFound]\n" in text
     assert "    rule b: all of its requests get 500\n" in text
-    assert "    no rule takes what rule c took\n" in text
+    assert "    no rule gets the requests of rule c\n" in text
 
 
 def test_what_nothing_reaches() -> None:

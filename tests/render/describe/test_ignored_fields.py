@@ -99,7 +99,7 @@ class TestListenerPolicy:
         text = told(answer)
         assert "is enforced in part, on 1 of its 2 paths" in text
         # By way of the listener for HTTP nothing, by way of the other one all but a field.
-        nowhere = text.partition(" in effect nowhere by way of ")[2].partition("in effect on")[0]
+        nowhere = text.partition(" in effect nowhere through ")[2].partition("in effect on")[0]
         assert nowhere.startswith("Gateway default/g, listener http controllers ignore it")
         assert text.count("controllers ignore it") == 2
         assert answer.enforcement.state == "PartiallyEnforced"

@@ -264,14 +264,14 @@ def test_a_policy_on_anothers_gateway_says_whose_it_is() -> None:
     analysis = analysis_of(profile, colours("p", TO_GATEWAY, color="red"))
     text = tree(about_policy(analysis, "p"), WIDE)
     assert text.startswith(
-        "ColorPolicy default/p has no effect: ColorPolicy counts only for what example.com/ours manages"
+        "ColorPolicy default/p has no effect: ColorPolicy applies only to what example.com/ours manages"
     )
     assert text.count("example.com/ours") == 1
     assert "  Gateway default/g   not managed\n" in text
     both = build.policy("p", TO_GATEWAY, build.target("own"), age=1, color="red")
     direct = (build.gateway_class("ours", "example.com/ours"), build.gateway("own", class_name="ours"))
     text = tree(about_policy(analysis_of(profile, both, *direct), "p"), WIDE)
-    assert "  Gateway default/g     not managed: ColorPolicy counts only for what" in text
+    assert "  Gateway default/g     not managed: ColorPolicy applies only to what" in text
 
 
 def test_a_policy_on_anothers_gateway_is_not_in_doubt() -> None:
@@ -459,7 +459,7 @@ class TestOverridesOfOneTarget:
                 colours("p", TO_ROUTE, default={"color": "blue"}),
                 colours("o", target, age=age, override={"color": "red"}),
             )
-            assert "instead of blue, default/p → HTTPRoute default/r (an override beats a default)" in text
+            assert "instead of blue, default/p → HTTPRoute default/r (an override wins over a default)" in text
 
     def test_an_override_above_is(self) -> None:
         """On the Gateway, or on the Namespace of the route."""

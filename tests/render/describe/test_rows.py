@@ -61,7 +61,7 @@ def test_a_value_in_place_of_a_map() -> None:
     nearer = build.policy("o", ON_ROUTE, jwt="none")
     analysis = usual(nearer, build.policy("p", ON_GATEWAY, jwt={"issuer": "a"}, color="red"), profile=merging)
     assert "instead of jwt.issuer a of default/p" in lines(analysis)
-    assert reasons(analysis) == ["ColorPolicy default/o → HTTPRoute default/r sets what stands instead"]
+    assert reasons(analysis) == ["ColorPolicy default/o → HTTPRoute default/r sets what is used instead"]
 
 
 SOURCE = Source(build.ref("ColorPolicy", "p", group="example.com"), NodeRef(build.ref("Gateway", "g")))

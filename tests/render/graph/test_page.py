@@ -163,4 +163,4 @@ def test_what_takes_too_long_is_left_to_a_command() -> None:
     commands = [entry["command"] for entry in consequences.values() if "command" in entry]
     assert "kubectl policy blast-radius colorpolicy.example.com/default/p39" in commands
     (problem,) = data["problems"]
-    assert problem["message"].startswith("There are too many objects to look for what is wrong with each")
+    assert problem["message"].startswith("There are too many objects to check each of them")

@@ -343,7 +343,7 @@ class TestWhereThingsStand:
             "├── in force: ColorPolicy color red (default/p)",
             "└── rule[0]",
             "",
-            "Policies on what is not drawn",
+            "Policies on objects that are not drawn",
             "└── ColorPolicy default/p → Gateway default/g: enforced",
         ]
 

@@ -174,7 +174,7 @@ def test_what_could_not_be_seen_is_counted(unseen: list[BlindSpot], expected: st
 @pytest.mark.parametrize(
     ("spot", "expected"),
     [
-        (OBJECT, "To do: add the manifest that holds it"),
+        (OBJECT, "To do: add the manifest that contains it"),
         (hidden(gap("Fee", forbidden=False)), "To do: ask again"),
         (hidden(gap("Fee", "a")), "Needs: list fees.io in namespace a"),
         (hidden(gap("Fee", "a"), gap("Fee", "b")), "Needs: list fees.io in namespaces a and b"),

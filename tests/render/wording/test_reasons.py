@@ -80,7 +80,7 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
             (
                 "platform/names has no effect: default.httpSettings.xffNumTrustedHops 2, "
                 "default.httpSettings.serverName harbour "
-                "(perPort has an entry for this port, which stands instead)"
+                "(perPort has an entry for this port, which is used instead)"
             ),
         ),
         (
@@ -119,7 +119,7 @@ def test_an_object_says_why_not(world: str, node: NodeRef, expected: str) -> Non
             "listener http has no effect: controllers ignore everything that it sets there.\n",
         ),
         ("kgateway", "ListenerPolicy platform/house", "is for another port on listener https only\n"),
-        ("kgateway", "ListenerPolicy platform/house", "an entry of perPort stands instead on listener http only\n"),
+        ("kgateway", "ListenerPolicy platform/house", "an entry of perPort is used instead on listener http only\n"),
         (
             "kgateway",
             "ListenerPolicy platform/house",

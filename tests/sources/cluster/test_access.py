@@ -111,11 +111,11 @@ def test_paths_start_in_the_folder_of_the_file_that_has_them(tmp_path: Path, mon
     ("text", "reason"),
     [
         ("{", "is no YAML"),
-        ("- a", "a setting has another type"),
-        ("clusters: {a: b}", "a setting has another type"),
-        ("clusters: [a]", "a setting has another type"),
+        ("- a", "a setting has the wrong type"),
+        ("clusters: {a: b}", "a setting has the wrong type"),
+        ("clusters: [a]", "a setting has the wrong type"),
         ("contexts: [{name: a, context: []}]\ncurrent-context: a", "names no cluster"),
-        ("contexts: [{name: a, context: [b]}]\ncurrent-context: a", "a setting has another type"),
+        ("contexts: [{name: a, context: [b]}]\ncurrent-context: a", "a setting has the wrong type"),
         ("current-context: 5", "there is no context 5"),
         ("apiVersion: v1\nkind: Pod", "has no contexts"),
         (BOMB, "has no contexts"),
@@ -133,7 +133,7 @@ def test_files_that_are_no_kubeconfigs(tmp_path: Path, text: str, reason: str) -
 def test_files_that_are_no_text(tmp_path: Path) -> None:
     assert "Is a directory" in refused(ClusterOptions(kubeconfig=str(tmp_path)))[0]
     (tmp_path / "bytes").write_bytes(b"a: \xff")
-    assert "is no text" in refused(ClusterOptions(kubeconfig=str(tmp_path / "bytes")))[0]
+    assert "is not text" in refused(ClusterOptions(kubeconfig=str(tmp_path / "bytes")))[0]
 
 
 # Which cluster and user
@@ -143,8 +143,8 @@ def test_no_current_context(tmp_path: Path) -> None:
     path = str(tmp_path / "config")
     (tmp_path / "config").write_text(json.dumps(config(current=None)))
     message, hint = refused(ClusterOptions(kubeconfig=path))
-    assert message == f"no context is chosen: {path} has no current-context"
-    assert "--context NAME` chooses one of bakery" in hint
+    assert message == f"no context is selected: {path} has no current-context"
+    assert "--context NAME` selects one of bakery" in hint
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,10 @@ def test_addresses_that_are_none(tmp_path: Path, server: str) -> None:
 
 def test_a_namespace_that_is_none(tmp_path: Path) -> None:
     """It would be a part of paths."""
-    assert "the namespace ../../a of the context cannot be" in refusal(tmp_path, context={"namespace": "../../a"})[0]
+    assert (
+        "the namespace ../../a of the context is not a valid name"
+        in refusal(tmp_path, context={"namespace": "../../a"})[0]
+    )
 
 
 def test_a_context_of_what_is_not_there(tmp_path: Path) -> None:
@@ -329,8 +332,8 @@ def test_headers_hold_one_line(tmp_path: Path) -> None:
     """A line break would begin another one; the secret itself is not told."""
     path = written(tmp_path, user={"token": "secret\r\nImpersonate-User: admin"})
     message, _ = refused(ClusterOptions(kubeconfig=path))
-    assert message == f"{path}: the token holds a line break or another control character"
-    with pytest.raises(ClusterError, match="Impersonate-User holds a line break"):
+    assert message == f"{path}: the token contains a line break or another control character"
+    with pytest.raises(ClusterError, match="Impersonate-User contains a line break"):
         reach(tmp_path, as_="a\nb")
 
 

@@ -80,14 +80,14 @@ def test_a_token_from_a_flag_beats_all_else(tmp_path: Path) -> None:
     [
         ({"exec": {"apiVersion": V1}}, "missing key 'command'"),
         ({"exec": {"command": "sh"}}, "missing key 'apiVersion'"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "args": [5]}}, "a setting has another type"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "env": ["a"]}}, "a setting has another type"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "args": ["a\0b"]}}, "a setting has another type"),
-        ({"exec": []}, "exec: it has another type"),
-        ({"token": ["a"]}, "token: it has another type"),
-        ({"auth-provider": {"name": "gcp"}}, "the auth-provider is no more"),
-        ({"auth-provider": {"name": "oidc"}}, "there is no id-token that is valid"),
-        ({"auth-provider": {"name": "oidc", "config": {"id-token": "a.b.c"}}}, "there is no id-token that is valid"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "args": [5]}}, "a setting has the wrong type"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "env": ["a"]}}, "a setting has the wrong type"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "args": ["a\0b"]}}, "a setting has the wrong type"),
+        ({"exec": []}, "exec: it has the wrong type"),
+        ({"token": ["a"]}, "token: it has the wrong type"),
+        ({"auth-provider": {"name": "gcp"}}, "kubectl no longer has this auth-provider"),
+        ({"auth-provider": {"name": "oidc"}}, "there is no valid id-token"),
+        ({"auth-provider": {"name": "oidc", "config": {"id-token": "a.b.c"}}}, "there is no valid id-token"),
     ],
 )
 def test_users_that_say_nothing(tmp_path: Path, user: Json, reason: str) -> None:
@@ -111,7 +111,7 @@ def test_a_token_of_an_auth_provider(tmp_path: Path) -> None:
         in refusal(tmp_path, user=with_token({"exp": 1}))[0]
     )
     for claims in ({"exp": "soon"}, {"exp": 1e300}, ["exp"], "exp"):
-        assert "a setting has another type" in refusal(tmp_path, user=with_token(claims))[0]
+        assert "a setting has the wrong type" in refusal(tmp_path, user=with_token(claims))[0]
 
 
 # Plugins
@@ -271,8 +271,8 @@ def test_a_plugin_is_not_run_where_it_is_not_needed(tmp_path: Path) -> None:
             answering({"clientCertificateData": "a", "clientKeyData": "b"}),
             "there is no client certificate with its key",
         ),
-        (answering({"token": "a\nb"}), "the token holds a line break"),
-        (answering({"token": "a", "expirationTimestamp": "soon"}), "a setting has another type"),
+        (answering({"token": "a\nb"}), "the token contains a line break"),
+        (answering({"token": "a", "expirationTimestamp": "soon"}), "a setting has the wrong type"),
     ],
 )
 def test_plugins_that_fail(tmp_path: Path, body: str, reason: str) -> None:

@@ -160,16 +160,16 @@ def test_client_certificates_that_are_none(tmp_path: Path, user: Json, reason: s
             r"there is no certificate \(PEM\) in certificate-authority",
         ),
         ({"certificate-authority": "config"}, r"there is no certificate \(PEM\) in certificate-authority"),
-        ({"certificate-authority-data": 5}, "another type"),
-        ({"insecure-skip-tls-verify": "true"}, "another type"),
-        ({"tls-server-name": "a b"}, "tls-server-name: it cannot be the name of a host"),
-        ({"tls-server-name": ".a"}, "tls-server-name: it cannot be the name of a host"),
-        ({"tls-server-name": "a\0"}, "cannot be the name of a host"),
-        ({"tls-server-name": "a" * 64}, "cannot be the name of a host"),
-        ({"proxy-url": "http://a..b"}, "it has to be the address of a proxy"),
-        ({"proxy-url": "ftp://a"}, "it has to be the address of a proxy"),
-        ({"proxy-url": "http://a b"}, "it has to be the address of a proxy"),
-        ({"proxy-url": "http://"}, "it has to be the address of a proxy"),
+        ({"certificate-authority-data": 5}, "the wrong type"),
+        ({"insecure-skip-tls-verify": "true"}, "the wrong type"),
+        ({"tls-server-name": "a b"}, "tls-server-name: it is not a valid host name"),
+        ({"tls-server-name": ".a"}, "tls-server-name: it is not a valid host name"),
+        ({"tls-server-name": "a\0"}, "is not a valid host name"),
+        ({"tls-server-name": "a" * 64}, "is not a valid host name"),
+        ({"proxy-url": "http://a..b"}, "it must be the address of a proxy"),
+        ({"proxy-url": "ftp://a"}, "it must be the address of a proxy"),
+        ({"proxy-url": "http://a b"}, "it must be the address of a proxy"),
+        ({"proxy-url": "http://"}, "it must be the address of a proxy"),
     ],
 )
 def test_clusters_that_cannot_be_proved(tmp_path: Path, more: dict[str, Json], reason: str) -> None:
@@ -230,7 +230,7 @@ def test_a_proxy_of_the_environment_for_tls(tmp_path: Path, monkeypatch: pytest.
         with pytest.raises(MaxRetryError, match="Tunnel connection failed"):
             access_to(ClusterOptions(kubeconfig=path)).pool.request("GET", "https://bakery.example", retries=0)
     monkeypatch.setenv("HTTPS_PROXY", "ftp://a")
-    with pytest.raises(ClusterError, match=r"HTTPS_PROXY: it has to be the address of a proxy"):
+    with pytest.raises(ClusterError, match=r"HTTPS_PROXY: it must be the address of a proxy"):
         access_to(ClusterOptions(kubeconfig=path))
 
 

@@ -75,7 +75,7 @@ def refused(call: Callable[[], object]) -> RequestFailed:
         (401, "the credentials were refused", 1),
         (403, "forbidden", 1),
         (404, "not found", 1),
-        (406, "the server has no such form of it", 1),
+        (406, "the server does not have it in this format", 1),
         (410, "gone: the server knows no state that old", 1),
         (418, "the server answered with status 418", 1),
         (429, "too many requests", 4),
@@ -100,12 +100,12 @@ def test_a_status_says_why_and_is_retried_if_that_may_help(
         (faults.cut, "the connection was cut"),
         (faults.cut_within, "the answer was cut off"),
         (faults.cut_within_chunks, "the answer was cut off"),
-        (faults.raw(b'{"kind": "Thi'), "the server answered with something that is no JSON object"),
-        (faults.raw(b"\xff{}"), "the server answered with something that is no JSON object"),
-        (faults.raw(b'{"a": NaN}'), "the server answered with something that is no JSON object"),
-        (faults.raw(b""), "the server answered with something that is no JSON object"),
+        (faults.raw(b'{"kind": "Thi'), "the server answered with something that is not a JSON object"),
+        (faults.raw(b"\xff{}"), "the server answered with something that is not a JSON object"),
+        (faults.raw(b'{"a": NaN}'), "the server answered with something that is not a JSON object"),
+        (faults.raw(b""), "the server answered with something that is not a JSON object"),
         (faults.wrong_gzip(), "the answer is not compressed as it says"),
-        (faults.truncated_gzip(), "the server answered with something that is no JSON object"),
+        (faults.truncated_gzip(), "the server answered with something that is not a JSON object"),
         (faults.wrong_bytes(b"SSH-2.0-OpenSSH_9.6\r\n"), "the connection was cut"),
         (faults.status(500), "the server failed"),
         (faults.status(429, retry_after="1"), "too many requests"),
@@ -128,7 +128,7 @@ def test_what_may_pass_is_asked_again(server: FaultyServer, connection: Connecti
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        (faults.raw(b"[]"), "the server answered with something that is no JSON object"),
+        (faults.raw(b"[]"), "the server answered with something that is not a JSON object"),
         (faults.raw(b"[" * 100_000), "the answer is nested too deep"),
         (faults.raw(b'{"a":' * 300 + b"1" + b"}" * 300), "the answer is nested too deep"),
         (
@@ -404,7 +404,7 @@ def test_a_list_that_never_ends_does(server: FaultyServer, connection: Connectio
 @pytest.mark.parametrize("body", [b"{}", b'{"items": {}}', b'{"items": [1]}', b'{"items": "ab"}'])
 def test_what_is_no_list_is_refused(server: FaultyServer, connection: Connection, body: bytes) -> None:
     server.fault(ALL_ROUTES, faults.raw(body))
-    assert "no list" in refused(lambda: connection.list(ALL_ROUTES)).reason
+    assert "not a list" in refused(lambda: connection.list(ALL_ROUTES)).reason
 
 
 def test_no_items_are_an_empty_list(server: FaultyServer, connection: Connection) -> None:

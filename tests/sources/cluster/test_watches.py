@@ -186,7 +186,7 @@ def test_what_is_too_old_is_gone(server: FaultyServer) -> None:
     ("fault", "reason"),
     [
         (faults.cut_within_chunks, "the answer was cut off"),
-        (faults.raw(b"nothing\n"), "the server told an event that is no JSON"),
+        (faults.raw(b"nothing\n"), "the server sent an event that is not JSON"),
         (faults.raw(b'{"type": "ERROR", "object": {"code": 403}}\n'), "forbidden"),
         (faults.status(403), "forbidden"),
         (faults.redirect("http://elsewhere.example"), "the server redirects elsewhere"),

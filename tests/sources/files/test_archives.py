@@ -98,7 +98,7 @@ def test_what_is_not_there(folder: Path) -> None:
             load_manifests([path])
         assert caught.value.hint
     (folder / "empty.tar").write_bytes(of_files({"README.md": ""}))
-    with pytest.raises(NothingThereError, match=r"empty\.tar: there is no manifest in it"):
+    with pytest.raises(NothingThereError, match=r"empty\.tar: it contains no manifests"):
         load_manifests(["empty.tar"])
 
 
@@ -157,15 +157,15 @@ def test_links(folder: Path) -> None:
         ([member("/etc/a.yaml", "x")], "/etc/a.yaml leads out of it"),
         ([member("apps/../../a.yaml", "x")], "leads out of it"),
         ([member("a.yaml", type=tarfile.LNKTYPE, linkname="/etc/passwd")], "/etc/passwd leads out of it"),
-        ([member("a.yaml", type=tarfile.LNKTYPE, linkname="none")], "a.yaml is at odds with another member"),
-        ([member("a.yaml", type=tarfile.LNKTYPE, linkname=".")], "a.yaml is at odds with another member"),
+        ([member("a.yaml", type=tarfile.LNKTYPE, linkname="none")], "a.yaml conflicts with another member"),
+        ([member("a.yaml", type=tarfile.LNKTYPE, linkname=".")], "a.yaml conflicts with another member"),
         ([member("dev", type=tarfile.CHRTYPE)], "dev is neither a file nor a folder nor a link"),
         ([member("dev", type=tarfile.BLKTYPE)], "dev is neither"),
         ([member("pipe.yaml", type=tarfile.FIFOTYPE)], "pipe.yaml is neither"),
-        ([member("a", "x"), member("a/b.yaml", "x")], "a/b.yaml is at odds with another member"),
-        ([member("a/b.yaml", "x"), member("a", "x")], "a is at odds with another member"),
-        ([member("a", type=tarfile.SYMTYPE, linkname="/etc"), member("a/b.yaml", "x")], "a/b.yaml is at odds"),
-        ([member(".", "x")], ". is at odds"),
+        ([member("a", "x"), member("a/b.yaml", "x")], "a/b.yaml conflicts with another member"),
+        ([member("a/b.yaml", "x"), member("a", "x")], "a conflicts with another member"),
+        ([member("a", type=tarfile.SYMTYPE, linkname="/etc"), member("a/b.yaml", "x")], "a/b.yaml conflicts"),
+        ([member(".", "x")], ". conflicts"),
     ],
 )
 def test_hostile_members(folder: Path, members: list[tuple[tarfile.TarInfo, bytes]], message: str) -> None:
@@ -208,7 +208,7 @@ def test_what_is_cut_off_or_damaged(folder: Path, *, packed: bool) -> None:
     last = len(data) if packed else whole.rindex(b"#") + 512
     for end in range(0, last, step):
         (folder / name).write_bytes(data[:end])
-        with pytest.raises(SourceError, match=r"the archive cannot be read: |there is no manifest in it"):
+        with pytest.raises(SourceError, match=r"the archive cannot be read: |it contains no manifests"):
             load_manifests([name])
 
 
@@ -224,7 +224,7 @@ def test_headers_without_end(folder: Path) -> None:
     """One that describes the next header, which describes the next one."""
     header = tarfile.TarInfo("x").create_pax_global_header({"comment": "x"}) * 5000
     (folder / "t.tar").write_bytes(header + b"\0" * 1024)
-    with pytest.raises(SourceError, match=r"the archive cannot be read: |there is no manifest in it"):
+    with pytest.raises(SourceError, match=r"the archive cannot be read: |it contains no manifests"):
         load_manifests(["t.tar"])
 
 

@@ -103,7 +103,7 @@ def test_a_named_folder_that_git_ignores(repository: Repository) -> None:
 def test_a_named_file_is_always_read(repository: Repository) -> None:
     repository.write(".gitignore", "*\n")
     assert _found("a.yaml", "apps/dev/a.yaml", exclude=("*",)) == ["a.yaml", "apps/dev/a.yaml"]
-    with pytest.raises(SourceError, match="what is in it is left out") as caught:
+    with pytest.raises(SourceError, match="its content is left out") as caught:
         _found(".")
     assert caught.value.hint
 
@@ -114,7 +114,7 @@ def test_patterns_of_files_are_no_names(repository: Repository) -> None:
     repository.write("apps/.gitignore", "dev\n")
     assert _found("**/*.yaml") == ["a.yaml", "apps/a.yaml", "apps/prod/a.yaml", "b.yaml"]
     assert _found("apps/*/*") == ["apps/prod/a.yaml"]
-    with pytest.raises(SourceError, match="what is in it is left out"):
+    with pytest.raises(SourceError, match="its content is left out"):
         _found("*/x/a.yaml")
     assert _found("apps/../../repository/b*.yaml") == ["apps/../../repository/b.yaml"]
 
@@ -239,5 +239,5 @@ def test_revisions(repository: Repository) -> None:
         }
     assert len(load_state("main:apps/dev").resources) == 2
     assert len(load_state("main:b.yaml", options=InputOptions(exclude=("*",))).resources) == 1
-    with pytest.raises(SourceError, match="main:apps/dev: what is in it is left out"):
+    with pytest.raises(SourceError, match="main:apps/dev: its content is left out"):
         load_state("main:apps/dev", options=InputOptions(exclude=("*",)))

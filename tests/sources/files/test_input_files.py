@@ -70,7 +70,7 @@ def test_a_path_that_names_nothing(folder: Path, path: str) -> None:
 def test_a_folder_without_manifests(folder: Path) -> None:
     """Probably the wrong one, even if another one has some."""
     (folder / "empty").mkdir()
-    with pytest.raises(SourceError, match="there is no manifest in it"):
+    with pytest.raises(SourceError, match="it contains no manifests"):
         _find(folder, folder / "empty")
 
 

@@ -71,7 +71,7 @@ class TestWhatIsMeant:
         ("path", "message"),
         [
             *((path, "^main:") for path in ("gone", "gone.yaml", "a.yml/x", "sub/gone", "nul\0", "*.yaml", "x" * 5000)),
-            ("docs", "main:docs: there is no manifest in it"),
+            ("docs", "main:docs: it contains no manifests"),
             *(
                 (path, "there is nothing above the root of the repository")
                 for path in ("..", "../x", "./../x", "a/../../x")
@@ -169,7 +169,7 @@ class TestWhatIsMeant:
     def test_a_repository_without_commits(self) -> None:
         with pytest.raises(SourceError, match="HEAD: there is no such revision"):
             load_state("HEAD:")
-        with pytest.raises(SourceError, match="the index: there is no manifest in it"):
+        with pytest.raises(SourceError, match="the index: it contains no manifests"):
             load_state(":")
 
 

@@ -37,9 +37,9 @@ def snapshot(
       kubectl policy describe httproute/baker -n baker --offline cluster.snapshot.gz
     """
     if not output:
-        raise UsageError("it is not said where to write the snapshot", "add -o FILE, or -o - for standard output")
+        raise UsageError("the file to write the snapshot to is missing", "add -o FILE, or -o - for standard output")
     if output == _STDOUT and sys.stdout is not None and sys.stdout.isatty():
-        raise UsageError("a snapshot is compressed, and nothing for a terminal", "add -o FILE, or pipe it elsewhere")
+        raise UsageError("a snapshot cannot be shown in a terminal", "add -o FILE, or pipe it elsewhere")
     if call.collected is not None:
         raise UsageError("a snapshot is of one cluster", "name one --context")
     if call.paths and call.namespace:

@@ -184,7 +184,7 @@ def find_project(file: str = "") -> Project:
     try:
         current = Path.cwd()
     except OSError as error:
-        raise SourceError("the current directory is not there any more", "change to one that is") from error
+        raise SourceError("the current directory does not exist any more", "change to one that exists") from error
     folders = [current, *current.parents]
     depth = next((depth for depth, folder in enumerate(folders) if os.path.lexists(folder / ".git")), None)
     for folder in folders[: (depth or 0) + 1]:

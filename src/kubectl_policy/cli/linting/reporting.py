@@ -103,7 +103,7 @@ def _read_baseline(baseline: str) -> Sequence[Finding]:
     try:
         text = Path(baseline).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         hint = "kubectl policy lint --write-baseline FILE writes one"
         raise SourceError(f"cannot read the baseline {baseline}: {reason}", hint) from error
     return read_baseline(text, baseline)
@@ -188,7 +188,7 @@ def write_file(path: str, text: str) -> None:
         Path(path).write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise PolicyError(f"cannot write {path}: {reason}", "name a file in a folder that is there") from error
+        raise PolicyError(f"cannot write {path}: {reason}", "name a file in a folder that exists") from error
 
 
 def summarise(report: Report) -> None:

@@ -263,7 +263,7 @@ def all_weights_zero(world: LintWorld) -> Iterator[Finding]:
             for rule, every in sharing(backends).items():
                 if not any(backend.ref.weight for backend in every):
                     field = f"spec.rules[{rule}].backendRefs"
-                    message = "none of its backends has a weight above 0, so that requests to this rule fail"
+                    message = "none of its backends has a weight above 0, so requests to this rule fail"
                     yield Finding(subject=route.ref, field=field, message=message)
 
 
@@ -282,7 +282,7 @@ def weight_single_backend(world: LintWorld) -> Iterator[Finding]:
         if [backend for backend in backends if backend.ref.weight > 1]:
             for first, *siblings in sharing(backends).values():
                 if first.ref.weight > 1 and not siblings:
-                    message = f"weight {first.ref.weight} means nothing: {first.ref.object} is the only backend here"
+                    message = f"weight {first.ref.weight} has no effect: {first.ref.object} is the only backend here"
                     yield Finding(subject=route.ref, field=f"{first.ref.field}.weight", message=message)
 
 
@@ -303,7 +303,7 @@ def duplicate_backendref(world: LintWorld) -> Iterator[Finding]:
                 if not items_at(world.index.defaulted(route.ref), f"{ref.field}.filters"):
                     earlier = first.setdefault((ref.rule, ref.object, ref.port), ref.field)
                     if earlier != ref.field:
-                        message = f"it names {ref.object} as {earlier} does, so that their weights add up"
+                        message = f"it names {ref.object} as {earlier} does, so their weights add up"
                         yield Finding(subject=route.ref, field=ref.field, message=message)
 
 

@@ -194,6 +194,6 @@ def insecure_frontend_validation(world: LintWorld) -> Iterator[Finding]:
                 yield Finding(
                     subject=gateway.ref,
                     field=field,
-                    message="clients get in without a valid certificate: only the backends can refuse them",
+                    message="clients connect without a valid certificate: only the backends can reject them",
                     fix=Fix(words="write AllowValidOnly", value="AllowValidOnly"),
                 )

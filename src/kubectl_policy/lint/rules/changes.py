@@ -67,10 +67,10 @@ def traffic_lost(world: LintWorld) -> Iterator[Finding]:
     lost = world.difference.traffic.lost if world.difference else None
     for traffic in lost.all if lost else ():
         if _concerns(world, traffic.route):
-            yield _requests_lost(world, traffic, "takes no requests any more")
+            yield _requests_lost(world, traffic, "no longer gets requests")
     for traffic in lost.some if lost else ():
         if _concerns(world, traffic.route):
-            yield _requests_lost(world, traffic, "takes fewer requests than before")
+            yield _requests_lost(world, traffic, "gets fewer requests than before")
 
 
 def _requests_lost(world: LintWorld, traffic: RouteTraffic, outcome: str) -> Finding:
@@ -107,7 +107,7 @@ def policy_left_without_effect(world: LintWorld) -> Iterator[Finding]:
                 by = f": {some(change.by)} now overrides it" if change.by else ""
                 yield Finding(
                     subject=change.policy,
-                    message=f"had an effect before ({change.before}) and has none any more ({change.after}){by}",
+                    message=f"had an effect before ({change.before}) and no longer has one ({change.after}){by}",
                     certain=meaning.known,
                     related=tuple(world.related(policy, "it overrides the policy") for policy in change.by),
                 )

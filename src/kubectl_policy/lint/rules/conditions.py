@@ -35,8 +35,8 @@ _PARTLY: Final = {"PartiallyInvalid": "True"}
 _AFFECTED: Final = "Affected"
 # What is served then, by how the message of the condition begins.
 _SERVING: Final = {
-    "Dropped Rule": "; its other rules serve",
-    "Fall Back": "; the last version of it that was valid serves, and not this one",
+    "Dropped Rule": "; its other rules are in force",
+    "Fall Back": "; the last valid version of it is in force, not this one",
 }
 _AGGREGATED: Final = {"Aggregated": "True"}
 # Of which there are rules of their own; but no other one looks into certificates for what they have in common.
@@ -197,7 +197,7 @@ def pending_too_long(world: LintWorld) -> Iterator[Finding]:
         when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
         is_class = report.resource.ref.group_kind == GATEWAY_CLASS
         class_controller = f" that goes by {text_at(report.resource.raw, 'spec.controllerName')}" if is_class else ""
-        yield finding_about(world, report, f"{state}{when}: no controller{class_controller} has taken it up")
+        yield finding_about(world, report, f"{state}{when}: no controller{class_controller} has acted on it")
 
 
 @lint_rule("GWP3010", "info", "status")
@@ -212,7 +212,7 @@ def ancestor_orphan(world: LintWorld) -> Iterator[Finding]:
     for reports in by_location(world.reported.orphaned):
         report, at = reports[0], reports[0].comparison.at
         if at and at.object == report.resource.ref:
-            message = f"{report.controller_name} reports on listener {at.section}, which there is none of"
+            message = f"{report.controller_name} reports on listener {at.section}, which does not exist"
         elif report.resource.ref.group_kind in ROUTES:
             message = f"{report.controller_name} reports{report.part_phrase}, which it does not name as its parent"
         else:
@@ -231,7 +231,7 @@ def aggregated_status(world: LintWorld) -> Iterator[Finding]:
     """
     for report in world.reported.current:
         if report.has(_AGGREGATED):
-            unknown = "what holds for the others is not known from the status"
+            unknown = "the status does not say what holds for the others"
             yield finding_about(world, report, f"{report.phrase}; {unknown}")
 
 

@@ -32,7 +32,7 @@ _DUPLICATES: Final = frozenset({"duplicate-object"})
 NOTED: Final = (_NOT_PARSED, _TEMPLATES, _DUPLICATES)
 # So many objects that refer to something are named with their places.
 _MAX_REFERRING: Final = 5
-_ADD: Final = "add the manifests that hold them, or --complete if there are none"
+_ADD: Final = "add the manifests that contain them, or --complete if there are none"
 _NOT_RENDERED: Final = frozenset({"not-rendered"})
 _REPEATED: Final = frozenset({"repeated-key"})
 _UNNAMED: Final = frozenset({"no-kind", "no-name"})
@@ -136,7 +136,7 @@ def _unread(world: LintWorld, unread: list[Gap]) -> Iterator[Finding]:
         needs = some(blind_spot.needs)
         message = f"{blind_spot.what} could not be read: {blind_spot.reason}"
         if needs:
-            message = f"{blind_spot.what} may not be read: {blind_spot.reason}; needed is: {needs}"
+            message = f"{blind_spot.what} may not be read: {blind_spot.reason}; required: {needs}"
         origin = blind_spot.origin or input_origin(world)
         yield Finding(subject=None, message=message, origin=origin, fix=Fix(words=blind_spot.remedy))
 
@@ -162,7 +162,7 @@ def crd_absent(world: LintWorld) -> Iterator[Finding]:
         resources = world.of_kind(kind) if profile.known_by == "shape" else ()
         if resources and kind not in world.index.definitions:
             number = f" (there are {len(resources):,} of the kind)" if resources[1:] else ""
-            message = f"{with_article(kind.kind)} is taken for a policy{number} as it has target references"
+            message = f"{with_article(kind.kind)} is treated as a policy{number}, because it has target references"
             fix = Fix(words=f"add the definition of {kind}, or a profile: kubectl policy explain --draft-profile")
             yield Finding(subject=resources[0].ref, message=f"{message}; no definition was read that says so", fix=fix)
 

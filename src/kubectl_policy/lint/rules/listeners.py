@@ -48,7 +48,7 @@ def listeners_not_distinct(world: LintWorld) -> Iterator[Finding]:
         elif conflict is None:
             rival = world.gateways.possible_conflict(listener)
             if rival:
-                message = f"whether it can be told apart from {listener_label(rival)} cannot be known yet"
+                message = f"whether it can be distinguished from {listener_label(rival)} cannot be known yet"
                 yield world.unknown(owner, listener.field, message)
 
 
@@ -160,7 +160,7 @@ def too_many_listeners(world: LintWorld) -> Iterator[Finding]:
             yield Finding(
                 subject=owner.ref,
                 field="spec.listeners",
-                message=f"it has {number:,} listeners, and an API server takes no more than {_MAX_LISTENERS}",
+                message=f"it has {number:,} listeners, and an API server accepts at most {_MAX_LISTENERS}",
                 fix=Fix(words="move some of them to a ListenerSet"),
             )
 
@@ -193,7 +193,7 @@ def duplicate_cert_across_gateways(world: LintWorld) -> Iterator[Finding]:
                         subject=listener.node.object,
                         field=ref.field,
                         message=f"{rival} has {ref.target} as well, on the same port of {address}: requests for the "
-                        "hostname of one may come in at the other, on a connection that is reused, and get 404",
+                        "hostname of one may arrive at the other on a reused connection, and get 404",
                         related=(world.related_listener(rival.node, "the other listener"),),
                     )
 
@@ -269,7 +269,7 @@ def listenerset_not_allowed(world: LintWorld) -> Iterator[Finding]:
             yield Finding(
                 subject=listener_set.ref,
                 field="spec.parentRef",
-                message=f"{gateway} does not take it (spec.allowedListeners), so that its listeners serve nothing",
+                message=f"{gateway} does not allow it (spec.allowedListeners), so its listeners serve nothing",
                 reason="NotAllowed",
                 related=(world.related(gateway, "the parent", "spec.allowedListeners"),),
                 fix=Fix(words=f"let namespace {listener_set.ref.namespace} in, by spec.allowedListeners of {gateway}"),

@@ -52,7 +52,7 @@ def refgrant_unused(world: LintWorld) -> Iterator[Finding]:
             yield world.unknown(grant, "", f"whether anything uses it is not known: {unread}")
         else:
             referrers = some([f"{plural(kind.kind)} of {home}" for kind, home in sources])
-            message = f"nothing uses it: no reference of {referrers} is to what it opens"
+            message = f"nothing uses it: no reference from {referrers} leads to what it permits"
             yield Finding(subject=grant.ref, message=message)
 
 
@@ -84,12 +84,12 @@ def refgrant_too_broad(world: LintWorld) -> Iterator[Finding]:
 def _too_broad(world: LintWorld, grant: Resource, field: str, used: ObjectRef, count: int) -> Finding:
     unread = _unread(world, grant)
     if unread:
-        message = f"whether anything but {used} is used of what it opens is not known: {unread}"
+        message = f"whether anything but {used} of what it permits is used is not known: {unread}"
         return world.unknown(grant, field, message)
     return Finding(
         subject=grant.ref,
         field=field,
-        message=f"it opens all {count} {plural(used.kind)} of its namespace, of which {used.name} alone is used",
+        message=f"it permits references to all {count} {plural(used.kind)} of its namespace; only {used.name} is used",
         severity="warning" if used.group_kind == SECRET else "info",
         related=(world.related(used, "the only one that is used"),),
         fix=Fix(words=f"name {used.name}", value=used.name),
@@ -141,7 +141,7 @@ def _unread(world: LintWorld, grant: Resource) -> str:
             return f"there may be {plural(kind.kind)} in namespace {home} that were not read"
     names = [grant.ref.namespace, *(name for _, name in _opened(grant))]
     if world.analysis.is_uncertain or any(map(is_unknown, names)):
-        return "something in the input is to be filled in"
+        return "the input contains placeholders"
     return ""
 
 

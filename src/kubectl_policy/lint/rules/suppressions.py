@@ -170,7 +170,7 @@ def suppression_unused(world: LintWorld) -> Iterator[Finding]:
         if suppression.names and not suppression.holds(world.settings.today):
             dated = f"was until {suppression.until}" if suppression.until else f"has no date in {suppression.undated}"
             remedy = "remove it, or give it a later date" if suppression.until else "write until=YYYY-MM-DD"
-            message = f"the suppression of {_names(suppression)} {dated}, and counts no more"
+            message = f"the suppression of {_names(suppression)} {dated}, and no longer counts"
             yield suppression_finding(suppression, message, remedy)
 
 

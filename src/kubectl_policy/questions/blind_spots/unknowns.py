@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 _BELOW_LISTENERS: Final = frozenset({*ROUTES, *PORT_HOLDERS})
 # What would show something, or several things, of which no manifest was read.
-_ADD: Final = "add the manifest that holds it"
+_ADD: Final = "add the manifest that contains it"
 _ADD_GRANT: Final = "add the ReferenceGrant that lets it, or --complete if there is none"
 _SAY_NAMESPACE: Final = "ask with --render, or name it in metadata.namespace"
-_ADD_ALL: Final = "add the manifests that hold them"
+_ADD_ALL: Final = "add the manifests that contain them"
 _SAY_PORTS: Final = "a profile can say where the ports of such objects stand: --profiles PATH"
 FILL_IN: Final = "fill it in: --set VARIABLE=VALUE"
-_ASK_FURTHER: Final = "ask about what is at these ends"
+_ASK_FURTHER: Final = "ask about the objects at these ends"
 
 
 BLIND_SPOTS: Final = "Blind spots: input that could not be read and that may change the answer."
@@ -205,7 +205,7 @@ def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iter
             unknown.setdefault(obj.namespace, []).append(obj)
     for homeless in unknown.values():
         remaining = f" and {len(homeless) - 1} more" if len(homeless) > 1 else ""
-        reason = "nothing that was read says which it is, so what else is about it cannot be known"
+        reason = "nothing that was read says which it is, so what else affects it cannot be known"
         yield BlindSpot(what=f"the namespace of {homeless[0]}{remaining}", reason=reason, remedy=_SAY_NAMESPACE)
 
 
@@ -272,7 +272,7 @@ def unknown_below_targets(analysis: Analysis, enforcement: Enforcement) -> Itera
     for attachment in analysis.attachments[enforcement.policy]:
         target = attachment.target if attachment.state == "attached" else None
         if target and any(analysis.topology.carries_traffic(path) for path in analysis.topology.paths_through(target)):
-            remedy = "add the manifests that hold it, or --complete if there is nothing"
+            remedy = "add the manifests that contain it, or --complete if there is nothing"
             yield BlindSpot(what=f"what is below {target}", reason="nothing of it was read", remedy=remedy)
 
 

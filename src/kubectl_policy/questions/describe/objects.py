@@ -283,7 +283,7 @@ def _not_delegated(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying
     for delegation in (delegation for delegation in delegations if delegation.parent.object != subject.object):
         if delegation.is_accepted:
             for rule in (rule for rule in rules if NodeRef(subject.object, rule) in cut_off):
-                message = f"no request gets from there to {rule}, whose matches lie outside"
+                message = f"no request from there reaches {rule}, whose matches lie outside"
                 yield NotApplying(policy=None, target=delegation.parent, message=message)
         else:
             parent = delegation.parent
@@ -317,7 +317,7 @@ def _not_counting(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...])
             for node, policy, profile in _policies_on(analysis, path):
                 enabling = profile.enabled_by
                 if enabling and is_enabled(analysis.topology, gateway, enabling) is False:
-                    message = f"not by way of {gateway}, since {why_disabled(analysis.topology, gateway, enabling)}"
+                    message = f"not through {gateway}, since {why_disabled(analysis.topology, gateway, enabling)}"
                     yield NotApplying(policy=policy, target=node, message=message)
 
 

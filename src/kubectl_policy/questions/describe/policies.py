@@ -122,7 +122,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
     profile = analysis.registry.profile(policy.group_kind)
     resource = analysis.index.get(policy)
     if resource is None:
-        hint = "add the manifest that holds it" if analysis.index.source == "the input" else ""
+        hint = "add the manifest that contains it" if analysis.index.source == "the input" else ""
         raise analysis.not_read(policy, hint)
     enforcement = analysis.enforcement(policy)
     outcomes = enforcement.outcomes

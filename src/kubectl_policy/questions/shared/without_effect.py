@@ -90,7 +90,7 @@ def _how_superseded(
         fields = _set_instead(winner, lost, effective) or _fields(lost)
         return "superseded", f"{node_phrase(winner.target)} sets {fields} itself"
     if lost[0].by_port and port_field:
-        return "superseded", f" sets {port_field.field} for this port, which stands instead"
+        return "superseded", f" sets {port_field.field} for this port, which is used instead"
     whole = loser not in effective.resolution.members
     if winner.target != loser.target and _depth(winner, effective) < _depth(loser, effective):
         return "overridden", f" overrides {'all of it' if whole else _fields(lost)} from above"
@@ -208,7 +208,7 @@ def no_traffic_reasons(analysis: Analysis, path: Path) -> Iterator[Reason]:
     elif relations.is_unattached(route):
         yield from parent_reasons(analysis, route)
     else:
-        message = f"no request gets to {route} by the routes that delegate to it"
+        message = f"no request reaches {route} through the routes that delegate to it"
         yield Reason("not-delegated", message, route, field="spec.rules", related=(NodeRef(route),))
 
 
@@ -221,7 +221,7 @@ def not_counted_reason(analysis: Analysis, policy: ObjectRef, path: Path, node: 
         return Reason("not-enabled", why_disabled(topology, gateway, enabling), gateway)
     if not is_path_managed(topology, path, profile.controllers):
         ours = " or ".join(sorted(profile.controllers))
-        message = f"{policy.kind} counts only for what {ours} manages, and {gateway or 'this path'} is not"
+        message = f"{policy.kind} applies only to what {ours} manages, and {gateway or 'this path'} is not"
         field = "spec.gatewayClassName" if gateway else ""
         return Reason("other-controller", message, gateway or policy, field=field)
     wide = why_too_wide(topology, path) if profile.hostnames == "inside" else ""

@@ -41,7 +41,7 @@ _OF_SERVERS: Final = frozenset({"managedFields", "resourceVersion", "uid", "gene
 
 # What no edit does away with, because only a person can say what is meant.
 _BEYOND_EDITS: Final[Mapping[str, str]] = {
-    "not-computed": "how the policy attaches is not computed, so that no change can be checked",
+    "not-computed": "how the policy attaches is not computed, so no change can be checked",
     "combination-unknown": "what would help depends on how policies of its kind combine, which a profile can say",
     "no-fields": "the policy has to declare what it is to set",
     "policy-invalid": "what the policy needs has to be there first",
@@ -186,7 +186,7 @@ def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str =
         restriction = f"{with_article(policy.kind)} can only name its own namespace, {policy.namespace}"
         return f"{restriction}, so it would have to be moved to namespace {target.namespace}"
     if not tried:
-        return f"nothing in one object would let it reach {node_phrase(case.target)}"
+        return f"no change to one object would let it reach {node_phrase(case.target)}"
     if tried == 1:
         return f"the one that was tried gives it none{then}"
     return f"of the {tried} that were tried none gives it an effect{then}"

@@ -172,7 +172,7 @@ def changed_problems_section(title: str, problems: Iterable[Diagnostic], view: V
     return section(title, first_lines(tuple(problems), problem_line, "problem", view))
 
 
-_CLASSLESS: Final = "Gateways left without a class, so that no controller acts on them"
+_CLASSLESS: Final = "Gateways left without a class, so no controller acts on them"
 
 
 def diff_text(difference: StateDiff, view: View) -> Document:

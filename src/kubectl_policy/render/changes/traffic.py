@@ -232,7 +232,7 @@ def details(traffic: RouteTraffic, *, gained: bool) -> Iterator[str]:
         rule = _rule(failing)
         lead = f"{rule}: " if traffic.rules > 1 else ""
         if failing.gone:
-            yield f"{rule} is new" if gained else f"no rule takes what {rule} took"
+            yield f"{rule} is new" if gained else f"no rule gets the requests of {rule}"
         elif gained:
             yield f"{lead}{_share(failing)} of its {fate.noun} are answered again"
         else:

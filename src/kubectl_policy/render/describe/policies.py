@@ -111,7 +111,7 @@ class _Fields:
 
     def in_effect(self, outcome: _Outcome) -> str:
         """`in effect on listener https only, in part on rule seats only`; `in effect nowhere`."""
-        target = f" by way of {node_phrase(outcome.field.source.target)}" if self._several_sources else ""
+        target = f" through {node_phrase(outcome.field.source.target)}" if self._several_sources else ""
         undecided = outcome.field.undecided_on
         if not (outcome.field.effective_on or undecided):
             return f"in effect nowhere{target}"
@@ -146,7 +146,7 @@ class _Fields:
         """Name the winner over a field; of objects with settings of their own, one stands for all."""
         ends = {self.answer.paths[position][-1] for position in positions}
         if _is_itself(winner) and len(ends) > 1:
-            return (Segment(f"{lead}what these {plural(winner.object.kind)} say themselves", "superseded"),)
+            return (Segment(f"{lead}what these {plural(winner.object.kind)} set themselves", "superseded"),)
         return source_spans(winner, lead, "superseded")
 
     def _ignored(self, field: FieldOutcome) -> Iterator[tuple[Segment, ...]]:
@@ -154,12 +154,12 @@ class _Fields:
         port_field = self.answer.profile.port_field
         entry = port_field is not None and field.field.startswith(f"{port_field.field}[")
         why = "is for another port" if entry and field.effective_on else "controllers ignore it"
-        instead = f"an entry of {port_field.field} stands instead" if port_field else ""
+        instead = f"an entry of {port_field.field} is used instead" if port_field else ""
         by_words: dict[str, list[int]] = {}
         for position in field.ignored_on:
             kind = self.answer.paths[position][-1].object.group_kind
             counts = self.answer.profile.at(kind).counts(field.field)
-            by_words.setdefault(why if counts else f"does not count on {plural(kind.kind)}", []).append(position)
+            by_words.setdefault(why if counts else f"has no effect on {plural(kind.kind)}", []).append(position)
         for phrase, positions in (*by_words.items(), (instead, field.port_entry_on)):
             where = self.which.words(positions) if 0 < len(positions) < len(self.answer.paths) else ""
             if positions:

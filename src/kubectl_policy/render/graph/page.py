@@ -294,7 +294,7 @@ def problems(details: Details | None) -> list[Json]:
         for it in (details.problems if details else ())
     ]
     if details and not details.all_checked:
-        message = "There are too many objects to look for what is wrong with each: describe TYPE/NAME says it of one"
+        message = "There are too many objects to check each of them: describe TYPE/NAME checks one"
         documents.append({"severity": "info", "message": message, "where": "", "about": ""})
     return documents
 

@@ -213,7 +213,7 @@ _NAMESPACES: Final = "Namespaces with policies"
 _OTHERS: Final = "Nothing drawn leads to these"
 _WITHOUT_TARGET: Final = "Policies without a target"
 # In a picture of some kinds alone.
-_LEFT_OUT: Final = "Policies on what is not drawn"
+_LEFT_OUT: Final = "Policies on objects that are not drawn"
 
 
 def graph_tree(picture: Picture, view: View) -> Document:

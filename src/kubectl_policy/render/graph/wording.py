@@ -57,7 +57,7 @@ def graph_headline(picture: Picture) -> str:
     policies = f"{count(len(picture.policies), 'policy')}{on_part}: {', '.join(counts)}" if counts else "no policies"
     absent = Counter(str(presence) for presence in objects.values() if presence != "present")
     lacking = [f"{absent[presence]} {label}" for presence, label in _ABSENT.items() if absent[presence]]
-    also = f"; {count(absent.total(), 'object')} that something names: {', '.join(lacking)}" if lacking else ""
+    also = f"; {count(absent.total(), 'object')} that references name: {', '.join(lacking)}" if lacking else ""
     hedge = unread_hedge(picture.unseen)
     return f"{', '.join(parts) or 'Nothing of the hierarchy'}; {policies}{also}{hedge}.{_difference(picture)}"
 

@@ -83,7 +83,7 @@ def _text(finding: Finding, summaries: Mapping[str, str]) -> str:
 def _skipped(report: Report) -> Iterable[tuple[Finding, str]]:
     """Yield the findings that do not count, with the reason."""
     for finding in report.unknown:
-        yield finding, "could not be decided, as not all that decides it was seen"
+        yield finding, "could not be decided, because some of what decides it was not seen"
     for finding in report.known:
         yield finding, f"known since {report.scope.since}" if report.scope.since else "known"
     for suppressed in report.suppressed:

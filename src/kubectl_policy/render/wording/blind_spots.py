@@ -57,7 +57,7 @@ def _kinds(kinds: Iterable[tuple[str | None, str]]) -> str:
 
 
 def remedy_phrase(spot: BlindSpot) -> str:
-    """`To do: add the manifest that holds it`, `Needs: list retrypolicies.example.io in namespaces baker and infra`."""
+    """`To do: add the manifest that contains it`, `Needs: list retrypolicies.example.io in namespaces a and b`."""
     if not spot.permissions:
         return f"To do: {spot.remedy}"
     namespaces_of: dict[tuple[str, str], list[str | None]] = {}

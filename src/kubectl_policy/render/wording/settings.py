@@ -96,7 +96,7 @@ _BY_LABEL: Final = (
     "its policies change only their target, as its label Direct says, though they target Gateways and routes"
 )
 _MERGING: Final = {
-    "direct": "of two on one target the older stands and the other is refused",
+    "direct": "of two on one target the older applies and the other is refused",
     "inherited": "a policy that does not say how it merges gives way to a nearer one as a whole",
 }
 _DOUBTS: Final = {
@@ -133,7 +133,7 @@ def _by_level(winner: Source, loser: Source, group: InForce) -> str:
     """Say why a policy wins by the level at which it is attached, or by its order there."""
     together = winner.target == loser.target
     if winner.overrides and not (together and loser.overrides):
-        return "overridden from above" if _above(winner, loser) else "an override beats a default"
+        return "overridden from above" if _above(winner, loser) else "an override wins over a default"
     if not together:
         return _chosen_above(winner, loser, group) or "the nearer policy wins"
     if group.contest.weights.get(winner.object, 0) != group.contest.weights.get(loser.object, 0):
@@ -165,7 +165,7 @@ def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
 def _why_ignored(fate: Fate, group: InForce) -> str:
     """Say why controllers ignore a field of a policy that counts."""
     if not group.profile.counts(fate.field):
-        return f"it does not count on {plural(group.extent.at[0].object.kind)}"
+        return f"it has no effect on {plural(group.extent.at[0].object.kind)}"
     port_field = group.profile.port_field
     target = fate.source.target
     altogether = any(
@@ -184,7 +184,7 @@ def without_effect_phrase(fate: Fate, group: InForce) -> str:
     if fate.state == "unheeded":
         return _why_ignored(fate, group)
     if fate.by_port and group.profile.port_field:
-        return f"{group.profile.port_field.field} has an entry for this port, which stands instead"
+        return f"{group.profile.port_field.field} has an entry for this port, which is used instead"
     if fate.state != "rejected":
         return _why_replaced(fate, group)
     same_target = all(winner.target == fate.source.target for winner in fate.superseded_by)
@@ -204,7 +204,7 @@ def _why_replaced(fate: Fate, group: InForce) -> str:
     names = listed([source_phrase(winner) for winner in fate.superseded_by]) or "another policy"
     several, why = len(fate.superseded_by) > 1, merge_not_counting(fate, group)
     if fate.source in group.contest.members:
-        return f"{names} {'set' if several else 'sets'} what stands instead"
+        return f"{names} {'set' if several else 'sets'} what is used instead"
     phrase = f"all of it gives way to {names}" if several else f"{names} replaces all of it"
     return f"{phrase}; {why}" if why else phrase
 

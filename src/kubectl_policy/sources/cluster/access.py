@@ -132,7 +132,7 @@ def access_to(options: ClusterOptions) -> Access:
         server_subject = "--server" if options.server else f"{subject}: server"
         cluster["server"] = credentials.server_address(cluster.get("server", ""), server_subject)
         if not credentials.parse_address(f"https://{cluster.get('tls-server-name', 'none')}"):
-            raise ClusterError(f"{subject}: tls-server-name: it cannot be the name of a host")
+            raise ClusterError(f"{subject}: tls-server-name: it is not a valid host name")
         headers = credentials.impersonation_headers(_impersonation(user, options))
         if cluster.get("disable-compression"):
             headers["Accept-Encoding"] = "identity"
@@ -184,19 +184,19 @@ def _settings_of(
     settings, path = entries.get(name, ({}, ""))
     wrong = next((key for key, setting in settings.items() if not isinstance(setting, _TYPES.get(key, object))), "")
     if wrong:
-        raise ClusterError(f"{path}: {wrong}: it has another type than in a kubeconfig")
+        raise ClusterError(f"{path}: {wrong}: it has the wrong type for a kubeconfig")
     return settings, path
 
 
 def _no_cluster(config: Kubeconfig, files: str, context: str) -> ClusterError:
     names = config.entries("contexts")
     if not names:
-        return ClusterError(f"no cluster is meant: {files} has no contexts", _OFFLINE)
+        return ClusterError(f"no cluster is selected: {files} has no contexts", _OFFLINE)
     if context:
         message = f"the context {context} in {files} names no cluster"
-        return ClusterError(message, "`--cluster NAME` says which one is meant")
-    message = f"no context is chosen: {files} has no current-context"
-    return ClusterError(message, f"`--context NAME` chooses one of {_enumerate(names)}; {_OFFLINE}")
+        return ClusterError(message, "`--cluster NAME` selects one")
+    message = f"no context is selected: {files} has no current-context"
+    return ClusterError(message, f"`--context NAME` selects one of {_enumerate(names)}; {_OFFLINE}")
 
 
 def _enumerate(names: Iterable[str]) -> str:
@@ -227,7 +227,7 @@ def _namespace(namespace: str, *, is_in_pod: bool) -> str:
             with open(f"{_SERVICE_ACCOUNT}namespace", encoding="utf-8") as file:  # noqa: PTH123 (see above)
                 namespace = file.read().strip()
     if namespace and not _NAMESPACE.fullmatch(namespace):
-        raise ClusterError(f"the namespace {namespace} of the context cannot be the name of one")
+        raise ClusterError(f"the namespace {namespace} of the context is not a valid name")
     return namespace or "default"
 
 

@@ -57,7 +57,7 @@ class Cluster:
 
     def _start(self, discovery: Discovery) -> None:
         if unknown := discovery.gaps.get(EVERY_GROUP):
-            hint = "ask again later; whoever may not get /apis needs the ClusterRole system:discovery"
+            hint = "ask again later; users who cannot get /apis need the ClusterRole system:discovery"
             raise self._error(RequestFailed(_OK, "what it serves is not known", unknown.reason, hint=hint))
         self._has_answered = not discovery.is_remembered
         self._refusals: dict[Query, RequestFailed] = {}
@@ -208,7 +208,7 @@ class Cluster:
             return self._outcome_of(refusal, query)
         resources = [resource for item in items if (resource := self._resource(query, served, item))]
         unexpected = len(items) - len(resources)
-        wrong = f"the server answered with {unexpected} of {len(items)} objects that are none of those asked for"
+        wrong = f"the server answered with {unexpected} of {len(items)} objects that were not requested"
         # Something else may be in the place of what was asked for.
         return resources, RequestFailed(_OK, wrong) if unexpected else None
 
@@ -321,7 +321,7 @@ class Cluster:
             namespace=query.namespace,
             reason=refusal.reason,
             name=query.name,
-            remedy="have somebody grant this permission" if is_forbidden else _remedy(refusal, resource),
+            remedy="ask for this permission" if is_forbidden else _remedy(refusal, resource),
             besides=frozenset() if query.namespace else self.world.namespaces_read(query.kind),
             group=query.kind.group,
             missing=self.world.missing(query.kind),
@@ -332,7 +332,7 @@ class Cluster:
 def _remedy(refusal: RequestFailed, resource: str) -> str:
     """Return what to do where something could not be read although it is not forbidden."""
     if refusal.is_conversion:
-        return f"tell whoever owns CustomResourceDefinition {resource}: its conversion webhook must answer"
+        return f"tell the owner of CustomResourceDefinition {resource}: its conversion webhook must answer"
     if refusal.status in {0, 504}:
-        return "ask again, and allow more time for it: --request-timeout"
-    return _AGAIN if refusal.retry else f"{_AGAIN}; if that does not help, ask who runs the cluster"
+        return "ask again with more time: --request-timeout"
+    return _AGAIN if refusal.retry else f"{_AGAIN}; if that does not help, ask the administrators of the cluster"

@@ -147,7 +147,7 @@ class Connection:
             listed = mappings_at(page, "items")
             # Go writes null where there are none.
             if "items" not in page or not (page["items"] is None or listed == page["items"]):
-                raise RequestFailed(HTTPStatus.OK, "the server answered with something that is no list")
+                raise RequestFailed(HTTPStatus.OK, "the server answered with something that is not a list")
             items += listed
             last, token = token, text_at(page, "metadata.continue")
             if not token:

@@ -130,9 +130,9 @@ def server_address(server: str, subject: str) -> str:
     # kubectl: asks an address without a scheme, such as `localhost:8001`, without TLS.
     url = parse_address(server if "://" in server else f"http://{server}")
     if url is None or url.scheme not in {"http", "https"}:
-        raise error(f"{subject}: it has to be the address of a cluster", "write it as in https://cluster.example:6443")
+        raise error(f"{subject}: it must be the address of a cluster", "write it as in https://cluster.example:6443")
     if url.auth is not None:
-        raise error(f"{subject}: it holds a user or a password", "these belong to a user, as username and password")
+        raise error(f"{subject}: it contains a user or a password", "these belong to a user, as username and password")
     return f"{url.scheme}://{url.netloc}{url.path or ''}".rstrip("/")
 
 
@@ -174,7 +174,7 @@ def _set_proxy(configuration: Any, *, is_proxy_set: bool) -> None:  # noqa: ANN4
     proxy = configuration.proxy or ""
     url = parse_address(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
     if proxy and (url is None or url.scheme not in _PROXIES):
-        raise ClusterError("proxy-url or HTTPS_PROXY: it has to be the address of a proxy", _PROXY_HINT)
+        raise ClusterError("proxy-url or HTTPS_PROXY: it must be the address of a proxy", _PROXY_HINT)
     if url:
         # kubectl: needs no scheme in the environment, and lets a SOCKS proxy look up the name of the cluster.
         configuration.proxy = url.url.replace("socks5://", "socks5h://")
@@ -187,5 +187,5 @@ def _set_proxy(configuration: Any, *, is_proxy_set: bool) -> None:  # noqa: ANN4
 def _header_value(text: str, subject: str) -> str:
     """Return a text as a header has it, a character for each byte. Raises `ClusterError` that keeps the text secret."""
     if any(character < " " or character == "\x7f" for character in text):
-        raise ClusterError(f"{subject} holds a line break or another control character")
+        raise ClusterError(f"{subject} contains a line break or another control character")
     return text.encode(errors="replace").decode("latin-1")

@@ -103,17 +103,17 @@ def clear_errors(subject: str) -> Generator[None]:
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         line = f":{mark.line + 1}" if mark else ""
-        raise ClusterError(f"{subject}{line} is no YAML: {problem or 'it is no text'}", _KUBECONFIG_HINT) from None
+        raise ClusterError(f"{subject}{line} is no YAML: {problem or 'it is not text'}", _KUBECONFIG_HINT) from None
     except ConfigException as error:
         raise ClusterError(f"{subject}: {error}", _KUBECONFIG_HINT) from None
     except OSError as error:
         reason = f"{error.filename or subject} cannot be read: {error.strerror or error}"
         raise ClusterError(reason, "check the path and its permissions") from None
     except UnicodeDecodeError:
-        raise ClusterError(f"{subject} is no text", _KUBECONFIG_HINT) from None
+        raise ClusterError(f"{subject} is not text", _KUBECONFIG_HINT) from None
     # The message may hold a secret.
     except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError):
-        raise ClusterError(f"{subject}: a setting has another type than in a kubeconfig", _KUBECONFIG_HINT) from None
+        raise ClusterError(f"{subject}: a setting has the wrong type for a kubeconfig", _KUBECONFIG_HINT) from None
 
 
 class Kubeconfig(KubeConfigMerger):  # type: ignore[misc] # the package has no types
@@ -247,10 +247,10 @@ class Loader(KubeConfigLoader):  # type: ignore[misc] # the package has no types
     def _load_auth_provider_token(self) -> Any:  # noqa: ANN401 (as in the package)
         """Load the token of a provider. kubectl: knows no other provider than OIDC any more."""
         if "auth-provider" in self._user and self._user["auth-provider"]["name"] != "oidc":
-            raise ConfigException("the auth-provider is no more: use a credential plugin (exec)")
+            raise ConfigException("kubectl no longer has this auth-provider: use a credential plugin (exec)")
         token = super()._load_auth_provider_token()
         if "auth-provider" in self._user and not token:
-            raise ConfigException("there is no id-token that is valid: log in again")
+            raise ConfigException("there is no valid id-token: log in again")
         return token
 
     def _refresh_oidc(self, provider: object) -> None:  # noqa: ARG002 (as in the package)

@@ -38,8 +38,8 @@ _REASONS: Final[Mapping[int, str]] = {
     401: "the credentials were refused",
     403: "forbidden",
     404: "not found",
-    405: "the server does not let it be read",
-    406: "the server has no such form of it",
+    405: "the server does not allow reading it",
+    406: "the server does not have it in this format",
     410: "gone: the server knows no state that old",
     413: "the answer is too large for the server",
     429: "too many requests",
@@ -58,7 +58,7 @@ _HINTS: Final[Mapping[int, str]] = {
     403: "needs: get /api and /apis, as the ClusterRole system:discovery allows",
     **dict.fromkeys((429, 500, 502, 503, 504), "ask again later"),
 }
-_ADDRESS: Final = "is the address that of a cluster? `kubectl config view --minify` shows it"
+_ADDRESS: Final = "is this the address of a cluster? `kubectl config view --minify` shows it"
 # What errors without a number mean, the first that fits, and whether a retry may help; "" is a wait that was too long.
 _ERRORS: Final[tuple[tuple[tuple[type[Exception], ...], str, bool], ...]] = (
     ((NameResolutionError,), "no such host", False),
@@ -87,13 +87,13 @@ _CERTIFICATE: Final[Mapping[int, tuple[str, str]]] = {
     ),
     10: (
         "the server's certificate has expired",
-        "whoever runs the cluster has to renew it, unless the clock of this machine is wrong",
+        "the administrators of the cluster have to renew it, unless the clock of this machine is wrong",
     ),
     18: ("the server's certificate is self-signed and not trusted", _TRUST),
     19: ("the server's certificate is signed by an authority of its own that is not trusted", _TRUST),
     20: ("the server's certificate is signed by an unknown authority", _TRUST),
     21: ("the server's certificate is signed by an unknown authority", _TRUST),
-    23: ("the server's certificate was revoked", "whoever runs the cluster has to replace it"),
+    23: ("the server's certificate was revoked", "the administrators of the cluster have to replace it"),
     62: ("the server's certificate is for another name", _NAME),
     64: ("the server's certificate is for another address", _NAME),
 }

@@ -64,7 +64,7 @@ def decode_response(response: BaseHTTPResponse) -> Mapping[str, Json]:
         )
         raise RequestFailed(status, reason, retry=refusal_of(status, {}).retry)
     if is_success:
-        reason = "the server answered with something that is no JSON object"
+        reason = "the server answered with something that is not a JSON object"
         raise RequestFailed(status, reason, media_type, retry=body is None)
     raise refusal_of(status, body if isinstance(body, dict) else {}, response.headers.get("Retry-After", ""))
 
@@ -128,7 +128,7 @@ class Watch:
         try:
             event = decode_json(line) if line.strip() else None
         except (ValueError, DocumentError):
-            raise RequestFailed(0, "the server told an event that is no JSON", retry=True) from None
+            raise RequestFailed(0, "the server sent an event that is not JSON", retry=True) from None
         event_type, changed = text_at(event, "type"), mapping_at(event, "object")
         if event_type == "ERROR":
             raise refusal_of(integer_at(changed, "code") or 0, changed)

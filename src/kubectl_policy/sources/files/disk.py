@@ -246,9 +246,9 @@ def _add_member(name: str, top: dict[str, TreeEntry], archive: TarFile, member: 
         else:
             raise _refusal(name, f"{member.name} is neither a file nor a folder nor a link")
     except (LookupError, FileExistsError):
-        raise _refusal(name, f"{member.name} is at odds with another member") from None
+        raise _refusal(name, f"{member.name} conflicts with another member") from None
     if not last or folder.setdefault(last, entry).kind == "folder":
-        raise _refusal(name, f"{member.name} is at odds with another member")
+        raise _refusal(name, f"{member.name} conflicts with another member")
     folder[last] = entry
 
 

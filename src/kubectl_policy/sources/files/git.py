@@ -233,7 +233,7 @@ def _check_repository(name: str) -> None:
     if "not a git repository" in complaint:
         wanted = f'the revision "{name}"' if name else "the index"
         message = f"there is no git repository here to find {wanted} in"
-        raise SourceError(message, "name a file or a folder that exists, or ask from inside of the repository")
+        raise SourceError(message, "name a file or a folder that exists, or run the command inside the repository")
     if complaint:
         raise SourceError(f"git cannot be asked for revisions: {complaint}", "see what `git status` says")
     if name:

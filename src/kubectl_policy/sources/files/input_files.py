@@ -124,11 +124,11 @@ def read_stored(source: str) -> str:
 def _nothing_in(tree: FileTree, path: str, *, left_out: bool) -> SourceError:
     """Return the error for a path without manifests, or with none but those that are left out."""
     if left_out:
-        message = f"{tree.title(path)}: what is in it is left out, by --exclude, .gitignore or {OWN_IGNORE_FILE}"
-        return NothingThereError(message, "name a file itself to read it all the same")
+        message = f"{tree.title(path)}: its content is left out, by --exclude, .gitignore or {OWN_IGNORE_FILE}"
+        return NothingThereError(message, "name a file itself to read it anyway")
     if has_wildcards(path) and not tree.kind(path):
         return SourceError(f"{path}: no file matches this pattern", "`**` matches folders of any depth")
-    return NothingThereError(f"{tree.title(path)}: there is no manifest in it", "manifests end in .yaml, .yml or .json")
+    return NothingThereError(f"{tree.title(path)}: it contains no manifests", "manifests end in .yaml, .yml or .json")
 
 
 def _named(tree: FileTree, path: str, exclusions: Exclusions) -> Iterator[InputFile]:

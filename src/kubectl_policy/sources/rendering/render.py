@@ -80,7 +80,7 @@ class Rendering:
         are, pronoun = ("is", "it") if len(missing_programs) == 1 else ("are", "them")
         if missing_programs and by_choice:
             message = (
-                f"{' and '.join(missing_programs)} {are} not installed, so that nothing was rendered: install {pronoun}"
+                f"{' and '.join(missing_programs)} {are} not installed, so nothing was rendered: install {pronoun}"
             )
             origin = min((root.origin for root in tops), default=None)
             return Rendered(

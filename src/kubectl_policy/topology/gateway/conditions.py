@@ -223,7 +223,7 @@ def _parameters(gateways: Gateways, owner: ObjectRef, field: str) -> Condition |
 
 def _listener_accepted(gateways: Gateways, listener: Listener, conflict: Conflict | None) -> Condition:
     if is_unfilled(listener.protocol):
-        return unknown_condition("Accepted", f"protocol {listener.protocol} is to be filled in")
+        return unknown_condition("Accepted", f"protocol {listener.protocol} is a placeholder")
     if listener.protocol not in ROUTES_BY_PROTOCOL:
         return Condition("Accepted", "False", "UnsupportedProtocol", f"protocol {listener.protocol} is not supported")
     if not gateways.supports_mode(listener):

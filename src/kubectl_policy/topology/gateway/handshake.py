@@ -152,7 +152,7 @@ class _Handshake(Struct, frozen=True):
                 yield self._outcome(self._problem(listener), listener.node)
             elif verdict is None:
                 picked = _selection_phrase(parent)
-                message = f"whether {picked} is {listener} cannot be known yet: something of it is to be filled in"
+                message = f"whether {picked} is {listener} cannot be known yet: it contains a placeholder"
                 yield self._outcome(unfilled_problem(message), listener.node)
             is_any = is_any or verdict is not False
         if not is_any:
@@ -171,7 +171,7 @@ class _Handshake(Struct, frozen=True):
         if common is False:
             return Problem(message=self._mismatch_phrase(listener), reason="NoMatchingListenerHostname")
         if not terms.doubt and common is None:
-            message = f"whether {self._mismatch_phrase(listener)} cannot be known yet: something is to be filled in"
+            message = f"whether {self._mismatch_phrase(listener)} cannot be known yet: a name contains a placeholder"
             return unfilled_problem(message)
         return terms.doubt or terms.conflict
 
@@ -256,7 +256,7 @@ class _ListenerTerms(Struct, frozen=True):
         rival = self.gateways.possible_conflict(self.listener)
         if rival:
             message = f"whether {self.listener} conflicts with {listener_label(rival)} cannot be known yet"
-            return unfilled_problem(f"{message}: something of them is to be filled in")
+            return unfilled_problem(f"{message}: they contain a placeholder")
         return None
 
     def _admission_refusal(self) -> str:
@@ -307,7 +307,7 @@ class _ListenerTerms(Struct, frozen=True):
         served = self.kind in self.gateways.kinds_served(listener)
         if not served or (listener.may_pass_through and self.kind == TCP_ROUTE):
             message = f"whether {listener} takes it cannot be known yet"
-            return unfilled_problem(f"{message}: its protocol or its kinds are to be filled in")
+            return unfilled_problem(f"{message}: its protocol or its kinds contain a placeholder")
         if self._namespace_allowed() is None:
             home, guest = owner.namespace, self.namespace
             if text_at(listener.raw, "allowedRoutes.namespaces.from", "Same") == "Selector":
@@ -337,4 +337,4 @@ def _selector_problem(gateways: Gateways, subject: str, namespace: str) -> Probl
     read = gateways.index.namespace_labels(namespace) is not None
     if not (read or is_unknown(namespace) or gateways.index.candidates.of(ObjectRef(NAMESPACE, "", namespace))):
         return unread_problem(f"{subject}: {gateways.index.absence.of_namespace(namespace)}")
-    return unfilled_problem(f"{subject}: a label of Namespace {namespace}, or what is selected, is to be filled in")
+    return unfilled_problem(f"{subject}: a label of Namespace {namespace}, or the selector, contains a placeholder")

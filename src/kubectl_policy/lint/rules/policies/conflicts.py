@@ -97,7 +97,7 @@ def _refused(world: LintWorld, policy: Resource, holder: ObjectRef, meetings: Se
     elif any(meeting.target == meeting.at for meeting in meetings):
         clash = f"{holder} targets {where} as well, which {'takes' if len(meeting) == 1 else 'take'} one {kind}"
     else:
-        clash = f"{holder} on {where} leaves no room for another {kind} below"
+        clash = f"{holder} on {where} allows no other {kind} below it"
     if rival and order_unknown([policy, rival], profile):
         result = "the older one counts, and the other one is refused (manifests do not say which that is)"
     else:
@@ -178,7 +178,7 @@ def fully_overridden(world: LintWorld) -> Iterator[Finding]:
         if losses.enforcement.state == "Overridden":
             if not losses.are_certain:
                 by, kinds = some(losses.enforcement.by), plural(losses.policy.ref.kind)
-                message = f"{by} may beat it: how {kinds} combine is not known"
+                message = f"{by} may take precedence over it: how {kinds} combine is not known"
                 yield world.unknown(losses.policy, "spec", message)
             elif not losses.causes <= {"on the same target"} and losses.causes != {"overridden"}:
                 yield _overridden(world, losses)

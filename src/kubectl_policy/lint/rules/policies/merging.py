@@ -128,8 +128,8 @@ def _protected_by_some(world: LintWorld, backend: ObjectRef, kind: GroupKind) ->
         lacking = [route for route, route_parts in protected.items() if not route_parts.issuperset(differing)]
         yield Finding(
             subject=backend,
-            message=f"{kind.kind} sets {some(differing)} for requests by way of {some(having)}, and not by way of "
-            f"{some(lacking)}",
+            message=f"{kind.kind} sets {some(differing)} for requests through {some(having)}, and not for those "
+            f"through {some(lacking)}",
             related=world.related_to(lacking, "not protected"),
         )
 
@@ -230,8 +230,8 @@ def _repeated(world: LintWorld, alike: Sequence[Resource]) -> Iterator[Finding]:
             yield Finding(
                 subject=first,
                 field="spec",
-                message=f"says the same as {some(repeating)}: one policy with several targets could say it",
-                related=world.related_to(repeating, "says the same"),
+                message=f"sets the same as {some(repeating)}: one policy with several targets could do it",
+                related=world.related_to(repeating, "sets the same"),
             )
 
 
@@ -308,5 +308,5 @@ def _redundant(world: LintWorld, policy: ObjectRef, same: Sequence[ObjectRef]) -
         field="spec",
         message=f"sets nothing that is not in force without it: {some(same)} {verb} the same",
         certain=world.has_all(policy.group_kind),
-        related=world.related_to(same, "says the same"),
+        related=world.related_to(same, "sets the same"),
     )

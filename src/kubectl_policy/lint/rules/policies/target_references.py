@@ -211,6 +211,6 @@ def target_field_misspelt(world: LintWorld) -> Iterator[Finding]:
                 yield Finding(
                     subject=policy.ref,
                     field=f"{declared.field}.{name}",
-                    message="is no field of a target reference, so that it has no effect",
+                    message="is no field of a target reference, so it has no effect",
                     fix=Fix(words=f"did you mean {near}?"),
                 )

@@ -186,7 +186,7 @@ def _other_group(world: LintWorld, policy: Resource, attachment: Attachment, gro
     return Finding(
         subject=policy.ref,
         field=f"{declared.field}.group",
-        message=f"{wrong}, so that the reference is to nothing",
+        message=f"{wrong}, so the reference leads nowhere",
         reason=_NOT_FOUND,
         fix=Fix(
             words=f"{declared.kind} is in {' or '.join(map(_group, groups))}",

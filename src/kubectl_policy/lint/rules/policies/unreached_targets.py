@@ -63,7 +63,7 @@ def target_unattached(world: LintWorld) -> Iterator[Finding]:
         yield Finding(
             subject=policy.ref,
             field=field,
-            message=f"{_target_list(targets)} {verb} no requests, so that this has no effect there: {problem.message}",
+            message=f"{_target_list(targets)} {verb} no requests, so this has no effect there: {problem.message}",
             certain=problem.certain,
             related=world.related_to(targets, "the target"),
         )
@@ -109,7 +109,7 @@ def _unserved(world: LintWorld) -> Mapping[ObjectRef, Problem]:
             elif world.index.presence(parent) == "missing":
                 problems[ref] = Problem(message=f"{parent} does not exist")
             elif kind != GATEWAY and world.index.get(parent) and world.gateways.admits(parent, ref) is False:
-                problems[ref] = Problem(message=f"{parent} does not let it in (spec.allowedListeners)")
+                problems[ref] = Problem(message=f"{parent} does not allow it (spec.allowedListeners)")
             elif parent in problems:
                 problems[ref] = problems[parent]
     return problems
@@ -138,7 +138,7 @@ def target_gateway_no_routes(world: LintWorld) -> Iterator[Finding]:
         yield Finding(
             subject=policy.ref,
             field=field,
-            message=f"no route is attached to {_target_list(targets)}, so that the policy has no effect there",
+            message=f"no route is attached to {_target_list(targets)}, so the policy has no effect there",
             certain=certain,
             related=world.related_to(dict.fromkeys(node.object for node in targets), "the target"),
         )
@@ -198,7 +198,7 @@ def backend_policy_unreferenced(world: LintWorld) -> Iterator[Finding]:
             continue
         may_be_named = not world.has_all(*ROUTES) or world.topology.possible.may_be_backend(backend)
         if may_be_named or not _has_other_references(world, backend):
-            message = f"no route sends requests to {backend}, so that the policy has no effect there"
+            message = f"no route sends requests to {backend}, so the policy has no effect there"
             yield finding_about(world, policy, attachment, Problem(message=message, certain=not may_be_named))
 
 

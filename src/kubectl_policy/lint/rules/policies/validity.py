@@ -243,8 +243,8 @@ def _doubled(world: LintWorld, losses: Losses, route: ObjectRef, field: str, los
     return Finding(
         subject=losses.policy.ref,
         field=losses.field_of(lost),
-        message=f"has no effect on {where}, which says {inside} itself",
-        related=(world.related(route, "says it itself", str(rule_field)),),
+        message=f"has no effect on {where}, which sets {inside} itself",
+        related=(world.related(route, "sets it itself", str(rule_field)),),
     )
 
 

@@ -157,7 +157,7 @@ def _ignored_hostnames(world: LintWorld, route: Resource) -> Iterator[Finding]:
             yield Finding(
                 subject=route.ref,
                 field=field,
-                message=f"hostname {hostname} matches none of its listeners, so that it is ignored",
+                message=f"hostname {hostname} matches none of its listeners, so it is ignored",
                 related=tuple(_related(world, listener) for listener in listeners[:MAX_RELATED]),
             )
 

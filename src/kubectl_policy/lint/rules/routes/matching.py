@@ -68,12 +68,12 @@ def trailing_slash_trap(world: LintWorld) -> Iterator[Finding]:
             conditions = match.conditions
             if conditions.sort == PREFIX and conditions.path.endswith(_GOES_ON):
                 example = f"{conditions.path}a"
-                message = f"it takes {conditions.path} and what is below {conditions.path}/, and not {example}"
+                message = f"it matches {conditions.path} and the paths below {conditions.path}/, but not {example}"
                 yield Finding(subject=route.ref, field=f"{match.field}.path.value", message=message)
             elif conditions.sort == EXACT and len(conditions.path) > 1 and len(matches) <= _MAX_MATCHES:
                 spelling = _other_spelling(match, matches)
                 if spelling:
-                    message = f"it takes {conditions.path} alone, and no match of the route takes {spelling}"
+                    message = f"it matches only {conditions.path}, and no match of the route covers {spelling}"
                     yield Finding(subject=route.ref, field=f"{match.field}.path.value", message=message)
 
 
@@ -104,7 +104,9 @@ def path_asterisk_literal(world: LintWorld) -> Iterator[Finding]:
                 subject=match.route.ref,
                 field=f"{match.field}.path.value",
                 message="the asterisk stands for itself: only paths with an asterisk are matched",
-                fix=Fix(words=f"write {prefix}, which takes all that is below it", value=prefix) if is_prefix else None,
+                fix=Fix(words=f"write {prefix}, which matches everything below it", value=prefix)
+                if is_prefix
+                else None,
             )
 
 

@@ -46,7 +46,7 @@ def parent_not_found(world: LintWorld) -> Iterator[Finding]:
         if gateway:
             yield from world.absent(listener_set, gateway, "spec.parentRef.name", reason="ParentNotAccepted")
         else:
-            message = "it names no Gateway as its parent, so that its listeners serve nothing"
+            message = "it names no Gateway as its parent, so its listeners serve nothing"
             yield Finding(subject=listener_set.ref, field="spec.parentRef", message=message, reason="Invalid")
 
 
@@ -169,7 +169,7 @@ def mesh_consumer_route(world: LintWorld) -> Iterator[Finding]:
             is_known = not (is_unknown(home) or is_unknown(service.namespace))
             is_there = world.index.presence(service) != "missing"
             if service.group_kind == SERVICE and service.namespace != home and is_known and is_there:
-                message = f"it is for requests from namespace {home} to {service} alone, not for those of other clients"
+                message = f"it is for requests from namespace {home} to {service} only, not for those of other clients"
                 field = f"spec.parentRefs[{parent.position}]"
                 yield Finding(subject=route.ref, field=field, message=message, related=(world.related(service),))
 

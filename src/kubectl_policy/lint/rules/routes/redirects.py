@@ -135,7 +135,7 @@ def redirect_loop(world: LintWorld) -> Iterator[Finding]:
             yield Finding(
                 subject=redirect.route.ref,
                 field=f"{redirect.field}.requestRedirect",
-                message=f"requests at {listener_label(intake.listener)} are sent {to}: clients go round in circles",
+                message=f"requests at {listener_label(intake.listener)} are sent {to}: clients are sent in a loop",
                 # A rule that was not read may take the path.
                 certain=not path or world.has_all(*ROUTES),
                 related=(world.related_listener(intake.listener, "the listener"),),

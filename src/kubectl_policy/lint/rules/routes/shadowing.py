@@ -146,11 +146,13 @@ def _shared(world: LintWorld, losses: Sequence[LostMatch]) -> Finding:
         return world.unknown(match.route, match.field, f"{message}, and both routes may be attached to one listener")
     where = _where([shared_loss.intake for shared_loss in losses if shared_loss.intake])
     if not loss.in_order:
-        which = "only the route that was created first has these requests"
+        which = "only the route that was created first gets these requests"
     else:
         age = "older" if rival.route.created != match.route.created else "as old, and comes first by name"
         is_lost = (match.route.ref, match.rule) in world.competition.lost_rules
-        which = f"that route is {age}, so that {'no request reaches this rule' if is_lost else 'it has these requests'}"
+        which = (
+            f"that route is {age}, so that {'no request reaches this rule' if is_lost else 'it gets these requests'}"
+        )
     return Finding(
         subject=match.route.ref,
         field=match.field,
@@ -196,11 +198,10 @@ def match_duplicate_in_route(world: LintWorld) -> Iterator[Finding]:
         else:
             message = f"{_section(world, winner)} has the same match, {match.conditions}"
             if not loss.in_order:
-                message += (
-                    ", but for a slash at the end, which does not count; which of both has these requests is not said"
-                )
+                message += ", except for a slash at the end, which does not count; "
+                message += "which of the two gets these requests is undefined"
             else:
-                which = "no request reaches this rule" if rule in lost else "it has these requests"
+                which = "no request reaches this rule" if rule in lost else "it gets these requests"
                 message += f", and comes first, so that {which}"
         related = (world.related(winner.route.ref, "comes first", winner.field),)
         yield Finding(subject=match.route.ref, field=match.field, message=message, related=related)
@@ -268,7 +269,7 @@ def _undecided(world: LintWorld, match: RouteMatch, rival: RouteMatch, intake: I
     return Finding(
         subject=match.route.ref,
         field=match.field,
-        message=f"{message}; which of both comes first is up to the implementation",
+        message=f"{message}; which of the two comes first is up to the implementation",
         related=(world.related(rival.route.ref, "matches some of the same requests", rival.field),),
     )
 
