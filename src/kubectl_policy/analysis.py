@@ -125,7 +125,14 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
     @cached_property
     def _settings_references(self) -> Referrers[SettingsReference]:
         kinds = (profile.group_kind for profile in self.registry.policy_kinds)
-        return Referrers(self.index, kinds, self._settings_of, self._possible_referrers)
+        reader = SettingsReferences(self.index)
+
+        def references_of(policy: ObjectRef) -> Iterator[tuple[ObjectRef, SettingsReference]]:
+            profile, resource = self.registry.profile(policy.group_kind), self.index.get(policy)
+            for reference in reader.of(resource, profile) if resource else ():
+                yield replace(reference.object, group_kind=ANY_KIND), reference
+
+        return Referrers(self.index, kinds, references_of, self._possible_referrers)
 
     def _possible_referrers(self, kind: GroupKind, obj: ObjectRef) -> Iterator[ObjectRef]:
         """Yield the policies of a kind whose settings may name or select an object, or an object that names it."""
@@ -154,15 +161,6 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
         """Yield the policies that may name or select an object anywhere."""
         for profile in self.registry.policy_kinds:
             yield from self._possible_referrers(profile.group_kind, obj)
-
-    def _settings_of(self, policy: ObjectRef) -> Iterator[tuple[ObjectRef, SettingsReference]]:
-        profile, resource = self.registry.profile(policy.group_kind), self.index.get(policy)
-        for reference in self._settings.of(resource, profile) if resource else ():
-            yield replace(reference.object, group_kind=ANY_KIND), reference
-
-    @cached_property
-    def _settings(self) -> SettingsReferences:
-        return SettingsReferences(self.index)
 
     def _has_no_target(self, policy: ObjectRef) -> bool:
         attachments = self.attachments[policy]

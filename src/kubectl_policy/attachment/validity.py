@@ -60,22 +60,19 @@ def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
 
     What is there, without a ReferenceGrant that lets the policy refer to it, is not permitted.
     """
-    return next(_missing(index, policy, profile), None)
-
-
-def _missing(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[NotAttached]:
     for named in named_needs(index, policy, profile.every_need):
         if isinstance(named, NotAttached):
-            yield named
-        elif named.tolerated:
+            return named
+        if named.tolerated:
             continue
-        elif is_permitted(index, named) is False:
+        if is_permitted(index, named) is False:
             where = f"no ReferenceGrant in namespace {named.ref.namespace} lets {named.owner} refer to {named.ref}"
-            yield NotAttached("not permitted", where, named.need.competes)
-        elif index.presence(named.ref) == "missing":
+            return NotAttached("not permitted", where, named.need.competes)
+        if index.presence(named.ref) == "missing":
             whose = "" if named.owner == policy.ref else f" of {named.owner}"
             message = f"{named.ref}, which {named.field}{whose} names, does not exist"
-            yield NotAttached("policy invalid", message, named.need.competes)
+            return NotAttached("policy invalid", message, named.need.competes)
+    return None
 
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[RequiredReference]:

@@ -207,13 +207,9 @@ class Index:
         raw = self.defaulted(resource.ref)
         return resource if raw is resource.raw else replace(resource, raw=raw, written=resource.raw)
 
-    def once(self, read: Reader[_Value], ref: ObjectRef) -> tuple[_Value, ...]:
-        """Return what a function reads of an object and the names of kinds, called once; of unread ones, nothing."""
-        values: tuple[_Value, ...] = self._readings(read)[ref]
-        return values
-
     @cached_method
-    def _readings(self, read: Reader[_Value]) -> Mapping[ObjectRef, tuple[_Value, ...]]:
+    def readings(self, read: Reader[_Value]) -> Mapping[ObjectRef, tuple[_Value, ...]]:
+        """Return what a function reads of each object and the names of kinds, called once; of unread ones, nothing."""
         earlier = self._other_state
         if earlier and earlier.of_kind(CRD) != self.of_kind(CRD):
             earlier = None
@@ -221,7 +217,7 @@ class Index:
         def values_of(ref: ObjectRef) -> tuple[_Value, ...]:
             resource = self.world.get(ref)
             if earlier and resource and earlier.get(ref) is resource:
-                return earlier.once(read, ref)
+                return earlier.readings(read)[ref]
             return tuple(read(self, ref, self.defaulted(ref))) if resource else ()
 
         return Results(values_of)
@@ -296,10 +292,10 @@ def _has_unknown_labels(resource: Resource) -> bool:
 
 
 def read_once(read: Reader[_Value]) -> Callable[[Index, ObjectRef], tuple[_Value, ...]]:
-    """Return a function that reads something of an object of an index once; see `Index.once`."""
+    """Return a function that reads something of an object of an index once; see `Index.readings`."""
 
     def values_of(index: Index, ref: ObjectRef) -> tuple[_Value, ...]:
-        return index.once(read, ref)
+        return index.readings(read)[ref]
 
     return values_of
 

@@ -67,14 +67,6 @@ class AttachedPolicies:
     def _attached_to(self, obj: ObjectRef) -> Mapping[NodeRef, NodePolicies]:
         return self._attached(self._attachments.to(obj))
 
-    def first_rule_policies(self, nodes: Iterable[NodeRef]) -> Mapping[NodeRef, set[ObjectRef]] | None:
-        """Return the policies that filters of backendRefs name, by rule, at the first node with any; or None."""
-        for node in nodes:
-            by_rule = self.at(node).rule_policies
-            if by_rule:
-                return by_rule
-        return None
-
     def of(self, policy: ObjectRef) -> set[NodeRef]:
         """Return the nodes to which a policy is attached, or which it keeps others out of."""
         attachments = self._attachments.get(policy, ())

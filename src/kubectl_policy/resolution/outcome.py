@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.world import grouped
 from kubectl_policy.resolution.traced import Field, KeyedList, Leaf, Source, Traced, field_name, leaves
 
 if TYPE_CHECKING:
@@ -166,12 +167,9 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
         return empty.union(leaf.source for _, leaf in leaves(self.spec))
 
     @cached_property
-    def fields_of(self) -> Mapping[Source, list[Field]]:
+    def fields_of(self) -> Mapping[Source, tuple[Field, ...]]:
         """The fields of the spec that each source has set, in their order."""
-        by_source: dict[Source, list[Field]] = {}
-        for name, leaf in leaves(self.spec):
-            by_source.setdefault(leaf.source, []).append(name)
-        return by_source
+        return grouped((leaf.source, field) for field, leaf in leaves(self.spec))
 
     @cached_property
     def _finder(self) -> _FateFinder:

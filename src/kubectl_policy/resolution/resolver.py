@@ -97,7 +97,7 @@ class Resolver:
         if known:
             return EffectivePolicy(path, known)
         rule = None
-        by_rule = policies.attached.first_rule_policies(nodes)
+        by_rule = next(filter(None, (policies.attached.at(node).rule_policies for node in nodes)), None)
         if by_rule:
             rule = next((candidate for candidate in reversed(path) if candidate in by_rule), None)
             nodes = nodes if rule else ()

@@ -138,10 +138,9 @@ class PossibleRelations:
     @cached_property
     def _unmanifested(self) -> tuple[str, ...]:
         """The namespaces in which there is something, and of which no manifest was read."""
-        return tuple(sorted(self._index.world.namespaces.difference(ref.name for ref in self._refs_of(NAMESPACE))))
-
-    def _refs_of(self, kind: GroupKind) -> Iterable[ObjectRef]:
-        return self._index.world.refs_of(kind)
+        return tuple(
+            sorted(self._index.world.namespaces.difference(ref.name for ref in self._index.world.refs_of(NAMESPACE)))
+        )
 
     def may_be_backend(self, obj: ObjectRef) -> bool:
         """Whether requests may come to an object from a route by a reference of which that is not known."""
@@ -173,7 +172,7 @@ class PossibleRelations:
     @cached_property
     def _without_known_namespace(self) -> tuple[ObjectRef, ...]:
         """The objects of the hierarchy of which it is not known in which namespace they are."""
-        return tuple(ref for kind in HIERARCHY for ref in self._refs_of(kind) if is_unknown(ref.namespace))
+        return tuple(ref for kind in HIERARCHY for ref in self._index.world.refs_of(kind) if is_unknown(ref.namespace))
 
     @cached_property
     def _by_references(self) -> tuple[PossibleRelation, ...]:
@@ -181,7 +180,7 @@ class PossibleRelations:
 
     def _of_routes(self) -> Iterator[PossibleRelation]:
         index = self._index
-        for route in (ref for kind in ROUTES for ref in self._refs_of(kind)):
+        for route in (ref for kind in ROUTES for ref in self._index.world.refs_of(kind)):
             for parent in parent_refs(index, route):
                 message = f"spec.parentRefs[{parent.position}] of {route} may name it"
                 for meant in self._candidates(parent.object, (*LISTENER_HOLDERS, *PORT_HOLDERS)):
@@ -201,7 +200,7 @@ class PossibleRelations:
             return ()
         if not is_open(ref):
             return self._index.candidates.of(ObjectRef(HTTP_ROUTE, ref.namespace, ""))
-        return [route for route in self._refs_of(HTTP_ROUTE) if may_equal(route.namespace, ref.namespace)]
+        return [route for route in self._index.world.refs_of(HTTP_ROUTE) if may_equal(route.namespace, ref.namespace)]
 
     def _of_gateways(self) -> Iterator[PossibleRelation]:
         gateways = self._relations.gateways
@@ -230,7 +229,7 @@ class PossibleRelations:
             return ()
         if not is_unknown_kind(ref.group_kind):
             return self._index.candidates.of(ref)
-        every = (ref for kind in kinds for ref in self._refs_of(kind))
+        every = (ref for kind in kinds for ref in self._index.world.refs_of(kind))
         return [
             candidate
             for candidate in every

@@ -190,7 +190,7 @@ def dangling_references(relations: Relations, resource: Resource) -> Iterator[Di
         gateways, is_gateway = relations.gateways, resource.ref.group_kind == GATEWAY
         parent = gateways.class_of(resource.ref) if is_gateway else gateways.gateway_of(resource.ref)
         if parent:
-            yield from _absent(relations, resource, KINDS[resource.ref.group_kind].parents, parent, "")
+            yield from _absent(relations, resource, KINDS[resource.ref.group_kind].parents, parent, reason="")
         yield from _of_parameters(relations, resource)
         yield from _of_listeners(relations, resource)
 
@@ -198,13 +198,9 @@ def dangling_references(relations: Relations, resource: Resource) -> Iterator[Di
 def _of_parameters(relations: Relations, holder: Resource) -> Iterator[Diagnostic]:
     """Report missing parameters: "the Gateway SHOULD be rejected" with InvalidParameters, and so should a class."""
     named = parameters_ref(relations.index, holder.ref) if holder.ref.group_kind in PARAMETERS else None
-    presence = relations.index.presence(named.object) if named else "present"
-    if named and presence == "missing":
-        lost = f"controllers should not accept the {holder.ref.kind} for that"
-        message = f"{named.object} does not exist; {lost}"
-        yield broken_reference(holder, named.field, named.object, message, "InvalidParameters")
-    elif named and presence == "unknown":
-        yield _unknown(holder, named.field, named.object, relations.index.absence.message(named.object))
+    if named:
+        lost = f"; controllers should not accept the {holder.ref.kind} for that"
+        yield from _absent(relations, holder, named.field, named.object, reason="InvalidParameters", lost=lost)
 
 
 def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]:
@@ -225,7 +221,7 @@ def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
     for parent in parent_refs(relations.index, route.ref):
         if relations.index.presence(parent.object) != "present":
             field = f"spec.parentRefs[{parent.position}]"
-            yield from _absent(relations, route, field, parent.object, NO_PARENT)
+            yield from _absent(relations, route, field, parent.object, reason=NO_PARENT)
     backends = relations.backends(route.ref)
     for backend in [backend for backend in backends if backend.state != "resolved"]:
         field, named = backend.ref.field, None if backend.is_any else backend.ref.object
@@ -259,19 +255,16 @@ def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
     ExtensionRef).
     """
     for extension in relations.filters_of(route.ref):
-        presence = relations.index.presence(extension.object)
-        if presence == "missing":
-            lost = f"requests to {extension.backend}" if extension.backend else "requests to this rule"
-            message = f"{extension.object} does not exist; {lost} get an error response"
-            yield broken_reference(route, extension.field, extension.object, message, "")
-        elif presence == "unknown":
-            yield _unknown(route, extension.field, extension.object, relations.index.absence.message(extension.object))
+        lost = f"; requests to {extension.backend or 'this rule'} get an error response"
+        yield from _absent(relations, route, extension.field, extension.object, reason="", lost=lost)
 
 
-def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, reason: str) -> Iterator[Diagnostic]:
+def _absent(  # noqa: PLR0913 (what is lost is said of few references)
+    relations: Relations, subject: Resource, field: str, to: ObjectRef, *, reason: str, lost: str = ""
+) -> Iterator[Diagnostic]:
     presence = relations.index.presence(to)
     if presence == "missing":
-        yield broken_reference(subject, field, to, f"{to} does not exist", reason)
+        yield broken_reference(subject, field, to, f"{to} does not exist{lost}", reason)
     elif presence == "unknown":
         yield _unknown(subject, field, to, relations.index.absence.message(to))
 
