@@ -190,7 +190,7 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
     @cached_property
     def possible_attachments(self) -> PossibleAttachments:
         """The attachments that may exist in addition to those that do."""
-        return PossibleAttachments(self.index, self.attachments, self.registry.policy_kinds)
+        return PossibleAttachments(self.attachments)
 
     @cached_property
     def _calls(self) -> Referrers[Call]:

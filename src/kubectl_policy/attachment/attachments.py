@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment.attach import attach
 from kubectl_policy.attachment.references import named_object, target_references
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, PARAMETERS
@@ -20,7 +21,6 @@ from kubectl_policy.topology.references import parameters_ref
 
 if TYPE_CHECKING:
     from kubectl_policy.attachment.attachment import Attachment, TargetReference
-    from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.topology import Topology
 
@@ -198,10 +198,9 @@ class AsIfValid(Attachments):
 class PossibleAttachments:
     """The attachments of undecided targets, by what they may be."""
 
-    def __init__(self, index: Index, attachments: Attachments, profiles: Sequence[PolicyKindProfile]) -> None:
-        """Remember where to look; the policies are those of the kinds that have `profiles`."""
-        self._index, self._known, self._profiles = index, attachments, profiles
-        self._kinds: dict[GroupKind, bool] = {}
+    def __init__(self, known: Attachments) -> None:
+        """Look among the attachments to targets that are named or selected."""
+        self._known, self._index = known, known.topology.index
 
     @cached_property
     def _attachments(self) -> Sequence[Attachment]:
@@ -217,7 +216,7 @@ class PossibleAttachments:
         """Whether something is to be filled in that decides which object a reference means."""
         return bool(self._index.candidates.with_unknown_names) or any(
             _is_open(reference)
-            for profile in self._profiles
+            for profile in self._known.registry.policy_kinds
             for policy in self._perhaps_unfilled(profile.group_kind)
             for reference in target_references(policy, profile)
         )
@@ -231,15 +230,15 @@ class PossibleAttachments:
 
         Where all attachments are known, those to other objects count as well.
         """
-        if kind not in self._kinds and self._known.are_all_known:
-            attachments = (
-                attachment for policy in self._index.world.refs_of(kind) for attachment in self._known[policy]
-            )
-            self._kinds[kind] = any(map(_is_undecided, attachments))
-        if kind in self._kinds:
-            return self._kinds[kind]
+        if self._known.are_all_known:
+            return self._is_any_undecided(kind)
         undecided = (attachment for obj in dict.fromkeys(objects) for attachment in self.undecided_at(obj))
         return any(attachment.policy.group_kind == kind for attachment in undecided)
+
+    @cached_method
+    def _is_any_undecided(self, kind: GroupKind) -> bool:
+        policies = self._index.world.refs_of(kind)
+        return any(_is_undecided(attachment) for policy in policies for attachment in self._known[policy])
 
     @cached_property
     def has_any(self) -> bool:
@@ -252,11 +251,8 @@ class PossibleAttachments:
 
     def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
         """Return the attachments to an object that was read, or to a section of it, that may be others."""
-        return (
-            [attachment for attachment in self._known.to(obj) if _is_undecided(attachment)]
-            if self._index.get(obj)
-            else []
-        )
+        attachments = self._known.to(obj) if self._index.get(obj) else ()
+        return [attachment for attachment in attachments if _is_undecided(attachment)]
 
     def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
         """Return the attachments that may have an object as their target, and are not known to."""

@@ -67,12 +67,6 @@ def _route(kind: GroupKind, *, filters: bool = False, hostnames: str = "") -> Ta
     )
 
 
-def _service(kind: GroupKind, short_names: str) -> TargetKind:
-    return TargetKind(
-        group_kind=kind, role="backend", short_names=short_names, sections="spec.ports", section_noun="port"
-    )
-
-
 NAMESPACE: Final = GroupKind("", "Namespace")
 GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")
 GATEWAY: Final = GroupKind(GATEWAY_API, "Gateway")
@@ -100,8 +94,10 @@ KIND_ROWS: Final = (
     _route(TLS_ROUTE, hostnames="spec.hostnames"),
     _route(TCP_ROUTE),
     _route(UDP_ROUTE),
-    _service(SERVICE, "svc"),
-    _service(SERVICE_IMPORT, "svcim"),
+    TargetKind(group_kind=SERVICE, role="backend", short_names="svc", sections="spec.ports", section_noun="port"),
+    TargetKind(
+        group_kind=SERVICE_IMPORT, role="backend", short_names="svcim", sections="spec.ports", section_noun="port"
+    ),
 )
 KINDS: Final[Mapping[GroupKind, TargetKind]] = {row.group_kind: row for row in KIND_ROWS}
 HIERARCHY: Final = tuple(row.group_kind for row in KIND_ROWS if row.role != "namespace")
