@@ -139,11 +139,6 @@ class TestNoEffect:
 class TestBeaten:
     """None of its fields is effective anywhere, or only some are."""
 
-    def test_overridden_by_whom(self) -> None:
-        """An atomic override at the Gateway leaves nothing of what the route says."""
-        above = policy("q", target("g"), overrides={"a": 2})
-        assert verdict(world(above, policy("p", target("r", "HTTPRoute"), a=1))) == ("Overridden", ["q"])
-
     def test_overridden_by_each_object_that_says_the_same_itself(self) -> None:
         """Where the settings of one beat the policy, so do those of the others."""
         at_routes = (TargetLevel(HTTP_ROUTE),)
@@ -156,11 +151,6 @@ class TestBeaten:
     def test_an_empty_policy_is_overridden_by_whom(self) -> None:
         above = policy("q", target("g"), overrides={"a": 2})
         assert verdict(world(above, policy("p", target("r", "HTTPRoute"), mode="None"))) == ("Overridden", ["q"])
-
-    def test_partially(self) -> None:
-        above = policy("q", target("g"), overrides={"a": 2, "strategy": "patch"})
-        found = policy("p", target("r", "HTTPRoute"), a=1, b=1)
-        assert verdict(world(above, found)) == ("PartiallyEnforced", ["q"])
 
     @pytest.mark.parametrize("spec", [{"a": 1}, {}], ids=["with a field", "empty"])
     def test_in_conflict(self, spec: dict[str, int]) -> None:
@@ -251,9 +241,6 @@ def test_where_a_kind_may_take_effect_further_down(
 
 
 class TestEnforced:
-    def test_alone(self) -> None:
-        """Nobody contradicts."""
-        assert verdict(world(policy("p", target("public", "GatewayClass"), a=1))) == ("Enforced", [])
 
     def test_an_empty_policy(self) -> None:
         """It declares nothing, and nothing of it is lost."""
@@ -274,11 +261,6 @@ class TestEnforced:
 class TestDirect:
     """A policy of a direct kind takes effect at its target, or at each of its sections."""
 
-    def test_every_section_has_its_own(self) -> None:
-        ports = [policy(name, target("s", "Service", name, group=""), a=2) for name in ("http", "admin")]
-        found = policy("p", ON_SERVICE, a=1)
-        assert verdict(world(found, *ports, profile=DIRECT)) == ("Overridden", ["admin", "http"])
-
     def test_one_section_has_its_own(self) -> None:
         """Says: "The one with a sectionName is the one that applies to that section"."""
         port = policy("q", target("s", "Service", "http", group=""), a=2)
@@ -297,17 +279,6 @@ class TestDirect:
         analysis = world(policy("p", ON_SERVICE, a=1), profile=profile)
         (outcome,) = analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).outcomes
         assert outcome.target.section == ""
-
-    def test_a_target_without_sections(self) -> None:
-        found = policy("p", target("default", "Namespace", group=""), a=1)
-        assert verdict(world(found, profile=DIRECT)) == ("Enforced", [])
-
-    def test_strategy_of_the_profile(self) -> None:
-        profile = PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
-        older, newer = policy("p", ON_SERVICE, age=1, a=1), policy("q", ON_SERVICE, age=2, b=1)
-        analysis = world(older, newer, profile=profile)
-        assert [verdict(analysis, name) for name in "pq"] == [("Enforced", []), ("Enforced", [])]
-
 
 def test_outcomes_are_the_paths_that_it_takes_part_in() -> None:
     """Two listeners, two paths; a rule, a Service and its ports lie below."""

@@ -158,15 +158,6 @@ class TestFolding:
             "d": (3, "bottom"),
         }
 
-    def test_what_is_removed_does_not_come_back(self) -> None:
-        """Not even where something else is set in its place further down."""
-        parts = [
-            declares("top", {"m": {"x": 1}}, "Patch defaults"),
-            declares("middle", {"m": None}, "Patch defaults"),
-            declares("bottom", {"m": {"y": 2}}),
-        ]
-        assert set_by(fold(parts, "bottom-up").spec) == set_by(fold(parts, "top-down").spec) == {"m.y": (2, "bottom")}
-
     def test_what_an_override_removes_stays_removed(self) -> None:
         """Whoever sets it below."""
         parts = [declares("top", {"m": None}, "Patch overrides"), declares("bottom", {"m": {"y": 2}})]

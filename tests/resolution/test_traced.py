@@ -55,10 +55,6 @@ def test_a_patch(
     assert all(leaf.removed == (leaf.value is None) for _, leaf in leaves(spec))
 
 
-def test_a_removed_field_is_not_in_the_plain_spec() -> None:
-    assert plain(merged({"a": 1, "b": {"c": 1, "d": 2}}, {"a": None, "b": {"c": None}})) == {"b": {"d": 2}}
-
-
 def test_merging_in_pairs_is_not_associative() -> None:
     """Which is why specs are merged one after the other: in pairs, what is removed first could come back."""
     above, middle, below = (trace(spec, OLD) for spec in ({"m": {"x": 1}}, {"m": None}, {"m": {"y": 2}}))
@@ -205,22 +201,12 @@ def merged_by_key(target: Mapping[str, Json], change: Mapping[str, Json], keys: 
     return patched(with_keyed_lists(trace(target, OLD), keys), with_keyed_lists(trace(change, NEW), keys))
 
 
-def test_a_list_without_a_key_is_replaced() -> None:
-    assert set_by(merged_by_key({"l": [{"name": "a"}]}, {"l": [{"name": "b"}]}, {})) == {"l": ([{"name": "b"}], "new")}
-
-
 @pytest.mark.parametrize("value", HOSTILE_LISTS, ids=str)
 def test_elements_without_a_key_of_their_own_are_not_told_apart(value: Json) -> None:
     """The list is a leaf, and a list of theirs replaces another one."""
     keys: dict[Field, str] = {("l",): "name"}
     assert with_keyed_lists(trace({"l": value}, NEW), keys) == {"l": Leaf(value, NEW)}
     assert set_by(merged_by_key({"l": value}, {"l": [{"name": "z"}]}, keys)) == {"l.z.name": ("z", "new")}
-
-
-@pytest.mark.parametrize("value", [value for value in HOSTILE_LISTS if value != []], ids=str)
-def test_they_replace_a_list_of_others(value: Json) -> None:
-    """As RFC 7386 replaces lists."""
-    assert set_by(merged_by_key({"l": [{"name": "z"}]}, {"l": value}, {("l",): "name"})) == {"l": (value, "new")}
 
 
 def test_an_empty_list_adds_nothing() -> None:
@@ -238,12 +224,6 @@ def test_elements_merge_field_by_field() -> None:
     assert set_by(spec)["a.l.x.m.p"] == (1, "old")
 
 
-def test_a_null_in_an_element_removes_a_field() -> None:
-    """As everywhere in a patch."""
-    spec = merged_by_key({"l": [{"name": "a", "x": 1}]}, {"l": [{"name": "a", "x": None}]}, {("l",): "name"})
-    assert plain(spec) == {"l": [{"name": "a"}]}
-
-
 def test_an_empty_key_appends() -> None:
     """Also equal elements, and such as are no maps; a policy does not append to itself."""
     keys: dict[Field, str] = {("l",): ""}
@@ -251,15 +231,6 @@ def test_an_empty_key_appends() -> None:
     assert plain(merged_by_key(target, {"l": [1, {"a": 2}]}, keys)) == {"l": [1, {"a": 1}, None, {}, 1, {"a": 2}]}
     itself = with_keyed_lists(trace(target, OLD), keys)
     assert patched(itself, itself) == itself
-
-
-def test_a_list_inside_an_element() -> None:
-    spec = merged_by_key(
-        {"containers": [{"name": "a", "ports": [{"port": "1", "x": 1}]}]},
-        {"containers": [{"name": "a", "ports": [{"port": "2", "x": 2}]}]},
-        {("containers",): "name", ("containers", "ports"): "port"},
-    )
-    assert plain(spec) == {"containers": [{"name": "a", "ports": [{"port": "1", "x": 1}, {"port": "2", "x": 2}]}]}
 
 
 def test_an_element_that_is_a_list_is_a_value() -> None:

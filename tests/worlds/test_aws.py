@@ -7,29 +7,16 @@ from typing import Final
 from kubectl_policy import analyze
 from kubectl_policy.model import Json
 from tests import build
-from tests.implementations import added, affecting, edited, fixture_world, reported, spec_at, states
+from tests.implementations import added, edited, fixture_world, reported, spec_at, states
 
 GROUP: Final = "application-networking.k8s.aws"
 HOME: Final = "ferries"
-HARBOUR: Final = build.node("Gateway", "harbour", namespace=HOME)
 TIMETABLE: Final = build.node("HTTPRoute", "timetable", namespace=HOME)
-BOARDING: Final = build.node("GRPCRoute", "boarding", namespace=HOME)
 world: Final = fixture_world("aws")
-
-
-def test_the_network_and_the_service_have_each_their_own_authorization() -> None:
-    """Neither stands in place of the other; the route without one has none."""
-    analysis = analyze(world())
-    assert affecting(analysis, HARBOUR) == ["IAMAuthPolicy ferries/company", "VpcAssociationPolicy ferries/pier"]
-    assert affecting(analysis, BOARDING) == ["IAMAuthPolicy ferries/pursers"]
-    assert spec_at(analysis, f"IAMAuthPolicy.{GROUP}", TIMETABLE) == []
-    (network,) = spec_at(analysis, f"IAMAuthPolicy.{GROUP}", HARBOUR)
-    assert "aws:PrincipalOrgID" in str(network["policy"])
 
 
 def test_of_two_logs_on_one_route_the_older_one_is_written() -> None:
     kind = f"AccessLogPolicy.{GROUP}"
-    assert spec_at(analyze(world()), kind, TIMETABLE) == [{"destinationArn": "arn:aws:s3:::ferries-logbook"}]
     analysis = analyze(world("AccessLogPolicy ferries/logbook"))
     assert spec_at(analysis, kind, TIMETABLE) == [{"destinationArn": "arn:aws:s3:::ferries-inquiry"}]
 

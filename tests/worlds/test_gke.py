@@ -21,19 +21,6 @@ MIXER_POD: Final = build.node("Pod", "mixer-0", namespace=HOME, group="")
 world: Final = fixture_world("gke")
 
 
-def test_a_policy_on_the_gateway_does_not_reach_the_service() -> None:
-    found = {name.partition(" ")[0] for name in affecting(analyze(world()), STUDIO)}
-    assert found == {"GCPBackendPolicy", "GCPClientTLSPolicy", "GCPTrafficDistributionPolicy", "HealthCheckPolicy"}
-
-
-def test_a_policy_on_the_service_import_does_not_reach_the_service() -> None:
-    """Nor the other way round; one that names both reaches both."""
-    assert affecting(analyze(world()), ARCHIVE) == [
-        "GCPSessionAffinityPolicy radio/archive",
-        "GCPTrafficDistributionPolicy radio/nearby",
-    ]
-
-
 def test_of_two_on_one_service_the_older_one_applies() -> None:
     """Nothing of the newer one is added; without the older one it applies."""
     analysis = analyze(world("GCPBackendPolicy radio/studio"))

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.model import Json
 from tests import build
-from tests.implementations import added, annotated, edited, fixture_world, policy, settings, sources, states
+from tests.implementations import added, annotated, edited, fixture_world, policy, settings, states
 
 GROUP: Final = "gateway.solo.io"
 LISTENERS: Final = f"ListenerOption.{GROUP}"
@@ -26,13 +26,8 @@ world: Final = fixture_world("gloo")
 
 def test_a_listener_has_the_option_of_its_set_or_the_gateways() -> None:
     """The nearer one alone, whole; without it the Gateway's holds there as well."""
-    house, photographs = {"perConnectionBufferLimitBytes": 32768}, {"perConnectionBufferLimitBytes": 1048576}
-    assert settings(analyze(world()), LISTENERS) == {
-        HTTP: {"options": house},
-        HTTPS: {"options": house},
-        BOUQUETS: {"options": photographs},
-    }
     alone = settings(analyze(world("ListenerOption weddings/photographs")), LISTENERS)
+    house = {"perConnectionBufferLimitBytes": 32768}
     assert alone == {place: {"options": house} for place in (HTTP, HTTPS, BOUQUETS)}
 
 
@@ -54,8 +49,6 @@ def test_a_listener_of_the_gateway_has_its_own_option_before_the_gateways() -> N
 
 def test_of_two_http_listener_options_the_older_one_alone_is_used() -> None:
     """What the newer one sets beside it is lost as well; without the older one it is used."""
-    idle: dict[str, Json] = {"options": {"httpConnectionManagerSettings": {"idleTimeout": "60s"}}}
-    assert settings(analyze(world()), HTTP_LISTENERS) == {HTTP: idle, HTTPS: idle, BOUQUETS: idle}
     in_force = settings(analyze(world("HttpListenerOption platform/idle")), HTTP_LISTENERS)
     assert in_force[HTTP] == {
         "options": {"httpConnectionManagerSettings": {"idleTimeout": "5s"}, "websocketOnly": True}
@@ -64,23 +57,12 @@ def test_of_two_http_listener_options_the_older_one_alone_is_used() -> None:
 
 def test_route_options_are_merged_with_the_older_one_first() -> None:
     """The newer one's timeout loses and its retries are added; a null of the older one is no value."""
-    analysis = analyze(world())
-    assert settings(analysis, ROUTES)[BASKET] == {"options": {"timeout": "2s", "retries": {"numRetries": 1}}}
-    assert sources(analysis, ROUTES, BASKET) == {
-        "options.timeout": "orders/basket",
-        "options.retries": "orders/mothers-day",
-    }
     empty = edited(world(), "RouteOption orders/basket", options={"timeout": None})
     assert settings(analyze(empty), ROUTES)[BASKET]["options"] == {"timeout": "30s", "retries": {"numRetries": 1}}
 
 
 def test_a_route_goes_before_the_one_that_it_delegates_to() -> None:
     """The one below fills what is left; without options above, its own hold."""
-    analysis = analyze(world())
-    assert settings(analysis, ROUTES)[LISTS] == {
-        "options": {"timeout": "2s", "retries": {"numRetries": 1}, "prefixRewrite": "/"}
-    }
-    assert sources(analysis, ROUTES, LISTS)["options.prefixRewrite"] == "weddings/gifts"
     alone = analyze(world("RouteOption orders/basket", "RouteOption orders/mothers-day"))
     assert settings(alone, ROUTES)[LISTS] == {"options": {"timeout": "90s", "prefixRewrite": "/"}}
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, NodeRef, ObjectRef, Resource, Snapshot, analyze
+from kubectl_policy import Analysis, NodeRef, Resource, Snapshot, analyze
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.objects import describe
@@ -14,7 +14,6 @@ from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
 from tests.implementations import (
     added,
-    effective,
     manifests,
     places,
     policy,
@@ -24,7 +23,6 @@ from tests.implementations import (
     sources,
     states,
     without,
-    words,
 )
 
 ENVOY: Final = "gateway.envoyproxy.io"
@@ -111,28 +109,6 @@ def test_a_route_on_both_gateways_has_the_policies_of_each_where_that_one_is() -
     assert sources(analysis, AUTH, BY_ENVOY) == {"rules.authentication.guest": "visits/booking"}
     assert sources(analysis, LIMITS, BY_ISTIO) == {"limits.doors": "platform/doors"}
     assert BY_ENVOY not in settings(analysis, LIMITS)
-
-
-def test_no_policy_of_the_one_is_on_a_path_of_the_others_gateway() -> None:
-    """Whatever is attached to a Gateway, or is of a kind of its controller alone, stays there; no path is left out."""
-    analysis = world()
-    alone = {str(found.ref) for found in analysis.policies if found.ref.group_kind.group == ENVOY}
-    at_entrance = {str(ref) for ref in _on_gateway(analysis, "entrance")}
-    at_front = {str(ref) for ref in _on_gateway(analysis, "front")}
-    found = {
-        words(each.path): {str(part.source.object) for part in each.resolution.contributions}
-        for kind in sorted({str(each.ref.group_kind) for each in analysis.policies})
-        for each in effective(analysis, kind).values()
-    }
-    assert {path.partition(" > ")[0] for path in found} == {"front", "entrance"}
-    for path, policies in found.items():
-        foreign = alone | at_front if path.startswith("entrance") else at_entrance
-        assert not policies & foreign, path
-
-
-def _on_gateway(analysis: Analysis, name: str) -> list[ObjectRef]:
-    gateway = build.ref("Gateway", name, namespace="platform")
-    return [attachment.policy for attachment in analysis.attachments_to(gateway) if attachment.state == "attached"]
 
 
 def test_a_policy_on_the_others_gateway_is_not_managed() -> None:

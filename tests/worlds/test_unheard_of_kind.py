@@ -108,15 +108,6 @@ def test_the_objects_that_it_affects_say_so(analysis: Analysis) -> None:
     assert [node.object.name for node in condition.related] == ["door", "house", "menu"]
 
 
-def test_mistakes_are_found(analysis: Analysis) -> None:
-    """A section that is not there, a target that is not there, a kind that may not be targeted; and nothing else."""
-    assert [(problem.rule, problem.subject.name if problem.subject else "") for problem in analysis.diagnostics] == [
-        ("target-kind-unsupported", "kitchen"),
-        ("target-missing", "takeaway"),
-        ("section-missing", "third-course"),
-    ]
-
-
 def test_nothing_is_assumed(analysis: Analysis) -> None:
     """And it is known where that is written."""
     answer = explain(analysis, "allowancepolicies")
