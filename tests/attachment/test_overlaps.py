@@ -90,61 +90,68 @@ def shares(
     return ("target overlaps", f"{route} and {other}, which the policy does not target, both take requests for {where}")
 
 
+def _rules(*paths: str) -> list[dict[str, Json]]:
+    return [rule(backend(), matches=[{"path": {"type": "Exact", "value": path}}]) for path in paths]
+
+
 FINE: Final = ("attached", "")
+TEA: Final = web("a", "/tea")
+AT_A: Final = web("a", "/tea", hostnames=["a.org"])
+WORLDS: Final[dict[str, tuple[tuple[Resource, ...], tuple[str, str]]]] = {
+    "all requests": ((TEA, web("b", "/tea")), shares("/tea")),
+    "all requests at another listener": (
+        (web("a", "/tea", section="alt"), web("b", "/tea", section="alt")),
+        shares("/tea", port=81),
+    ),
+    "those of a route without rules": (
+        (web("a", "/"), resource("HTTPRoute", "b", {"parentRefs": [parent("g", "http")]})),
+        shares("/"),
+    ),
+    "no other route": ((TEA,), FINE),
+    "another path": ((TEA, web("b", "/tea/green")), FINE),
+    "another port": ((TEA, web("b", "/tea", section="alt")), FINE),
+    "another Gateway": ((TEA, web("b", "/tea", to="h")), FINE),
+    "another hostname": ((AT_A, web("b", "/tea", hostnames=["b.org"])), FINE),
+    "every hostname": ((AT_A, web("b", "/tea")), FINE),
+    "a wildcard that covers the hostname": ((AT_A, web("b", "/tea", hostnames=["*.org"])), FINE),
+    "the hostname of another listener": ((TEA, web("b", "/tea", section="cafe")), FINE),
+    "one of several hostnames": (
+        (web("a", "/tea", hostnames=["a.org", "b.org"]), web("b", "/tea", hostnames=["c.org", "b.org"])),
+        shares("b.org/tea"),
+    ),
+    "a hostname of the route at one listener, and of the listener at another": (
+        (web("a", "/tea", hostnames=["cafe.org"]), web("b", "/tea", section="cafe")),
+        shares("cafe.org/tea"),
+    ),
+    "a hostname that the listener has not, for which nobody gets requests there": (
+        (web("a", "/tea", section="cafe", hostnames=["cafe.org", "b.org"]), web("b", "/tea", hostnames=["b.org"])),
+        FINE,
+    ),
+    "one of several paths": (
+        (
+            web("a", "/milk", "/tea"),
+            route("b", parents=[parent("g", "http")], rules=[rule(backend()), *_rules("/coffee", "/tea")]),
+        ),
+        shares("/tea"),
+    ),
+    "a route that is not attached": ((TEA, web("b", "/tea", section="ghost")), FINE),
+    "a target that is not attached": ((web("a", "/tea", section="ghost"), web("b", "/tea")), FINE),
+    "a route of another namespace": ((TEA, web("a", "/tea", namespace="away")), shares("/tea", "HTTPRoute away/a")),
+}
+
+
+@pytest.mark.parametrize("requests", WORLDS)
+def test_what_two_routes_share(requests: str) -> None:
+    """If anything, the attachment fails, and says what is shared with which route."""
+    world, expected = WORLDS[requests]
+    assert outcome(*world) == expected
 
 
 class TestShared:
-    def test_all_of_them(self) -> None:
-        """Then the attachment fails, and says what is shared with which route."""
-        assert outcome(web("a", "/tea"), web("b", "/tea")) == shares("/tea")
-        both = web("a", "/tea", section="alt"), web("b", "/tea", section="alt")
-        assert outcome(*both) == shares("/tea", port=81)
-
-    def test_a_route_without_rules(self) -> None:
-        bare = resource("HTTPRoute", "b", {"parentRefs": [parent("g", "http")]})
-        assert outcome(web("a", "/"), bare) == shares("/")
-
     def test_kinds_that_do_not_mind(self) -> None:
         """Without `overlap: refused`."""
         (found,) = attachments(web("a", "/tea"), web("b", "/tea"), profile=replace(ALONE, overlap="allowed"))
         assert found.state == "attached"
-
-    def test_no_other_route(self) -> None:
-        assert outcome(web("a", "/tea")) == FINE
-
-    def test_another_path(self) -> None:
-        assert outcome(web("a", "/tea"), web("b", "/tea/green")) == FINE
-
-    def test_another_port(self) -> None:
-        assert outcome(web("a", "/tea"), web("b", "/tea", section="alt")) == FINE
-
-    def test_another_gateway(self) -> None:
-        assert outcome(web("a", "/tea"), web("b", "/tea", to="h")) == FINE
-
-    def test_another_hostname(self) -> None:
-        """Of the route, or of the listener; that of a wildcard is another than those that it covers."""
-        tea = web("a", "/tea", hostnames=["a.org"])
-        assert outcome(tea, web("b", "/tea", hostnames=["b.org"])) == FINE
-        assert outcome(tea, web("b", "/tea")) == FINE
-        assert outcome(tea, web("b", "/tea", hostnames=["*.org"])) == FINE
-        assert outcome(web("a", "/tea"), web("b", "/tea", section="cafe")) == FINE
-
-    def test_the_same_hostname(self) -> None:
-        """One of several of the route; one of the route at one listener and of the listener at another."""
-        tea = web("a", "/tea", hostnames=["a.org", "b.org"])
-        assert outcome(tea, web("b", "/tea", hostnames=["c.org", "b.org"])) == shares("b.org/tea")
-        here = web("a", "/tea", hostnames=["cafe.org"])
-        assert outcome(here, web("b", "/tea", section="cafe")) == shares("cafe.org/tea")
-
-    def test_a_hostname_that_the_listener_has_not(self) -> None:
-        """Nobody gets its requests there."""
-        both = ["cafe.org", "b.org"]
-        apart = web("a", "/tea", section="cafe", hostnames=both), web("b", "/tea", hostnames=["b.org"])
-        assert outcome(*apart) == FINE
-
-    def test_one_of_several_paths(self) -> None:
-        more = route("b", parents=[parent("g", "http")], rules=[rule(backend()), *_rules("/coffee", "/tea")])
-        assert outcome(web("a", "/milk", "/tea"), more) == shares("/tea")
 
     def test_every_path(self) -> None:
         """A rule without matches, or with one that names no path, is for `/`."""
@@ -164,19 +171,6 @@ class TestShared:
         expected = shares("more.org/tea", "HTTPRoute default/a", route="HTTPRoute default/b")
         assert outcome(web("a", "/tea", hostnames=["more.org"]), own, at_set, to=to_b) == expected
         assert outcome(web("a", "/tea", hostnames=["less.org"]), own, at_set) == FINE
-
-    def test_a_route_that_is_not_attached(self) -> None:
-        lost = web("b", "/tea", section="ghost")
-        assert outcome(web("a", "/tea"), lost) == FINE
-        assert outcome(web("a", "/tea", section="ghost"), web("b", "/tea")) == FINE
-
-    def test_a_route_of_another_namespace(self) -> None:
-        expected = shares("/tea", "HTTPRoute away/a")
-        assert outcome(web("a", "/tea"), web("a", "/tea", namespace="away")) == expected
-
-
-def _rules(*paths: str) -> list[dict[str, Json]]:
-    return [rule(backend(), matches=[{"path": {"type": "Exact", "value": path}}]) for path in paths]
 
 
 class TestOtherRoutes:

@@ -84,30 +84,28 @@ def test_a_group_that_is_left_out() -> None:
 
 
 class TestSelectors:
-    def test_a_reference_by_name_selects_nothing(self) -> None:
-        (found,) = references({"targetRef": {"kind": "K", "name": "n", "matchLabels": {"a": "b"}}})
-        assert found.selector is None
-
-    def test_a_reference_without_a_name_and_labels(self) -> None:
-        (found,) = references({"targetRef": {"kind": "K"}})
-        assert found.selector is None
-
-    def test_labels_beside_the_kind(self) -> None:
-        """As in Envoy Gateway's `targetSelectors`."""
-        (found,) = references({"targetSelectors": [{"kind": "K", "matchLabels": {"a": "b"}, "matchExpressions": []}]})
-        assert found.selector == {"matchLabels": {"a": "b"}, "matchExpressions": []}
-
-    def test_a_selector_of_its_own(self) -> None:
-        """A selector in a field of its own; an empty one selects everything."""
-        (found,) = references({"targetRef": {"kind": "K", "selector": {"matchLabels": {"a": "b"}}}})
-        assert found.selector == {"matchLabels": {"a": "b"}}
-        (found,) = references({"targetRef": {"kind": "K", "selector": {}}})
-        assert found.selector == {}
-
-    def test_an_empty_target_selector_selects_everything(self) -> None:
-        """A `targetSelectors` item without labels selects all objects of the kind."""
-        (found,) = references({"targetSelectors": [{"kind": "K"}]})
-        assert found.selector == {}
+    @pytest.mark.parametrize(
+        ("spec", "selector"),
+        [
+            # A reference by name selects nothing, and nor does one without a name and labels.
+            ({"targetRef": {"kind": "K", "name": "n", "matchLabels": {"a": "b"}}}, None),
+            ({"targetRef": {"kind": "K"}}, None),
+            # Labels beside the kind, as in Envoy Gateway's `targetSelectors`; without any, all objects of the kind.
+            (
+                {"targetSelectors": [{"kind": "K", "matchLabels": {"a": "b"}, "matchExpressions": []}]},
+                {"matchLabels": {"a": "b"}, "matchExpressions": []},
+            ),
+            ({"targetSelectors": [{"kind": "K"}]}, {}),
+            # A selector in a field of its own; what has another shape is read as an empty one.
+            ({"targetRef": {"kind": "K", "selector": {"matchLabels": {"a": "b"}}}}, {"matchLabels": {"a": "b"}}),
+            ({"targetRef": {"kind": "K", "selector": {}}}, {}),
+            ({"targetRef": {"kind": "K", "selector": "a=b"}}, {}),
+        ],
+        ids=str,
+    )
+    def test_what_a_reference_selects(self, spec: Json, selector: Json) -> None:
+        (found,) = references(spec)
+        assert found.selector == selector
 
     @pytest.mark.parametrize("namespaces", [None, "All", {"from": "All"}], ids=str)
     def test_which_namespaces(self, namespaces: Json) -> None:
@@ -116,11 +114,6 @@ class TestSelectors:
         assert found.namespaces == (namespaces if isinstance(namespaces, dict) else {})
         (found,) = references({"targetSelectors": [{"kind": "K"}]})
         assert found.namespaces is None
-
-    def test_a_selector_of_another_shape(self) -> None:
-        """Read as an empty one."""
-        (found,) = references({"targetRef": {"kind": "K", "selector": "a=b"}})
-        assert found.selector == {}
 
 
 UNNUMBERED: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
