@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, calls_of
 from kubectl_policy.attachment.attachment import WITHOUT_TARGET
 from kubectl_policy.attachment.attachments import SELECTING, Attachments, PossibleAttachments
-from kubectl_policy.attachment.settings import ANY_KIND, may_mean
+from kubectl_policy.attachment.settings import ANY_KIND
 from kubectl_policy.attachment.validity import RequiredReference, may_leave_out_namespace, unread_needs
 from kubectl_policy.errors import NotFoundError, StillToBeRead
 from kubectl_policy.lazy import cached_method
@@ -115,11 +115,13 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
         Settings of a policy without any usable target are left out.
         """
         # Settings may name an object without its kind.
-        named = self._settings_references.to(replace(obj, group_kind=ANY_KIND))
+        unspecific = replace(obj, group_kind=ANY_KIND)
         return tuple(
             reference
-            for reference in named
-            if reference.policy != obj and may_mean(reference, obj) and not self._has_no_target(reference.policy)
+            for reference in self._settings_references.to(unspecific)
+            if reference.policy != obj
+            and reference.object in {obj, unspecific}
+            and not self._has_no_target(reference.policy)
         )
 
     @cached_property

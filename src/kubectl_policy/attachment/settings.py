@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import NamedNeed, named_needs
@@ -176,9 +175,3 @@ def _is_target(path: tuple[str | int, ...], targets: frozenset[str]) -> bool:
     """Whether a field holds targets, or says what else a policy is about."""
     names = [step for step in path if isinstance(step, str)]
     return names[-1].startswith(("target", "parentRef")) or ".".join(names) in targets
-
-
-def may_mean(reference: SettingsReference, obj: ObjectRef) -> bool:
-    """Whether a reference is to an object, or may be: one without a kind is to whatever has its name."""
-    named = reference.object
-    return named in {obj, replace(obj, group_kind=ANY_KIND)}

@@ -11,7 +11,7 @@ from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, value_at
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY, LISTENER_HOLDERS, PORT_HOLDERS, ROUTES
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
-from kubectl_policy.topology.references import ParametersRef, parameters_ref, parent_refs
+from kubectl_policy.topology.references import parameters_ref, parent_refs
 
 if TYPE_CHECKING:
     from kubectl_policy.profiles.needs import RequiredParameter
@@ -116,15 +116,10 @@ def _unread(topology: Topology, refs: list[ObjectRef]) -> tuple[ObjectRef, ...]:
     return tuple(ref for ref in refs if topology.index.presence(ref) == "unknown")
 
 
-def parameters_refs(topology: Topology, gateway: ObjectRef) -> list[ParametersRef]:
-    """Return the parametersRefs that apply to a Gateway: that of its class, then its own."""
-    refs = (parameters_ref(topology.index, holder) for holder in reversed(_holders(topology, gateway)))
-    return [ref for ref in refs if ref]
-
-
 def _named(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> list[ObjectRef]:
     """Return the parameters of a kind that are referred to: by the class, then by the Gateway."""
-    return [ref.object for ref in parameters_refs(topology, gateway) if ref.object.group_kind == kind]
+    refs = (parameters_ref(topology.index, holder) for holder in reversed(_holders(topology, gateway)))
+    return [ref.object for ref in refs if ref and ref.object.group_kind == kind]
 
 
 def _merge(upper_fields: Mapping[str, Json], lower_fields: Mapping[str, Json]) -> Mapping[str, Json]:

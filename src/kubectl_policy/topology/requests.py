@@ -47,7 +47,10 @@ class SharedRequests(Struct, frozen=True, dict=True, eq=False):
         for requests, is_taken in self._possible_requests_of(route).items():
             is_known = is_taken and not requests.is_open
             candidates = self._possible_requests_by_path(requests.gateway, is_certain=is_known).get(requests.path, ())
-            yield from ((candidate, requests) for candidate, theirs in candidates if may_be_same(requests, theirs))
+            for candidate, theirs in candidates:
+                is_one = requests.hostname == theirs.hostname or may_intersect(requests.hostname, theirs.hostname)
+                if is_one and may_be_port(requests.port, theirs.port):
+                    yield candidate, requests
 
     @cached_method
     def _possible_requests_of(self, route: ObjectRef) -> Mapping[Requests, bool]:
@@ -99,12 +102,6 @@ class Requests(Struct, frozen=True):
     def is_open(self) -> bool:
         """Whether something of the port or the hostname is to be filled in."""
         return isinstance(self.port, str) or is_unknown_hostname(self.hostname)
-
-
-def may_be_same(first: Requests, second: Requests) -> bool:
-    """Whether requests at one Gateway, with one path, may be the same once all is filled in."""
-    is_one = first.hostname == second.hostname or may_intersect(first.hostname, second.hostname)
-    return is_one and may_be_port(first.port, second.port)
 
 
 def requests_at(route: Resource, listeners: Iterable[Listener]) -> Iterator[Requests]:
