@@ -19,7 +19,7 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import Diagnostic, FieldPath, GroupKind, NodeRef, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE
-from kubectl_policy.model.world import grouped
+from kubectl_policy.model.world import grouped, reachable
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.load import built_in_groups
@@ -143,20 +143,17 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
         by_labels = {need.field.rstrip(".*").rpartition(".")[2] for need in needs if need.by == "labels"}
         selecting = by_labels | SELECTING if by_labels else ()
         start = replace(obj, namespace="") if may_leave_out_namespace(index, obj, needs) else obj
-        named, waiting = {start}, [start]
 
         def selectors_of(holder_kind: GroupKind) -> Iterator[ObjectRef]:
             return (ref for field in selecting for ref in index.naming(holder_kind, field))
 
-        while waiting:
-            ref = waiting.pop()
-            for intermediate in intermediate_kinds:
-                holders = (*index.naming(intermediate, ref), *selectors_of(intermediate))
-                new = {replace(holder, namespace="") for holder in holders} - named
-                named |= new
-                waiting += new
+        def holders_of(ref: ObjectRef) -> Iterator[ObjectRef]:
+            for holder_kind in intermediate_kinds:
+                holders = (*index.naming(holder_kind, ref), *selectors_of(holder_kind))
+                yield from (replace(holder, namespace="") for holder in holders)
+
         yield from selectors_of(kind)
-        for ref in named:
+        for ref in reachable([start], holders_of):
             yield from index.naming(kind, ref)
 
     def policies_that_may_name(self, obj: ObjectRef) -> Iterator[ObjectRef]:
@@ -264,7 +261,7 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
         whole = NodeRef(obj)
         return bool(
             self.attachments_to(obj)
-            or self.topology.relations.is_named_as_backend(obj)
+            or self.topology.relations.referring.naming.to(obj)
             or any(
                 obj.group_kind in profile.declared_targets and not profile.attaches_as_known
                 for profile in self.registry.policy_kinds

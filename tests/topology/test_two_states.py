@@ -50,7 +50,7 @@ REFERRING: Final = (
     Relations.routes_naming,
     Relations.routes_forwarding_to,
     Relations.routes_referring_to,
-    Relations.is_named_as_backend,
+    lambda relations, obj: relations.referring.naming.to(obj),
     Relations.filters_naming,
     Relations.gets_no_requests,
 )

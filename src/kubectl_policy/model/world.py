@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left, insort
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -269,6 +270,21 @@ def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value,
     for key, value in pairs:
         groups.setdefault(key, {})[value] = None
     return {key: tuple(values) for key, values in groups.items()}
+
+
+def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
+    """Yield some objects and whatever steps lead to from them, the nearest first, each once.
+
+    To import a library for it would take longer than most questions take to answer.
+    """
+    seen = dict.fromkeys(starts)
+    waiting = deque(seen)
+    while waiting:
+        current = waiting.popleft()
+        yield current
+        new = dict.fromkeys(step for step in steps(current) if step not in seen)
+        seen |= new
+        waiting.extend(new)
 
 
 def in_namespace(names: Sequence[ObjectRef], kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
 from kubectl_policy.lazy import cached_method
+from kubectl_policy.model.world import reachable
 from kubectl_policy.resolution.contributions import Contribution, contributions_of, unshared_fields
 from kubectl_policy.resolution.precedence import (
     PolicyRefusal,
@@ -212,15 +213,11 @@ class PoliciesOnNodes:
 
         Whether it is refused at all depends on these alone; sorted.
         """
-        contested: set[NodeRef] = set()
-        seen, waiting = {policy}, [policy]
-        while waiting:
-            nodes = self.attached.of(waiting.pop()) - contested
-            contested |= nodes
-            new = {ref for node in nodes for ref in self._claiming(node)} - seen
-            seen |= new
-            waiting += new
-        return sorted(contested)
+        claims = cache(self.attached.of)
+        rivals = reachable(
+            [policy], lambda claiming: (ref for node in claims(claiming) for ref in self._claiming(node))
+        )
+        return sorted({node for rival in rivals for node in claims(rival)})
 
     def _claiming(self, node: NodeRef) -> Iterable[ObjectRef]:
         policies = self.attached.at(node)

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import (
     every_mapping,
@@ -265,3 +266,16 @@ def section_words(node: NodeRef) -> str:
     if is_unnamed(node.section):
         return node.section
     return f"{section_noun(node.object.group_kind)} {node.section}"
+
+
+# In a route as compact JSON: a kind or a group that is none of parents and backends in Gateway API, or of the route.
+_OTHER_KINDS: Final = pattern(
+    rb'"kind":"(?!(?:Gateway|X?ListenerSet|Service|ServiceImport|(?:HTTP|GRPC|TLS|TCP|UDP)Route)")'
+    rb'|"group":"(?!(?:|gateway\.networking\.(?:x-)?k8s\.io|multicluster\.x-k8s\.io)")'
+)
+
+
+def may_name_other_kinds(text: bytes, number: int) -> bool:
+    """Whether a number of routes may refer to a route, or to a kind that is no parent or backend in Gateway API."""
+    # Each says its own kind once.
+    return text.count(b'Route"') > number or bool(_OTHER_KINDS.search(text))

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections import deque
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lazy import cached_method, pattern
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kind_roles import (
     FILTERING_ROUTES,
     HIERARCHY,
     HTTP_ROUTE,
+    KINDS,
+    LISTENER_HOLDERS,
     NAMESPACE,
     PARAMETERS,
     PORT_HOLDERS,
     ROUTES,
+    SERVICE,
 )
-from kubectl_policy.model.world import grouped, with_signs
+from kubectl_policy.model.kinds import BUILT_IN
+from kubectl_policy.model.refs import section_names
+from kubectl_policy.model.world import grouped, reachable, with_signs
 from kubectl_policy.topology.backends import Backend, backends_of
 from kubectl_policy.topology.delegation.delegations import Delegation, Delegations, delegated_binding
 from kubectl_policy.topology.gateway.gateways import Gateways, Implementation
@@ -29,44 +33,31 @@ from kubectl_policy.topology.references import (
     ParametersRef,
     RouteFilter,
     backend_refs,
+    may_name_other_kinds,
     parameters_ref,
     parent_refs,
+    port_names,
+    ports_at,
     route_filters,
 )
 from kubectl_policy.topology.referring import ReferringRoutes
-from kubectl_policy.topology.sections import Sections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
+    from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import Registry
 
 
 # Bindings of a route that are looked through sooner than by an index.
 _MAX_UNINDEXED_BINDINGS: Final = 8
-# In a route as compact JSON: a kind or a group that is none of parents and backends in Gateway API, or of the route.
-_OTHER_KINDS: Final = pattern(
-    rb'"kind":"(?!(?:Gateway|X?ListenerSet|Service|ServiceImport|(?:HTTP|GRPC|TLS|TCP|UDP)Route)")'
-    rb'|"group":"(?!(?:|gateway\.networking\.(?:x-)?k8s\.io|multicluster\.x-k8s\.io)")'
-)
 
 
-def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
-    """Yield some objects and whatever steps lead to from them, the nearest first, each once.
-
-    To import a library for it would take longer than most questions take to answer.
-    """
-    seen = dict.fromkeys(starts)
-    waiting = deque(seen)
-    while waiting:
-        current = waiting.popleft()
-        yield current
-        new = dict.fromkeys(step for step in steps(current) if step not in seen)
-        seen |= new
-        waiting.extend(new)
+# Kubernetes' own kinds have no sections but the ports of Services.
+_WITHOUT_SECTIONS: Final = frozenset(names.group_kind for names in BUILT_IN)
 
 
-class Relations(Sections):
+class Relations:
     """The relations of a snapshot.
 
     What one object says is read when it is asked for; of the reverse of a reference ("which routes name this Gateway"),
@@ -77,14 +68,49 @@ class Relations(Sections):
         self,
         index: Index,
         implementation: Implementation,
-        profiles: Registry,
+        registry: Registry,
         with_same_references: Relations | None = None,
     ) -> None:
         """Remember where to look; in the other state `with_same_references`, objects refer to others as in this one."""
-        super().__init__(Gateways(index, implementation, profiles), profiles)
+        self.index, self._registry = index, registry
+        self.gateways = Gateways(index, implementation, registry)
         self._with_same_references = with_same_references
         self._handshakes = Handshakes(self.gateways)
         self._by_parameters = Referrers(index, sorted(PARAMETERS), self._parameters_of)
+
+    @cached_method
+    def sections(self, obj: ObjectRef) -> tuple[str, ...]:
+        """Return the sections of an object in their order; see `NodeRef`."""
+        if obj.group_kind in ROUTES:
+            return self.index.rules_of(obj)
+        if obj.group_kind in LISTENER_HOLDERS:
+            return tuple(listener.node.section for listener in self.gateways.listeners(obj))
+        row = KINDS.get(obj.group_kind)
+        if row and row.sections and obj.group_kind not in PORT_HOLDERS:
+            return section_names(self.index.defaulted(obj), row.sections, row.section_noun)
+        return tuple(dict.fromkeys(self.ports(obj).values()))
+
+    @cached_method
+    def ports(self, obj: ObjectRef) -> Mapping[Port, str]:
+        """Return the sections of a backend by port number; empty for a kind that is not known to have any."""
+        kind = obj.group_kind
+        if kind == SERVICE:
+            # What an API server fills in is neither a number nor a name of a port.
+            resource = self.index.get(obj)
+            return port_names(resource.raw) if resource else {}
+        if kind in PORT_HOLDERS:
+            return port_names(self.index.defaulted(obj))
+        fields = self._registry.port_fields(kind) if self.has_ports(kind) else None
+        return ports_at(self.index.defaulted(obj), fields or ())
+
+    @cached_method
+    def has_ports(self, kind: GroupKind) -> bool:
+        """Whether objects of a kind are known to have ports."""
+        return kind in PORT_HOLDERS or (kind not in HIERARCHY and self._registry.port_fields(kind) is not None)
+
+    def has_known_sections(self, kind: GroupKind) -> bool:
+        """Whether it is known which sections objects of a kind have, or that they have none."""
+        return kind in HIERARCHY or kind in _WITHOUT_SECTIONS or self.has_ports(kind)
 
     @cached_property
     def referring(self) -> ReferringRoutes:
@@ -101,7 +127,7 @@ class Relations(Sections):
         is_same = {*HIERARCHY}.difference(ROUTES).issuperset(differing)
         is_read_alike = self.index.snapshot.is_read_like(original.index.snapshot)
         same = original if is_same and is_read_alike else None
-        return Relations(self.index, self.gateways.implementation, self._profiles, same)
+        return Relations(self.index, self.gateways.implementation, self._registry, same)
 
     @cached_method
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
@@ -208,7 +234,7 @@ class Relations(Sections):
         """The delegations between the routes that were read; see `delegations_to`."""
         kinds = sorted(self.kinds_of_other_backends)
         possible = [kind for kind in kinds if kind == HTTP_ROUTE or not self.index.read_of_kind(kind)]
-        profiles = self._profiles.delegations(possible) if possible else ()
+        profiles = self._registry.delegations(possible) if possible else ()
         if not profiles:
             return Delegations(self.gateways, {})
         from kubectl_policy.topology.delegation.references import delegating_refs  # noqa: PLC0415 (few routes do)
@@ -220,7 +246,7 @@ class Relations(Sections):
     def _with_other_kinds(self) -> tuple[ObjectRef, ...]:
         """The routes that were read and may refer to routes, or to kinds that are no parents or backends by default."""
         kinds = (self.index.read_of_kind(kind) for kind in ROUTES)
-        return tuple(route.ref for routes in kinds for route in with_signs(routes, _may_name_other_kinds))
+        return tuple(route.ref for routes in kinds for route in with_signs(routes, may_name_other_kinds))
 
     @cached_property
     def _kinds_of_parent_routes(self) -> frozenset[GroupKind]:
@@ -331,10 +357,6 @@ class Relations(Sections):
         refs = (ref for route in self._with_other_kinds for ref in self._refs_of(route) if ref.forwards)
         return frozenset(ref.object.group_kind for ref in refs) - {*PORT_HOLDERS}
 
-    def is_named_as_backend(self, obj: ObjectRef) -> bool:
-        """Whether routes name an object as a backend, whether or not they may."""
-        return bool(self.referring.naming.to(obj))
-
     @property
     def routes_lead_to_routes(self) -> bool:
         """Whether a route has a route as a backend without delegating to it, as nothing in Gateway API itself does."""
@@ -384,9 +406,3 @@ class Relations(Sections):
 
     def _routes(self) -> list[ObjectRef]:
         return [route for kind in ROUTES for route in self.index.world.refs_of(kind)]
-
-
-def _may_name_other_kinds(text: bytes, number: int) -> bool:
-    """Whether a number of routes may refer to a route, or to a kind that is no parent or backend in Gateway API."""
-    # Each says its own kind once.
-    return text.count(b'Route"') > number or bool(_OTHER_KINDS.search(text))

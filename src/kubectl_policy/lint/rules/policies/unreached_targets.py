@@ -194,7 +194,7 @@ def backend_policy_unreferenced(world: LintWorld) -> Iterator[Finding]:
         if not is_backend or not _is_of_gateways(world.registry.profile(policy.ref.group_kind)):
             continue
         relations = world.relations
-        if relations.is_named_as_backend(backend) or relations.routes_naming(backend):
+        if relations.referring.naming.to(backend) or relations.routes_naming(backend):
             continue
         may_be_named = not world.has_all(*ROUTES) or world.topology.possible.may_be_backend(backend)
         if may_be_named or not _has_other_references(world, backend):
