@@ -148,8 +148,8 @@ def test_a_kind_that_never_combines_leaves_no_room_below() -> None:
         policy("QuotaPolicy", target, "quota: 1", group="example.io/v1") for target in ("Gateway/public", ROUTE)
     ]
     assert said(check(same_target_conflict, WORLD, *manifests, profiles=[profile])) == (
-        "QuotaPolicy shop/cart: QuotaPolicy infra/public on Gateway infra/public leaves no room for"
-        " another QuotaPolicy below: the older one counts, and the other one is refused (manifests do not say which"
+        "QuotaPolicy shop/cart: QuotaPolicy infra/public on Gateway infra/public allows no other QuotaPolicy"
+        " below it: the older one counts, and the other one is refused (manifests do not say which"
         " that is)"
     )
 

@@ -174,7 +174,7 @@ def test_one_certificate_at_one_address() -> None:
     findings = check(duplicate_cert_across_gateways, gateway(tls("a", "a.example.com"), spec=both), other)
     assert said(findings) == (
         "Gateway shop/public: listener a of Gateway shop/other has Secret shop/shop-tls as well, on the same port "
-        "of 192.0.2.1: requests for the hostname of one may come in at the other, on a connection that is reused, "
+        "of 192.0.2.1: requests for the hostname of one may arrive at the other on a reused connection, "
         "and get 404"
     )
     assert findings[0].field == "spec.listeners[0].tls.certificateRefs[0]"

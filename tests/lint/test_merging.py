@@ -192,8 +192,8 @@ def test_a_backend_is_protected_on_one_way_alone() -> None:
     manifests = [SHARED, security("HTTPRoute/one", f"{JWT}, {CORS}"), security("HTTPRoute/two", CORS)]
     (finding,) = check(context_dependent_backend, *manifests, complete=False)
     assert said([finding]) == (
-        "Service shop/cart: SecurityPolicy sets jwt for requests by way of HTTPRoute shop/one, and not by way of"
-        " HTTPRoute shop/two"
+        "Service shop/cart: SecurityPolicy sets jwt for requests through HTTPRoute shop/one, and not for those"
+        " through HTTPRoute shop/two"
     )
     assert [str(related.object) for related in finding.related] == ["HTTPRoute shop/two"]
 

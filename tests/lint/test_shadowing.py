@@ -374,7 +374,7 @@ def test_an_expression_and_a_prefix() -> None:
     (finding,) = check(regex_precedence_undefined, two, route("users", *rules))
     assert said([finding]) == (
         "HTTPRoute shop/users: rule[2] has PathPrefix /users with header x for some of the same requests, for "
-        "shop.example.com at listener http of Gateway shop/public; which of both comes first is up to the "
+        "shop.example.com at listener http of Gateway shop/public; which of the two comes first is up to the "
         "implementation"
     )
     more = rule(path("/teas/[0-9]+", REGULAR), path("/users/[0-9]+", REGULAR))
