@@ -1,13 +1,16 @@
-"""Profiles of ColorPolicy, for tests of several questions."""
+"""Analyses and profiles for tests of several questions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Analysis, MergeStrategy, PolicyKindProfile, analyze
+from kubectl_policy.model import Gap, GroupKind, Resource
+from tests import build
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from kubectl_policy.profiles.fields import PolicyClass
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
@@ -17,3 +20,10 @@ def color_kind(policy_class: PolicyClass = "direct", **fields: Any) -> PolicyKin
     """A profile without stanzas, whose policies are merged field by field unless told otherwise."""
     fields = {"strategy": MergeStrategy.PATCH_DEFAULTS, "stanzas": "none", **fields}
     return PolicyKindProfile(COLOR, policy_class, "profile", **fields)
+
+
+def analyzed(
+    *resources: Resource, complete: bool = False, gaps: Sequence[Gap] = (), profiles: Iterable[PolicyKindProfile] = ()
+) -> Analysis:
+    """The analysis of a snapshot of some objects."""
+    return analyze(build.snapshot(*resources, complete=complete, gaps=gaps), profiles=profiles)

@@ -21,7 +21,7 @@ from kubectl_policy.questions.differences.serving import owner, routes_behind
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.differences import color, ref, told
-from tests.questions.build import color_kind
+from tests.questions.build import analyzed, color_kind
 from tests.render.shown import headline, shown
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class TestReach:
         backends = [build.backend(), build.backend("idle", weight=0)]
         world = (*WORLD[:3], build.route("one", rules=[build.rule(*backends)]), build.service(), build.service("idle"))
         policy = color("p", build.target("idle", "Service", group=""), a=1)
-        found = blast_radius(analyze(build.snapshot(*world, policy)), ref())
+        found = blast_radius(analyzed(*world, policy), ref())
         assert [str(one.object) for one in found.detached] == ["HTTPRoute default/one"]
         assert found.detached[0].message == "it gives weight 0 to Service default/idle"
         assert found.affected == ()
@@ -135,7 +135,7 @@ class TestReach:
         )
         profile = color_kind("inherited")
         policy = color("p", build.target("c", "HTTPRoute"), a=1)
-        found = blast_radius(analyze(build.snapshot(*world, policy, complete=True), profiles=[profile]), ref())
+        found = blast_radius(analyzed(*world, policy, complete=True, profiles=[profile]), ref())
         assert names(found.affected) == ["HTTPRoute default/c", "Service default/s"]
         assert [one.message for one in found.detached if one.message == "it names no parent"] == []
 
@@ -179,7 +179,7 @@ ROUTED = (
     build.route("three", parents=[build.parent("ls", kind="ListenerSet")]),
     build.service(),
 )
-ANALYSIS = analyze(build.snapshot(*ROUTED))
+ANALYSIS = analyzed(*ROUTED)
 
 
 def behind(*nodes: NodeRef) -> list[str]:
@@ -212,17 +212,17 @@ def test_the_hostnames_of_requests_that_a_policy_affects() -> None:
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
     on_route = color("p", build.target("one", "HTTPRoute"), a=1)
     on_service = color("q", build.target("s", "Service", group=""), a=1)
-    worlds = [analyze(build.snapshot(*ROUTED, policy), profiles=[profile]) for policy in (on_route, on_service)]
+    worlds = [analyzed(*ROUTED, policy, profiles=[profile]) for policy in (on_route, on_service)]
     found = [blast_radius(analysis, ref(name)) for analysis, name in zip(worlds, "pq", strict=True)]
     assert [reach.hostnames for reach in found] == [("a.b", "c.d"), ("*", "a.b", "c.d")]
-    alone = analyze(build.snapshot(build.service(), on_service), profiles=[profile])
+    alone = analyzed(build.service(), on_service, profiles=[profile])
     assert blast_radius(alone, ref("q")).hostnames == ()
 
 
 def test_a_policy_on_a_listener() -> None:
     policy = color("p", {**build.target("g"), "sectionName": "b"}, a=1)
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
-    analysis = analyze(build.snapshot(*ROUTED, policy), profiles=[profile])
+    analysis = analyzed(*ROUTED, policy, profiles=[profile])
     reach = blast_radius(analysis, ref(), "team")
     assert [(each.route.name, each.owner) for each in reach.behind] == [("one", "us"), ("two", "us")]
     assert reach.hostnames == ("*", "a.b", "c.d")
@@ -236,7 +236,7 @@ def test_objects_are_counted_with_the_routes_behind_them() -> None:
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
 
     def answer(*targets: dict[str, Json]) -> BlastRadius:
-        analysis = analyze(build.snapshot(*world, color("p", *targets, a=1)), profiles=[profile])
+        analysis = analyzed(*world, color("p", *targets, a=1), profiles=[profile])
         return blast_radius(analysis, ref(), "team")
 
     on_one = answer({**build.target("g"), "sectionName": "b"})

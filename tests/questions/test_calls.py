@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kubectl_policy import Analysis, PolicyKindProfile, analyze
+from kubectl_policy import Analysis, PolicyKindProfile
 from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from tests.build import backend, gateway, grant, node, policy, ref, route, rule, service, snapshot, target
+from tests.build import backend, gateway, grant, node, policy, ref, route, rule, service, target
+from tests.questions.build import analyzed
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, headline, shown
 
@@ -28,7 +29,7 @@ def asking(*backends: Json, namespace: str = "auth", to: str = "g", **spec: Json
 def world(*objects: Resource, complete: bool = True) -> Analysis:
     """A Gateway in the namespace of the authorizer, with others."""
     there = (gateway(namespace="auth"), service("authz", namespace="auth"))
-    return analyze(snapshot(*there, *objects, complete=complete), profiles=[ASKS])
+    return analyzed(*there, *objects, complete=complete, profiles=[ASKS])
 
 
 class TestWhoAsks:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from kubectl_policy import Analysis, NodeRef, analyze
+from kubectl_policy import Analysis, NodeRef
 from kubectl_policy.model import Json, Origin, Resource
 from kubectl_policy.profiles.load import profiles_in
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
-from tests.build import backend, gateway, gateway_class, policy, ref, service, snapshot, target
+from tests.build import backend, gateway, gateway_class, policy, ref, service, target
 from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
+from tests.questions.build import analyzed
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.object_rows import RouteRow
@@ -22,7 +23,7 @@ ABOVE = "rule[0] of HTTPRoute default/top"
 def world(*routes: Resource, complete: bool = True) -> Analysis:
     """Routes below a Gateway of a controller that lets routes delegate, with a policy on the route at the top."""
     objects = (gateway_class(controller=CONTROLLER), gateway(), service(), policy("p", target("top", "HTTPRoute"), a=1))
-    return analyze(snapshot(*objects, *routes, complete=complete))
+    return analyzed(*objects, *routes, complete=complete)
 
 
 def row(analysis: Analysis, name: str) -> list[tuple[str, str, str]]:
@@ -91,19 +92,17 @@ def test_a_circle_is_a_problem_of_each_route_in_it() -> None:
 
 
 def test_policies_further_up_reach_the_rules_of_all_routes() -> None:
-    analysis = analyze(
-        snapshot(
-            gateway_class(controller=CONTROLLER),
-            gateway(),
-            service(),
-            top(passing("/", to("b"))),
-            http_route("b", passing("/b", to("c"))),
-            http_route("c", passing("/b/c", backend()), passing("/d")),
-            *(
-                policy(name, target(name, "Gateway" if name == "g" else "HTTPRoute"), a=1)
-                for name in ("g", "top", "b", "c")
-            ),
-        )
+    analysis = analyzed(
+        gateway_class(controller=CONTROLLER),
+        gateway(),
+        service(),
+        top(passing("/", to("b"))),
+        http_route("b", passing("/b", to("c"))),
+        http_route("c", passing("/b/c", backend()), passing("/d")),
+        *(
+            policy(name, target(name, "Gateway" if name == "g" else "HTTPRoute"), a=1)
+            for name in ("g", "top", "b", "c")
+        ),
     )
     for node in (NodeRef(ref("HTTPRoute", "c"), "rule[0]"), NodeRef(ref("Service", "s", group=""), "8080")):
         paths = analysis.topology.paths(node)
@@ -129,7 +128,7 @@ def test_a_profile_file_can_say_how_routes_delegate() -> None:
         http_route("c", passing("/c"), labels={"team": "bread"}),
     )
     for profiles, found in ((profiles_in(document, Origin("f.yaml", 1)), ["top"]), ((), [])):
-        analysis = analyze(snapshot(*objects), profiles=profiles)
+        analysis = analyzed(*objects, profiles=profiles)
         delegations = analysis.topology.relations.delegations.to(ref("HTTPRoute", "c"))
         assert [one.parent.object.name for one in delegations] == found
 

@@ -19,7 +19,7 @@ from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.differences import between, color, enforcement, ref, told, without
 from tests.fakes import RecordingWorld
-from tests.questions.build import COLOR, color_kind
+from tests.questions.build import COLOR, analyzed, color_kind
 
 if TYPE_CHECKING:
     from kubectl_policy.model.snapshot import Severity
@@ -169,7 +169,7 @@ class TestUnseen:
         world = [*WORLD, color("p", S, a=1), color("q", T, a=1)]
         for kind, name, expected in (("ColorPolicy", "p", 1), ("Service", "s", 1), ("ColorPolicy", "q", 0)):
             gap = Gap(kind, "default", "patched", name=name, mentions=frozenset())
-            analysis = analyze(build.snapshot(*world, complete=True, gaps=[gap]), profiles=[DIRECT])
+            analysis = analyzed(*world, complete=True, gaps=[gap], profiles=[DIRECT])
             found = diff(what_if(analysis, deleted=[build.ref("HTTPRoute", "r")]))
             assert [(thing.reason, thing.is_there) for thing in found.unseen] == [("patched", True)] * expected
 
@@ -199,14 +199,14 @@ class TestApplied:
     def test_a_policy_is_written_otherwise(self) -> None:
         """It keeps its age, so that it is the older one still."""
         older, newer = color("older", S, age=1, a=1), color("newer", S, age=2, a=2)
-        analysis = analyze(build.snapshot(*WORLD, older, newer), profiles=[one_applies()])
+        analysis = analyzed(*WORLD, older, newer, profiles=[one_applies()])
         found = diff(what_if(analysis, applied=[color("older", S, a=3)]))
         assert told(found) == ["kept default/g/http/r/rule[0]/s/8080 a: 1 older -> 3 older"]
         assert (found.updated, found.enforcement) == ((ref("older"),), ())
 
     def test_what_could_not_be_read_of_it(self) -> None:
         unread = build.snapshot(gaps=[Gap("", "", "no such file")])
-        found = diff(what_if(analyze(build.snapshot(*WORLD)), unread=unread))
+        found = diff(what_if(analyzed(*WORLD), unread=unread))
         assert [(unseen.what, unseen.reason) for unseen in found.unseen] == [("objects of any kind", "no such file")]
         assert found.problems == ProblemChanges(introduced=(), fixed=(), unchanged=())
 
@@ -340,13 +340,13 @@ def test_a_definition_that_forbids_what_was_allowed() -> None:
     assert ("schema", "ColorPolicy default/p") in fixed
 
 
-TWO_GATEWAYS = analyze(build.snapshot(build.gateway_class(), build.gateway("g"), build.gateway("h"), complete=True))
+TWO_GATEWAYS = analyzed(build.gateway_class(), build.gateway("g"), build.gateway("h"), complete=True)
 CLASS = TWO_GATEWAYS.index.of_kind(build.gateway_class().ref.group_kind)[0].ref
 OTHER = build.gateway_class("other")
 
 
 def test_another_class_takes_no_gateway_with_it() -> None:
-    world = analyze(build.snapshot(build.gateway_class(), OTHER, build.gateway("g"), complete=True))
+    world = analyzed(build.gateway_class(), OTHER, build.gateway("g"), complete=True)
     assert diff(what_if(world, deleted=[OTHER.ref])).without_class == ()
     assert not blast_radius(world, OTHER.ref).changes
 

@@ -14,6 +14,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API, NAMESPACE
 from kubectl_policy.questions.explain import Explanation, NamedLevel, explain
 from tests import build
 from tests.profiles.everything import profile as everything
+from tests.questions.build import analyzed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +27,7 @@ LABEL = "gateway.networking.k8s.io/policy"
 
 
 def analysis(*resources: Resource, profiles: Iterable[PolicyKindProfile] = ()) -> Analysis:
-    return analyze(build.snapshot(*resources), profiles=profiles)
+    return analyzed(*resources, profiles=profiles)
 
 
 def asked(type_name: str, *resources: Resource, profiles: Iterable[PolicyKindProfile] = ()) -> Explanation:

@@ -36,6 +36,7 @@ from tests.build import (
     service,
     snapshot,
 )
+from tests.questions.build import analyzed
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def asked(*objects: Resource) -> Analysis:
     """A world of these objects and no others, with a Gateway and two Services unless others are given."""
     given = {each.ref for each in objects}
     base = (CLASS, gateway(), service("s"), service("t"))
-    return analyze(snapshot(*(each for each in base if each.ref not in given), *objects, complete=True))
+    return analyzed(*(each for each in base if each.ref not in given), *objects, complete=True)
 
 
 def in_force(analysis: Analysis, subject: NodeRef, kind: str) -> list[tuple[str, Any, str, list[str]]]:
@@ -123,7 +124,7 @@ class TestFiltersOfRules:
 
     def test_one_that_nothing_names(self) -> None:
         assert asked(CLOSED).enforcement(CLOSED.ref).state == "NoEffect"
-        assert analyze(snapshot(CLASS, CLOSED)).enforcement(CLOSED.ref).state == "Unknown"
+        assert analyzed(CLASS, CLOSED).enforcement(CLOSED.ref).state == "Unknown"
 
 
 class TestFiltersOfBackends:
@@ -245,7 +246,7 @@ class TestParameters:
         assert asked(gateway_class(parametersRef=refers("own")), own).attachments[own.ref] == ()
 
     def test_what_names_them_may_not_have_been_read(self) -> None:
-        analysis = analyze(snapshot(self.WIDE))
+        analysis = analyzed(self.WIDE)
         assert analysis.enforcement(self.WIDE.ref).state == "Unknown"
         assert [each.message for each in analysis.attachments[self.WIDE.ref]] == [
             "no Gateway of namespace default that was read names it as its parameters, and another one may",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from kubectl_policy import Analysis, analyze
+from kubectl_policy import Analysis
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.questions.blast_radius import blast_radius
@@ -19,6 +19,7 @@ from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
 from kubectl_policy.questions.why_not.answer import why_not
 from tests import build
+from tests.questions.build import analyzed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,17 +36,15 @@ B: Final = build.ref("ColorPolicy", "b", group="example.com")
 
 def world(above: Mapping[str, Json], below: Mapping[str, Json], *more: Resource) -> Analysis:
     """A Gateway with two routes, a policy `a` on it and a policy `b` on one of the routes."""
-    return analyze(
-        build.snapshot(
-            build.namespace("default"),
-            build.gateway(),
-            build.route(),
-            build.route("other"),
-            build.service(),
-            build.resource("ColorPolicy", "a", {"targetRef": ON_GATEWAY, **above}, group="example.com", age=1),
-            build.resource("ColorPolicy", "b", {"targetRef": ON_ROUTE, **below}, group="example.com", age=2),
-            *more,
-        )
+    return analyzed(
+        build.namespace("default"),
+        build.gateway(),
+        build.route(),
+        build.route("other"),
+        build.service(),
+        build.resource("ColorPolicy", "a", {"targetRef": ON_GATEWAY, **above}, group="example.com", age=1),
+        build.resource("ColorPolicy", "b", {"targetRef": ON_ROUTE, **below}, group="example.com", age=2),
+        *more,
     )
 
 
@@ -113,7 +112,7 @@ class TestUndecided:
         more = build.resource("ColorPolicy", "b", {"targetRef": ON_ROUTE, "two": 2}, group="example.com", age=2)
         (change,) = diff(what_if(analysis, applied=[more])).effects
         assert [(field.field, field.sort) for field in change.fields] == [("one", "lost"), ("two", "gained")]
-        alone = analyze(build.snapshot(*(found for found in analysis.snapshot.resources if found.ref != B)))
+        alone = analyzed(*(found for found in analysis.snapshot.resources if found.ref != B))
         (change,) = diff(what_if(alone, applied=[more])).effects
         assert [(field.field, field.sort) for field in change.fields] == [("one", "lost"), ("two", "gained")]
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, TargetLevel, analyze
+from kubectl_policy import Analysis, TargetLevel
 from kubectl_policy.model.authorship import Commit
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.history import Change, History, Version, history
 from tests import build
-from tests.questions.build import COLOR, color_kind
+from tests.questions.build import COLOR, analyzed, color_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ GATEWAY: Final = build.gateway("g", build.listener("http"), build.listener("http
 def state(*policies: Resource, route: Resource | None = TWO_RULES) -> Analysis:
     """A Gateway with two listeners, a route with two rules, and policies."""
     objects = (GATEWAY, build.service("s"), *((route,) if route else ()), *policies)
-    return analyze(build.snapshot(*objects), profiles=[KIND])
+    return analyzed(*objects, profiles=[KIND])
 
 
 def versions(*analyses: Analysis | None, first: bool = True) -> Iterator[Version]:
@@ -78,7 +78,7 @@ def test_a_rule_that_pushes_others_down_is_no_change_of_these() -> None:
             for each in seconds
         ]
         objects = (GATEWAY, build.service("s"), build.route("r", rules=rules), policy(color="red"))
-        return analyze(build.snapshot(*objects), profiles=[own])
+        return analyzed(*objects, profiles=[own])
 
     (change, *_) = asked(versions(with_rules(9, 1, 2), with_rules(1, 2)), wanted=lambda _, field: field != "").changes
     assert settings(change) == {"timeout": (None, "9s", ("rule[0]",)), "color": (None, "red", ("rule[0]",))}

@@ -16,6 +16,7 @@ from kubectl_policy.questions.policy_rows import KindRow, PolicyRow, kind_rows
 from kubectl_policy.questions.shared.selection import LeftOutKind, Listing, Selection
 from kubectl_policy.render.lists import list_remarks
 from tests import build
+from tests.questions.build import analyzed
 from tests.render.shown import document_of
 from tests.render.worlds import DIRECT, INHERITED, about_policy, colourful, defaults, world
 
@@ -26,19 +27,17 @@ NETWORK: Final = GroupKind("networking.k8s.io", "NetworkPolicy")
 REGISTRATION: Final = GroupKind("example.com", "ServerRegistration")
 FLEET: Final = GroupKind("policy.open-cluster-management.io", "ConfigurationPolicy")
 ROUTE: Final = build.target("r", "HTTPRoute")
-WORLD: Final = analyze(
-    build.snapshot(
-        build.gateway(),
-        build.route(),
-        build.policy("color", ROUTE, red=1),
-        *(build.resource("NetworkPolicy", name, {"podSelector": {}}, group=NETWORK.group) for name in "ab"),
-        build.resource("NetworkPolicy", "c", {}, group=NETWORK.group, namespace="other"),
-        build.resource("ConfigurationPolicy", "f", {}, group=FLEET.group, labels={"a": "b"}),
-        build.policy("server", ROUTE, kind="ServerRegistration"),
-        build.policy("server", ROUTE, kind="ServerRegistration", namespace="other", labels={"a": "b"}),
-        build.resource("Deployment", "d", {"targetRef": ROUTE}, group="apps"),
-        build.resource("Application", "d", {}, group="example.com"),
-    )
+WORLD: Final = analyzed(
+    build.gateway(),
+    build.route(),
+    build.policy("color", ROUTE, red=1),
+    *(build.resource("NetworkPolicy", name, {"podSelector": {}}, group=NETWORK.group) for name in "ab"),
+    build.resource("NetworkPolicy", "c", {}, group=NETWORK.group, namespace="other"),
+    build.resource("ConfigurationPolicy", "f", {}, group=FLEET.group, labels={"a": "b"}),
+    build.policy("server", ROUTE, kind="ServerRegistration"),
+    build.policy("server", ROUTE, kind="ServerRegistration", namespace="other", labels={"a": "b"}),
+    build.resource("Deployment", "d", {"targetRef": ROUTE}, group="apps"),
+    build.resource("Application", "d", {}, group="example.com"),
 )
 EVERYWHERE: Final = Selection()
 
@@ -198,7 +197,7 @@ def test_what_may_be_below_an_unread_part_is_unknown() -> None:
         build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": "inherited"}),
         build.policy("p", build.target("public", "GatewayClass"), a=1),
     )
-    open_world, closed = analyze(build.snapshot(*resources)), analyze(build.snapshot(*resources, complete=True))
+    open_world, closed = analyzed(*resources), analyzed(*resources, complete=True)
     assert (row(open_world, "p").enforcement.state, row(open_world, "p").affected) == ("NoEffect", None)
     assert (row(closed, "p").enforcement.state, row(closed, "p").affected) == ("NoEffect", ())
 
@@ -252,7 +251,7 @@ def test_a_row_has_what_was_reported() -> None:
 
 
 def kinds(*resources: Resource, selection: Selection | None = None, gaps: tuple[Gap, ...] = ()) -> tuple[KindRow, ...]:
-    return kind_rows(analyze(build.snapshot(*resources, gaps=gaps)), selection or Selection())
+    return kind_rows(analyzed(*resources, gaps=gaps), selection or Selection())
 
 
 def test_what_is_no_policy_kind_is_left_out() -> None:

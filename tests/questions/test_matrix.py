@@ -15,6 +15,7 @@ from kubectl_policy.questions.matrix import Matrix, MatrixOptions, RowSort, matr
 from kubectl_policy.questions.matrix_cells import CellPart, MatrixColumn
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
+from tests.questions.build import analyzed
 from tests.render.worlds import INHERITED, defaults, overrides, world
 
 if TYPE_CHECKING:
@@ -229,15 +230,13 @@ def test_kinds_whose_attachment_is_not_computed_may_set_something() -> None:
     base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), build.policy("p", a=1), complete=True)
     analysis = analyze(base, profiles=[profile])
     assert [cell.unknown for cell in asked(analysis, kinds=("colorpolicy",)).items[0].cells] == [True]
-    other = analyze(
-        build.snapshot(
-            build.gateway(),
-            build.route("r"),
-            build.service("s"),
-            build.policy("p", a=1),
-            build.policy("q", build.target("g"), kind="OtherPolicy", a=1),
-            complete=True,
-        ),
+    other = analyzed(
+        build.gateway(),
+        build.route("r"),
+        build.service("s"),
+        build.policy("p", a=1),
+        build.policy("q", build.target("g"), kind="OtherPolicy", a=1),
+        complete=True,
         profiles=[profile],
     )
     assert [cell.unknown for cell in asked(other, kinds=("otherpolicy",)).items[0].cells] == [False]
@@ -250,7 +249,7 @@ def test_a_policy_that_lacks_something_may_be_invalid() -> None:
         "p", build.target("r", "HTTPRoute"), kind=kind.kind, group=kind.group, basicAuth={"users": {"name": "users"}}
     )
     classes = build.gateway_class("public", "gateway.envoyproxy.io/gatewayclass-controller")
-    analysis = analyze(build.snapshot(classes, build.gateway(), build.route("r"), build.service("s"), policy))
+    analysis = analyzed(classes, build.gateway(), build.route("r"), build.service("s"), policy)
     (row,) = asked(analysis, fields=("basicAuth", "jwt"), missing=False).items
     basic, jwt = row.cells
     assert [[thing.what for thing in part.unseen] for part in basic.parts] == [["Secret default/users"]]
@@ -286,9 +285,9 @@ def test_kinds_whose_patches_are_not_read_have_no_column() -> None:
 
 def test_whether_a_route_gets_traffic_may_be_unknown() -> None:
     lone = build.route("lone", parents=[build.parent("unread")])
-    (row,) = asked(analyze(build.snapshot(build.gateway(), lone))).items
+    (row,) = asked(analyzed(build.gateway(), lone)).items
     assert [thing.what for thing in row.unseen] == ["Gateway default/unread"]
-    (service,) = asked(analyze(build.snapshot(build.service("s"), gaps=[Gap("", "", "broken")])), of="services").items
+    (service,) = asked(analyzed(build.service("s"), gaps=[Gap("", "", "broken")]), of="services").items
     assert [thing.reason for thing in service.unseen] == ["broken"]
 
 

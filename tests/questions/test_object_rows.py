@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from kubectl_policy import NodeRef, analyze
+from kubectl_policy import NodeRef
 from kubectl_policy.model import Gap, Json, ObjectRef
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.lists import list_names, list_type
@@ -14,6 +14,7 @@ from kubectl_policy.questions.object_rows import GatewayRow
 from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
+from tests.questions.build import analyzed
 from tests.render.worlds import colourful, defaults, world
 
 if TYPE_CHECKING:
@@ -86,23 +87,21 @@ def test_a_namespace_holds_what_is_affected_and_what_is_not() -> None:
 
 def test_what_a_namespace_does_not_know_is_what_its_objects_do_not_know() -> None:
     route = build.route("r", parents=[build.parent("edge", namespace="infra")])
-    (row,) = rows(analyze(build.snapshot(build.namespace("default"), route)), "ns")
+    (row,) = rows(analyzed(build.namespace("default"), route), "ns")
     assert ([thing.what for thing in row.unseen], row.listed.unseen) == (["Gateway infra/edge"], ())
 
 
 def test_a_gateway_has_the_routes_of_its_own_listeners() -> None:
-    analysis = analyze(
-        build.snapshot(
-            build.gateway(
-                "g", build.listener("a"), build.listener("b", port=81), allowedListeners={"namespaces": {"from": "All"}}
-            ),
-            build.listener_set("ls", build.listener("c", port=82)),
-            build.listener_set("orphan", build.listener("d", port=83), parent="gone"),
-            build.route("both"),
-            build.route("grpc", kind="GRPCRoute", parents=[build.parent("g", "a")]),
-            build.route("far", namespace="x", parents=[build.parent("g", namespace="default")]),
-            build.route("set", parents=[build.parent("ls", kind="ListenerSet")]),
-        )
+    analysis = analyzed(
+        build.gateway(
+            "g", build.listener("a"), build.listener("b", port=81), allowedListeners={"namespaces": {"from": "All"}}
+        ),
+        build.listener_set("ls", build.listener("c", port=82)),
+        build.listener_set("orphan", build.listener("d", port=83), parent="gone"),
+        build.route("both"),
+        build.route("grpc", kind="GRPCRoute", parents=[build.parent("g", "a")]),
+        build.route("far", namespace="x", parents=[build.parent("g", namespace="default")]),
+        build.route("set", parents=[build.parent("ls", kind="ListenerSet")]),
     )
     (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
     assert (str(gateway.above), gateway.listeners, gateway.undecided_routes) == ("GatewayClass public", ("a", "b"), ())
@@ -124,8 +123,7 @@ def test_a_gateway_has_what_its_controller_reports() -> None:
     listeners: Json = [build.listener("a"), build.listener("b", "HTTPS", 443), build.listener("c", "HTTPS", 443)]
     silent = build.gateway("silent", build.listener())
     gateway = build.resource("Gateway", "g", {"gatewayClassName": "public", "listeners": listeners}, status=status)
-    found = rows(analyze(build.snapshot(gateway, silent)), "gateways")
-    told, untold = cast("tuple[GatewayRow, ...]", found)
+    told, untold = cast("tuple[GatewayRow, ...]", rows(analyzed(gateway, silent), "gateways"))
     assert (told.addresses, told.programmed, told.ports) == (("192.0.2.7", "gw.example.com"), "False", (80, 443))
     assert (untold.addresses, untold.programmed, untold.ports) == (None, "", (80,))
 
@@ -165,7 +163,7 @@ def test_whether_a_listener_takes_a_route_may_be_unknown() -> None:
     selector: Json = {"matchLabels": {"team": "baker"}}
     listeners = [build.listener("a", allowedRoutes=build.allow("Selector", selector)), build.listener("b", port=81)]
     route = build.route("r", namespace="baker", parents=[build.parent("g", namespace="default")])
-    analysis = analyze(build.snapshot(build.gateway("g", *listeners), route))
+    analysis = analyzed(build.gateway("g", *listeners), route)
     first, second = cast("tuple[ListenerRow, ...]", rows(analysis, "listener"))
     assert (names(first.routes), names(first.undecided_routes)) == ([], ["r"])
     assert (second.routes, second.undecided_routes) == ((), ())
@@ -173,7 +171,7 @@ def test_whether_a_listener_takes_a_route_may_be_unknown() -> None:
 
 def test_listeners_elsewhere_are_counted() -> None:
     gateway = build.gateway("g", build.listener("a"), build.listener("b", port=81))
-    found = list_type(analyze(build.snapshot(gateway)), "listeners", Selection("far"))
+    found = list_type(analyzed(gateway), "listeners", Selection("far"))
     assert (found.rows, found.elsewhere) == ((), ("default", "default"))
 
 
@@ -181,7 +179,7 @@ def test_a_service_has_its_type_and_ports() -> None:
     """As kubectl shows them; what is no Service has neither."""
     ports: list[Json] = [{"port": 80, "nodePort": 30080}, {"port": 53, "protocol": "UDP"}]
     service = build.resource("Service", "s", {"type": "NodePort", "ports": ports}, group="")
-    analysis = analyze(build.snapshot(service, build.service("t"), build.resource("ConfigMap", "c", group="")))
+    analysis = analyzed(service, build.service("t"), build.resource("ConfigMap", "c", group=""))
     found = cast("tuple[BackendRow, ...]", rows(analysis, "services"))
     assert [(row.type, row.ports) for row in found] == [
         ("NodePort", ("80:30080/TCP", "53/UDP")),
@@ -195,26 +193,22 @@ def test_classes_and_namespaces_have_what_is_reported() -> None:
     """Whether a class is accepted, and in which phase a namespace is; without a status nothing."""
     accepted: Json = {"conditions": [{"type": "Accepted", "status": "True"}]}
     active = build.resource("Namespace", "a", group="", namespace="", status={"phase": "Active"})
-    analysis = analyze(
-        build.snapshot(build.gateway_class(status=accepted), build.gateway_class("b"), active, build.namespace("b"))
-    )
+    analysis = analyzed(build.gateway_class(status=accepted), build.gateway_class("b"), active, build.namespace("b"))
     assert [row.accepted for row in cast("tuple[GatewayClassRow, ...]", rows(analysis, "gc"))] == ["", "True"]
     assert [row.phase for row in cast("tuple[NamespaceRow, ...]", rows(analysis, "ns"))] == ["Active", ""]
 
 
 def test_a_gateway_without_anything_has_nothing() -> None:
-    analysis = analyze(build.snapshot(build.resource("Gateway", "g", {"gatewayClassName": 7, "listeners": "http"})))
+    analysis = analyzed(build.resource("Gateway", "g", {"gatewayClassName": 7, "listeners": "http"}))
     (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
     assert (gateway.above, gateway.listeners, gateway.routes) == (None, (), ())
 
 
 def test_whether_a_route_is_attached_may_be_unknown() -> None:
     selector: Json = {"matchLabels": {"team": "baker"}}
-    analysis = analyze(
-        build.snapshot(
-            build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", selector))),
-            build.route("r", namespace="baker", parents=[build.parent("g", namespace="default")]),
-        )
+    analysis = analyzed(
+        build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", selector))),
+        build.route("r", namespace="baker", parents=[build.parent("g", namespace="default")]),
     )
     (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
     assert (gateway.routes, names(gateway.undecided_routes)) == ((), ["r"])
@@ -228,9 +222,7 @@ def test_a_route_has_an_entry_for_each_parent() -> None:
         parents=[build.parent("g"), build.parent("g", "nope"), build.parent("unread", namespace="far")],
         hostnames=["a.example.com", "b.example.com"],
     )
-    analysis = analyze(
-        build.snapshot(build.gateway("g", build.listener("a"), build.listener("b", "TCP", port=81)), route)
-    )
+    analysis = analyzed(build.gateway("g", build.listener("a"), build.listener("b", "TCP", port=81)), route)
     (found,) = cast("tuple[RouteRow, ...]", rows(analysis, "httproutes"))
     assert found.hostnames == ("a.example.com", "b.example.com")
     assert [(str(parent.object), parent.state, parent.reason) for parent in found.parents] == [
@@ -244,7 +236,7 @@ def test_a_route_has_an_entry_for_each_parent() -> None:
 
 def test_a_route_of_a_mesh_has_a_service_as_parent() -> None:
     route = build.route("r", parents=[build.service_parent("s")])
-    analysis = analyze(build.snapshot(build.service("s"), route))
+    analysis = analyzed(build.service("s"), route)
     (found,) = cast("tuple[RouteRow, ...]", rows(analysis, "httproutes"))
     assert [(parent.state, parent.listeners) for parent in found.parents] == [("attached", ())]
     (service,) = cast("tuple[BackendRow, ...]", rows(analysis, "svc"))
@@ -252,13 +244,11 @@ def test_a_route_of_a_mesh_has_a_service_as_parent() -> None:
 
 
 def test_a_backend_is_referred_to_by_routes() -> None:
-    analysis = analyze(
-        build.snapshot(
-            build.route("b", rules=[build.rule(build.backend("s")), build.rule(build.backend("s"))]),
-            build.route("a", rules=[build.rule(build.backend("s"), build.backend("c", None, kind="ConfigMap"))]),
-            build.service("s"),
-            build.resource("ConfigMap", "c", group=""),
-        )
+    analysis = analyzed(
+        build.route("b", rules=[build.rule(build.backend("s")), build.rule(build.backend("s"))]),
+        build.route("a", rules=[build.rule(build.backend("s"), build.backend("c", None, kind="ConfigMap"))]),
+        build.service("s"),
+        build.resource("ConfigMap", "c", group=""),
     )
     (service,) = cast("tuple[BackendRow, ...]", rows(analysis, "services"))
     assert names(service.referred_by) == ["a", "b"]
@@ -277,7 +267,7 @@ def test_what_could_not_be_read_is_said_once() -> None:
 
 def test_a_row_has_what_was_reported() -> None:
     gateway_class = build.gateway_class(status={"conditions": [{"type": "Accepted", "status": "True"}]})
-    (row,) = rows(analyze(build.snapshot(gateway_class)), "gc")
+    (row,) = rows(analyzed(gateway_class), "gc")
     assert [condition.type for condition in row.listed.reported] == ["Accepted"]
     assert row.raw == gateway_class.raw
 

@@ -6,27 +6,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, GroupKind, PolicyKindProfile, analyze
+from kubectl_policy import Analysis, GroupKind, PolicyKindProfile
 from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.profiles.merging import JointField, PortField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.lists import list_names
 from kubectl_policy.questions.shared.selection import Selection
-from tests.build import (
-    backend,
-    gateway,
-    gateway_class,
-    namespace,
-    parent,
-    policy,
-    ref,
-    route,
-    rule,
-    service,
-    snapshot,
-    target,
-)
+from tests.build import backend, gateway, gateway_class, namespace, parent, policy, ref, route, rule, service, target
+from tests.questions.build import analyzed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +32,7 @@ PROFILE = PolicyKindProfile(
 
 def analysed(*world: Resource) -> Analysis:
     every = (gateway_class(), gateway(), namespace("default"), service(), *world)
-    return analyze(snapshot(*every, complete=True), profiles=[PROFILE])
+    return analyzed(*every, complete=True, profiles=[PROFILE])
 
 
 def unseen(obj: ObjectRef, *world: Resource) -> list[tuple[str, str]]:
@@ -110,7 +98,7 @@ def test_settings_for_a_port() -> None:
     world = [gateway_class(), gateway(), namespace("default"), service()]
     entry: Json = {"port": "${PORT}", "x": 1}
     one, other = policy("one", target("g"), perPort=[entry]), policy("other", target("g"), default={"x": 2})
-    analysis = analyze(snapshot(*world, one, other, route(), complete=True), profiles=[PORTS])
+    analysis = analyzed(*world, one, other, route(), complete=True, profiles=[PORTS])
     doubts = [("ColorPolicy default/one", "its spec.perPort[0].port is ${PORT}")]
     for ref_ in (one.ref, other.ref):
         assert [(each.what, each.reason) for each in describe_policy(analysis, ref_).unseen] == doubts
@@ -133,7 +121,7 @@ def test_policies_of_a_namespace_that_is_not_known() -> None:
 
     def said(namespace: str, of: str = "default") -> list[str]:
         found = policy("p", a=1, namespace=namespace)
-        analysis = analyze(snapshot(*world, found, complete=True), profiles=[UNCOMPUTED])
+        analysis = analyzed(*world, found, complete=True, profiles=[UNCOMPUTED])
         unseen = describe(analysis, NodeRef(ref("Service", "s", group="", namespace=of))).unseen
         return [each.what for each in unseen if each.policies]
 

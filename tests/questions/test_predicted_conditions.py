@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy import Analysis, MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, Event, GatewayProfile, StatusProfile
@@ -24,7 +24,7 @@ from kubectl_policy.questions.predicted_conditions import (
     target_conditions,
 )
 from tests import build
-from tests.questions.build import color_kind
+from tests.questions.build import analyzed, color_kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -80,7 +80,7 @@ def colours(name: str, *targets: Mapping[str, Json], age: int = 1, **spec: int) 
 def report(profile: PolicyKindProfile, *resources: Resource, complete: bool = True) -> dict[str, dict[str, str]]:
     """The report on policy `p`, each condition as its status and reason, by place."""
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service(), build.namespace("default"))
-    analysis = analyze(build.snapshot(*world, *resources, complete=complete), profiles=[profile])
+    analysis = analyzed(*world, *resources, complete=complete, profiles=[profile])
     return {
         str(found.ancestor or ""): {each.type: f"{each.status} {each.reason}" for each in found.conditions}
         for found in policy_status(analysis, P)
@@ -88,7 +88,7 @@ def report(profile: PolicyKindProfile, *resources: Resource, complete: bool = Tr
 
 
 def test_an_object_that_is_no_policy_has_no_report() -> None:
-    analysis = analyze(build.snapshot(build.gateway("g")))
+    analysis = analyzed(build.gateway("g"))
     with pytest.raises(KeyError):
         policy_status(analysis, build.ref("Gateway", "g"))
     with pytest.raises(KeyError):
@@ -187,8 +187,7 @@ def test_what_lies_below_with_policies_of_its_own_is_told() -> None:
     """In words and as references; on the most general target first claimed last, so that it counts."""
     below = build.policy("below", build.target("r", "HTTPRoute"), age=0, color="red")
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service(), below)
-    analysis = analyze(build.snapshot(*world, colours("p", build.target("g"))), profiles=[kind()])
-    (found,) = policy_status(analysis, P)
+    (found,) = policy_status(analyzed(*world, colours("p", build.target("g")), profiles=[kind()]), P)
     assert found.conditions[1] == PolicyCondition(
         type="Narrowed",
         status="True",
@@ -229,9 +228,8 @@ def test_the_most_specific_target_is_looked_at_first() -> None:
         build.target("gone"),
     ]
     p = colours("p", *failing)
-    analysis = analyze(
-        build.snapshot(build.gateway("g"), build.route("r"), sets, build.namespace("default"), p, complete=True),
-        profiles=[kind()],
+    analysis = analyzed(
+        build.gateway("g"), build.route("r"), sets, build.namespace("default"), p, complete=True, profiles=[kind()]
     )
     ((condition,),) = (found.conditions for found in policy_status(analysis, P))
     assert condition.message == "Namespace nowhere does not exist"
@@ -239,7 +237,7 @@ def test_the_most_specific_target_is_looked_at_first() -> None:
 
 def test_policies_of_one_analysis_share_what_is_looked_up() -> None:
     policies = [colours(name, build.target("g"), age=age) for age, name in enumerate("pqr")]
-    analysis = analyze(build.snapshot(build.gateway("g"), *policies), profiles=[kind(same_level="one-applies")])
+    analysis = analyzed(build.gateway("g"), *policies, profiles=[kind(same_level="one-applies")])
     together = PolicyStatuses(analysis)
     for policy in policies:
         assert together.of(policy.ref) == policy_status(analysis, policy.ref)
@@ -253,7 +251,7 @@ def test_targets_are_affected_by_what_is_attached_above_them() -> None:
     policies = [colours("a", build.target("g")), colours("b", build.target("r", "HTTPRoute"))]
     other = build.policy("o", build.target("g"), kind="OtherPolicy", age=1, x=1)
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
-    analysis = analyze(build.snapshot(*world, *policies, other), profiles=[kind()])
+    analysis = analyzed(*world, *policies, other, profiles=[kind()])
     (found,) = target_conditions(analysis, ROUTE)
     assert found == PolicyCondition(
         type="Coloured",
@@ -282,7 +280,7 @@ def test_what_a_status_says_does_not_matter(status: Json) -> None:
 @pytest.mark.parametrize("place", [build.node("HTTPRoute", "r", "rule[0]"), build.node("Service", "s", group="")])
 def test_what_has_no_status_for_it_is_left_out(place: NodeRef) -> None:
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
-    analysis = analyze(build.snapshot(*world, colours("a", build.target("g"))), profiles=[kind()])
+    analysis = analyzed(*world, colours("a", build.target("g")), profiles=[kind()])
     assert list(target_conditions(analysis, ROUTE))
     assert list(target_conditions(analysis, place)) == []
 
@@ -354,7 +352,7 @@ class TestFailures:
             settings(enable=False),
             on_route,
         )
-        analysis = analyze(build.snapshot(*world, complete=True), profiles=[switched])
+        analysis = analyzed(*world, complete=True, profiles=[switched])
         assert [found.state for found in analysis.attachments[P]] == ["attached"]
         ((condition,),) = (found.conditions for found in policy_status(analysis, P))
         message = "spec.colours.enable is false in Settings default/s of Gateway default/off"
@@ -448,7 +446,7 @@ class TestAffected:
     @staticmethod
     def affected(profile: PolicyKindProfile, place: NodeRef, *resources: Resource) -> list[tuple[str, str]]:
         world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
-        analysis = analyze(build.snapshot(*world, *resources, complete=True), profiles=[profile])
+        analysis = analyzed(*world, *resources, complete=True, profiles=[profile])
         return [(found.type, found.message) for found in target_conditions(analysis, place)]
 
     def test_the_target_and_nothing_below(self) -> None:
@@ -503,7 +501,7 @@ def coloured(name: str, target: Mapping[str, Json], age: int = 1, **spec: Json) 
 
 
 def analysis_of(*policies: Resource, profile: PolicyKindProfile = PATCHING) -> Analysis:
-    return analyze(build.snapshot(*WORLD, *policies, complete=True), profiles=[profile])
+    return analyzed(*WORLD, *policies, complete=True, profiles=[profile])
 
 
 def share(analysis: Analysis, name: str, place: NodeRef, target: NodeRef) -> Event:

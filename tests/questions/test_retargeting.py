@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy import PolicyKindProfile
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
@@ -24,9 +24,9 @@ from tests.build import (
     route,
     rule,
     service,
-    snapshot,
     target,
 )
+from tests.questions.build import analyzed
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 KNOWN: Final = PolicyKindProfile(COLOR, "inherited", "profile")
@@ -47,7 +47,7 @@ WORLD: Final = (
 def moved(
     obj: Resource, to: ObjectRef = G, section: str = "", *others: Resource, profile: PolicyKindProfile = KNOWN
 ) -> Resource:
-    return retargeted(analyze(snapshot(obj, *WORLD, *others), profiles=[profile]), obj.ref, to, section)
+    return retargeted(analyzed(obj, *WORLD, *others, profiles=[profile]), obj.ref, to, section)
 
 
 def spec(of: Json) -> Resource:
@@ -57,7 +57,7 @@ def spec(of: Json) -> Resource:
 @pytest.mark.parametrize("obj", [S, P, ref("ColorPolicy", "gone", group="example.com")], ids=str)
 def test_what_is_no_policy_has_no_target(obj: ObjectRef) -> None:
     with pytest.raises(UsageError) as refused:
-        retargeted(analyze(snapshot(*WORLD, spec({}) if obj == P else policy("q", target("g")))), obj, G)
+        retargeted(analyzed(*WORLD, spec({}) if obj == P else policy("q", target("g"))), obj, G)
     assert refused.value.message == f"{obj} is not a policy"
     assert "--profiles" in refused.value.hint
 

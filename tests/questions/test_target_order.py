@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, NarrowedBy, StatusProfile
@@ -15,7 +15,7 @@ from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.predicted_conditions import policy_status
 from kubectl_policy.questions.target_order import PolicyMerge, TargetOrder
 from tests import build
-from tests.questions.build import color_kind
+from tests.questions.build import analyzed, color_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def order(kind: PolicyKindProfile, *resources: Resource, admits: bool = True) ->
         build.namespace("default"),
         build.service(),
     )
-    return TargetOrder(analyze(build.snapshot(*world, *resources), profiles=[kind]), kind)
+    return TargetOrder(analyzed(*world, *resources, profiles=[kind]), kind)
 
 
 def more_specific(target: NodeRef, *resources: Resource, by: NarrowedBy = "policies", admits: bool = True) -> list[str]:
@@ -255,7 +255,7 @@ def test_the_report_has_what_merges_and_not_what_it_would_override() -> None:
     own = colours("own", to_route("own"))
     resources = (build.route("r"), build.route("own"), ABOVE, MERGING, own)
     world = (build.gateway_class("public", OURS), build.gateway("g"), build.service(), *resources)
-    analysis = analyze(build.snapshot(*world), profiles=[profile()])
+    analysis = analyzed(*world, profiles=[profile()])
 
     def report(policy: ObjectRef) -> dict[str, dict[str, tuple[str, tuple[NodeRef, ...]]]]:
         return {
@@ -289,7 +289,7 @@ def test_a_policy_that_would_merge_with_an_invalid_one_is_invalid_there() -> Non
         gateway = build.gateway("g", build.listener("http"), build.listener("https", "HTTPS", 443))
         world = (build.gateway_class("public", OURS), gateway, build.service(), build.route("r"), above, MERGING)
         secrets = [build.resource("Secret", "k", group="")] if exists else []
-        analysis = analyze(build.snapshot(*world, *secrets, complete=True), profiles=[kind])
+        analysis = analyzed(*world, *secrets, complete=True, profiles=[kind])
         return {
             str(found.ancestor): (each.reason, each.message)
             for found in policy_status(analysis, P)

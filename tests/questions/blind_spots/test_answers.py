@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import GroupKind, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy import GroupKind, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import NodeRef, Resource
 from kubectl_policy.model.kind_roles import SERVICE
 from kubectl_policy.profiles.needs import RequiredParameter
@@ -17,7 +17,7 @@ from kubectl_policy.questions.describe.objects import ObjectDescription, describ
 from kubectl_policy.questions.shared.effects import covered_paths
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
-from tests.questions.build import color_kind
+from tests.questions.build import analyzed, color_kind
 from tests.render.shown import headline
 
 SETTINGS: Final = GroupKind("example.com", "Settings")
@@ -41,7 +41,7 @@ UNREAD: Final = BlindSpot(
 
 def unseen(*objects: Resource, profile: PolicyKindProfile = SWITCHED, complete: bool = False) -> list[list[BlindSpot]]:
     """What answers about policy `p`, its route and its Gateway could not see in the world with these objects."""
-    analysis = analyze(build.snapshot(*WORLD, *objects, complete=complete), profiles=[profile])
+    analysis = analyzed(*WORLD, *objects, complete=complete, profiles=[profile])
     about_policy = blind_spots_for_policy(
         analysis, analysis.enforcement(build.ref("ColorPolicy", "p", group="example.com"))
     )
@@ -107,7 +107,7 @@ def test_a_path_that_is_followed_no_further() -> None:
     middle = [http_route(f"c{at}", passing("/", to(f"c{at + 1}"))) for at in range(1, 40)]
     routes = [top(passing("/", to("c1"))), *middle, http_route("c40", passing("/", build.backend()))]
     objects = (build.gateway_class(controller=CONTROLLER), build.gateway(), build.service(), *routes)
-    analysis = analyze(build.snapshot(*objects, complete=True))
+    analysis = analyzed(*objects, complete=True)
     what = "a path of more than 60 nodes"
     for name, (first, last) in {"c40": ("c10", "c40"), "c2": ("", "")}.items():
         node = build.node("HTTPRoute", name)
@@ -135,7 +135,7 @@ def test_a_route_that_a_listener_may_take() -> None:
         "r": build.target("near", "HTTPRoute"),
     }
     policies = [build.policy(name, target, age=1, a=1) for name, target in targets.items()]
-    analysis = analyze(build.snapshot(*world, *policies))
+    analysis = analyzed(*world, *policies)
     said = (
         "whether it is attached to Gateway default/g#http is unknown: "
         "whether listener http of Gateway default/g selects it is unknown: Namespace far is not in the input"
@@ -155,7 +155,7 @@ def test_whether_a_route_may_refer_to_a_backend() -> None:
     policy = build.policy("p", build.target("g"), age=1, a=1)
     reason = "whether HTTPRoute default/r may refer to it is unknown: no ReferenceGrant in the input says so"
     for more, expected in (((), [reason]), ((build.grant(namespace="far"),), [])):
-        analysis = analyze(build.snapshot(*world, route, policy, *more))
+        analysis = analyzed(*world, route, policy, *more)
         subjects = (NodeRef(route.ref), NodeRef(far.ref))
         answers = [blind_spots_for(analysis, subject, covered_paths(analysis, subject)) for subject in subjects]
         for found in (*answers, blind_spots_for_policy(analysis, analysis.enforcement(policy.ref))):
@@ -172,7 +172,7 @@ def test_namespaces_that_nothing_says() -> None:
         build.service(namespace="?apps.echo"),
         build.policy("p", build.target("r", "HTTPRoute"), namespace="?apps.echo", age=1, a=1),
     )
-    analysis = analyze(build.snapshot(*world))
+    analysis = analyzed(*world)
     subject = NodeRef(world[2].ref)
     found = blind_spots_for(analysis, subject, covered_paths(analysis, subject))
     assert [thing.what for thing in found if thing.what.startswith("the namespace")] == [
@@ -186,7 +186,7 @@ def test_another_policy_of_which_the_section_is_to_be_filled_in() -> None:
     """It may stand beside the policy that is asked about; that one's own is told as its target."""
     open_policy = build.policy("open", build.target("g", section="${SECTION}"), a=1)
     policy = build.policy("p", build.target("g"), a=2)
-    analysis = analyze(build.snapshot(*WORLD, open_policy, policy, complete=True), profiles=[PLAIN])
+    analysis = analyzed(*WORLD, open_policy, policy, complete=True, profiles=[PLAIN])
     for asked in (policy, open_policy):
         unseen = blind_spots_for_policy(analysis, analysis.enforcement(asked.ref))
         assert [each.what for each in unseen] == ["Gateway default/g"]
@@ -204,7 +204,7 @@ def test_another_policy_that_may_be_on_the_same_gateway() -> None:
 
 def test_a_policy_that_may_be_on_one_listener_does_not_doubt_itself() -> None:
     q = build.policy("q", build.target("g"), build.target("g", section="${LISTENER}"), age=2, color="blue")
-    analysis = analyze(build.snapshot(*WORLD, q, settings(enable=True)), profiles=[PLAIN])
+    analysis = analyzed(*WORLD, q, settings(enable=True), profiles=[PLAIN])
     about_policy = blind_spots_for_policy(analysis, analysis.enforcement(q.ref))
     assert [thing.what for thing in about_policy] == ["Gateway default/g"]
 
@@ -212,9 +212,9 @@ def test_a_policy_that_may_be_on_one_listener_does_not_doubt_itself() -> None:
 def test_routes_that_may_be_attached_to_a_gateway() -> None:
     """A change of the Gateway may matter to a route whose parent is a placeholder; without one, nothing is in doubt."""
     gateway = NodeRef(build.ref("Gateway", "g"))
-    assert list(possible_through(analyze(build.snapshot(*WORLD)), gateway)) == []
+    assert list(possible_through(analyzed(*WORLD), gateway)) == []
     open_route = build.route("x", parents=[build.parent("${GATEWAY}")])
-    analysis = analyze(build.snapshot(*WORLD, open_route))
+    analysis = analyzed(*WORLD, open_route)
     assert {thing.what for thing in possible_through(analysis, gateway)} == {"Gateway default/g", "HTTPRoute default/x"}
 
 
@@ -242,7 +242,7 @@ def about(known: PolicyKindProfile, *policies: tuple[str, str], references: bool
     spec = {"targetRefs": [build.target("s", "Service", group="")]} if references else {}
     found = [build.resource(KIND.kind, name, dict(spec), group=GROUP, namespace=home) for home, name in policies]
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service("s"), *found)
-    return describe(analyze(build.snapshot(*world), profiles=[known]), build.node("Service", "s", group=""))
+    return describe(analyzed(*world, profiles=[known]), build.node("Service", "s", group=""))
 
 
 def test_a_policy_that_may_affect_the_object_is_told() -> None:
@@ -297,7 +297,7 @@ def test_a_policy_with_references_is_where_these_say() -> None:
 
 def test_a_parent_of_an_unknown_kind_is_not_asked_for() -> None:
     route = build.route("r", parents=[build.parent("x", kind="Waypoint", group="x.io")])
-    answer = describe(analyze(build.snapshot(route)), build.node("HTTPRoute", "r"))
+    answer = describe(analyzed(route), build.node("HTTPRoute", "r"))
     assert [(found.reason, found.remedy) for found in answer.unseen] == [
         ("it is not known how routes attach to Waypoint.x.io", "look at status.parents of HTTPRoute default/r")
     ]
@@ -314,7 +314,7 @@ class TestPassingDown:
         )
         world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service("s"), policy)
         pod, space = build.resource("Pod", "x", group=""), build.namespace("default")
-        analysis = analyze(build.snapshot(*world, pod, space), profiles=[known])
+        analysis = analyzed(*world, pod, space, profiles=[known])
         home = build.ref(kind, name).group_kind.group if kind in {"Gateway", "HTTPRoute"} else ""
         answer = describe(analysis, build.node(kind, name, section, group=home))
         return [(group.extent.passes_down, str(group.extent.at[0])) for group in answer.in_force]
@@ -342,7 +342,7 @@ class TestWhereADirectKindTakesEffect:
         known = PolicyKindProfile(KIND, "direct", "profile", effective_targets=levels, stanzas="none")
         policy = build.resource(KIND.kind, "p", {"targetRef": build.target("g", section=section), "a": 1}, group=GROUP)
         gateway = build.gateway("g", build.listener("http"), build.listener("admin", port=81))
-        analysis = analyze(build.snapshot(build.gateway_class(), gateway, policy), profiles=[known])
+        analysis = analyzed(build.gateway_class(), gateway, policy, profiles=[known])
         answer = describe(analysis, build.node("Gateway", "g"))
         return [str(node) for group in answer.in_force for node in group.extent.at]
 

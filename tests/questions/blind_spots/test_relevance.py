@@ -19,6 +19,7 @@ from kubectl_policy.questions.blind_spots.relevance import (
     relevant_gaps,
 )
 from tests import build
+from tests.questions.build import analyzed
 
 GATEWAY: Final = build.ref("Gateway", "edge", "infra")
 ROUTE: Final = build.ref("HTTPRoute", "echo", "media")
@@ -37,7 +38,7 @@ def said(*words: str) -> frozenset[str]:
 
 
 def relevant(gap: Gap, *subjects: ObjectRef, others: tuple[ObjectRef, ...] = (), below: bool = False) -> bool:
-    analysis = analyze(build.snapshot(*WORLD, complete=True, gaps=[gap]))
+    analysis = analyzed(*WORLD, complete=True, gaps=[gap])
     return relevant_gaps(analysis, subjects, others, include_descendants=below) == (gap,)
 
 
@@ -52,7 +53,7 @@ def test_one_object_that_is_not_there_may_be_about_anything() -> None:
     gap = Gap("RetryPolicy", "media", "not YAML", name="slow")
     assert relevant(gap, ROUTE)
     read = build.policy("slow", kind="RetryPolicy", namespace="media")
-    analysis = analyze(build.snapshot(*WORLD, read, gaps=[gap]))
+    analysis = analyzed(*WORLD, read, gaps=[gap])
     assert relevant_gaps(analysis, [ROUTE], [GATEWAY]) == ()
     assert relevant_gaps(analysis, [ROUTE], [read.ref]) == (gap,)
 
@@ -113,7 +114,7 @@ def test_what_mentions_a_route_matters_where_routes_delegate() -> None:
     assert not relevant(gap, ROUTE)
     to = build.backend("echo", None, kind="HTTPRoute", group=GATEWAY_API)
     top = build.route("top", namespace="media", rules=[build.rule(to)])
-    assert relevant_gaps(analyze(build.snapshot(*WORLD, top, gaps=[gap])), [ROUTE]) == (gap,)
+    assert relevant_gaps(analyzed(*WORLD, top, gaps=[gap]), [ROUTE]) == (gap,)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_what_mentions_a_route_matters_where_routes_delegate() -> None:
     ],
 )
 def test_what_may_hide_rows_of_a_list(gap: Gap, *, routes: bool, policies: bool) -> None:
-    analysis = analyze(build.snapshot(*WORLD, gaps=[gap]))
+    analysis = analyzed(*WORLD, gaps=[gap])
     assert bool([*gaps_in_list(analysis, ["HTTPRoute"], "media")]) is routes
     assert bool([*gaps_in_list(analysis, ["RetryPolicy"], "media", policies=True)]) is policies
 
@@ -147,9 +148,7 @@ def test_what_is_one_reference_away_may_be_otherwise() -> None:
         rules=[build.rule(build.backend("echo", namespace="media"))],
     )
     grant = build.grant(namespace="media", sources=[(GATEWAY_API, "HTTPRoute", "far")])
-    analysis = analyze(
-        build.snapshot(*WORLD, lost, grant, build.listener_set(namespace="media"), gaps=[patched, parent])
-    )
+    analysis = analyzed(*WORLD, lost, grant, build.listener_set(namespace="media"), gaps=[patched, parent])
     assert relevant_gaps(analysis, [SERVICE]) == (patched,)
     assert relevant_gaps(analysis, [lost.ref]) == (patched, parent)
     assert relevant_gaps(analysis, [GATEWAY]) == ()
@@ -162,7 +161,7 @@ def test_who_beats_a_policy_may_be_otherwise() -> None:
     )
     gap = Gap("ColorPolicy", "media", "nothing applies it", name="older", mentions=frozenset())
     direct = PolicyKindProfile(older.ref.group_kind, "direct", "profile")
-    analysis = analyze(build.snapshot(*WORLD, older, newer, gaps=[gap]), profiles=[direct])
+    analysis = analyzed(*WORLD, older, newer, gaps=[gap], profiles=[direct])
     found = blind_spots_for_policy(analysis, analysis.enforcement(newer.ref))
     assert [thing.reason for thing in found if thing.is_there] == ["nothing applies it"]
 
@@ -173,8 +172,7 @@ def test_gaps_are_told_in_their_order() -> None:
         Gap("RetryPolicy", "infra", "second", mentions=said("edge")),
         Gap("Gateway", "infra", "third", name="edge", mentions=said("edge")),
     ]
-    analysis = analyze(build.snapshot(*WORLD, gaps=found))
-    assert relevant_gaps(analysis, [GATEWAY, ROUTE], [GATEWAY]) == tuple(found)
+    assert relevant_gaps(analyzed(*WORLD, gaps=found), [GATEWAY, ROUTE], [GATEWAY]) == tuple(found)
 
 
 RETRY: Final = GroupKind("example.com", "RetryPolicy")
@@ -201,8 +199,7 @@ def relevant_hidden(
         build.route("echo", namespace="media", parents=[build.parent("edge", namespace="infra")]),
     )
     defined = (definition(*fields),) if fields else ()
-    analysis = analyze(build.snapshot(*world, *defined, complete=True, gaps=found))
-    return relevant_gaps(analysis, [ROUTE], others)
+    return relevant_gaps(analyzed(*world, *defined, complete=True, gaps=found), [ROUTE], others)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +265,7 @@ def test_a_definition_that_was_not_read_matters_if_it_may_be_of_a_policy() -> No
 def test_what_is_called_a_policy_and_is_none_does_not_matter() -> None:
     gap = Gap("CleanupPolicy", "", "forbidden", group="example.com")
     none = build.crd("CleanupPolicy", "example.com", schema={"properties": {"spec": {"properties": {"match": {}}}}})
-    analysis = analyze(build.snapshot(none, complete=True, gaps=[gap]))
+    analysis = analyzed(none, complete=True, gaps=[gap])
     assert relevant_gaps(analysis, [ROUTE]) == ()
     assert [*gaps_in_list(analysis, ["HTTPRoute"], "", policies=True)] == []
 
@@ -277,7 +274,7 @@ def test_below_a_gateway_are_the_namespaces_of_its_routes() -> None:
     """A policy there matters to what the Gateway is deleted from, and not to what is set at the Gateway."""
     route = build.route("echo", namespace="media", parents=[build.parent("edge", namespace="infra")])
     gateway = build.gateway("edge", build.listener(allowedRoutes=build.allow()), namespace="infra")
-    analysis = analyze(build.snapshot(gateway, route, definition("kind", "name"), complete=True, gaps=[HIDDEN]))
+    analysis = analyzed(gateway, route, definition("kind", "name"), complete=True, gaps=[HIDDEN])
     assert relevant_gaps(analysis, [GATEWAY]) == ()
     assert relevant_gaps(analysis, [GATEWAY], include_descendants=True) == (HIDDEN,)
 
@@ -297,7 +294,7 @@ def test_policies_of_other_kinds_do_not_change_what_becomes_of_a_policy() -> Non
 
 def test_a_list_in_a_namespace_misses_what_could_not_be_read_there() -> None:
     read = replace(EVERYWHERE, besides=frozenset({"media"}))
-    analysis = analyze(build.snapshot(complete=True, gaps=[read]))
+    analysis = analyzed(complete=True, gaps=[read])
     assert [*gaps_in_list(analysis, ["RetryPolicy"], "media")] == []
     assert [*gaps_in_list(analysis, ["RetryPolicy"], "far")] == [read]
     assert [*gaps_in_list(analysis, ["RetryPolicy"], "")] == [read]
@@ -320,13 +317,13 @@ def test_a_list_in_a_namespace_misses_what_could_not_be_read_there() -> None:
     ],
 )
 def test_all_of_a_kind_is_told_at_once(found: list[Gap], what: str) -> None:
-    (told,) = describe_gaps(analyze(build.snapshot()), found)
+    (told,) = describe_gaps(analyzed(), found)
     assert (told.what, told.gaps) == (what, tuple(found))
 
 
 def test_different_reasons_are_told_apart() -> None:
     others = (replace(HIDDEN, reason="no answer"), replace(HIDDEN, group="example.org"))
-    assert len([*describe_gaps(analyze(build.snapshot()), [HIDDEN, *others])]) == 3
+    assert len([*describe_gaps(analyzed(), [HIDDEN, *others])]) == 3
 
 
 @pytest.mark.parametrize(
@@ -351,19 +348,19 @@ def test_what_leads_to_something_matters_where_it_may_name_it(kind: str, subject
     gap = Gap(kind, "", "forbidden", group=GATEWAY_API, besides=frozenset({"media"}))
     grant = build.grant(namespace="media", sources=[(GATEWAY_API, "HTTPRoute", "far")])
     world = (build.gateway("edge", namespace="infra"), build.route("echo", namespace="media"), grant)
-    analysis = analyze(build.snapshot(*world, build.service("echo", namespace="media"), complete=True, gaps=[gap]))
+    analysis = analyzed(*world, build.service("echo", namespace="media"), complete=True, gaps=[gap])
     assert relevant_gaps(analysis, [subject]) == ((gap,) if expected else ())
 
 
 def test_one_object_of_the_hierarchy_that_is_hidden_leads_to_nothing_else() -> None:
     gap = Gap("HTTPRoute", "media", "forbidden", group=GATEWAY_API, name="other")
-    analysis = analyze(build.snapshot(build.gateway("edge", namespace="infra"), complete=True, gaps=[gap]))
+    analysis = analyzed(build.gateway("edge", namespace="infra"), complete=True, gaps=[gap])
     assert not may_lead_to(analysis, gap, [GATEWAY])
     assert may_lead_to(analysis, replace(gap, name=""), [GATEWAY])
 
 
 def test_a_gap_in_one_namespace_closes_no_other() -> None:
-    analysis = analyze(build.snapshot(complete=True, gaps=[HIDDEN, EVERYWHERE]))
+    analysis = analyzed(complete=True, gaps=[HIDDEN, EVERYWHERE])
     assert not is_closed_in(analysis, HIDDEN, {"media"})
     assert is_closed_in(analysis, EVERYWHERE, {"media"})
     assert not is_closed_in(analysis, EVERYWHERE, {"far"})
@@ -376,6 +373,6 @@ def test_grants_of_a_cluster_that_are_hidden_are_said_to_be() -> None:
 
 def test_routes_that_are_hidden_lead_to_backends_beside_them() -> None:
     gap = Gap("HTTPRoute", "media", "forbidden", group=GATEWAY_API)
-    analysis = analyze(build.snapshot(build.service("echo", namespace="media"), complete=True, gaps=[gap]))
+    analysis = analyzed(build.service("echo", namespace="media"), complete=True, gaps=[gap])
     assert may_lead_to(analysis, gap, [build.ref("Service", "echo", "media", "")])
     assert not may_lead_to(analysis, gap, [ROUTE])

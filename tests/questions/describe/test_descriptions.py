@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import ObjectRef, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy import ObjectRef, PolicyKindProfile, TargetLevel
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, NodeRef, Origin, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
@@ -17,7 +17,7 @@ from kubectl_policy.questions.describe.description import Descriptions, Focus, f
 from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription, describe, narrowed, not_applying
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
-from tests.questions.build import COLOR, color_kind
+from tests.questions.build import COLOR, analyzed, color_kind
 from tests.render.shown import headline, shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
@@ -158,7 +158,7 @@ def test_a_target_on_the_way_may_be_unseen() -> None:
         defaults("half", build.target("other"), build.target("x", "TLSRoute"), a=1),
         build.policy("by-labels", {"group": "", "kind": "Pod", "selector": {}}, age=1, a=1),
     )
-    analysis = analyze(build.snapshot(*objects))
+    analysis = analyzed(*objects)
     unread = BlindSpot(
         what="GatewayClass unread",
         reason="ColorPolicy default/maybe targets it, and GatewayClass unread is not in the input",
@@ -198,7 +198,7 @@ def found(
     *objects: Resource, at: NodeRef = ROUTE, profile: PolicyKindProfile = SWITCHED, complete: bool = True
 ) -> tuple[NotApplying, ...]:
     """What does not apply in a world with two Gateways and these objects."""
-    analysis = analyze(build.snapshot(*WORLD, *objects, complete=complete), profiles=[profile])
+    analysis = analyzed(*WORLD, *objects, complete=complete, profiles=[profile])
     return not_applying(analysis, at, analysis.topology.paths(at))
 
 
@@ -395,7 +395,7 @@ def test_what_is_affected_begins_at_the_target() -> None:
         ((), ["Gateway default/g", "HTTPRoute default/r", "Service default/s", "Pool default/x"]),
         ((profile,), ["HTTPRoute default/r#rule[0]"]),
     ):
-        analysis = analyze(build.snapshot(*objects), profiles=profiles)
+        analysis = analyzed(*objects, profiles=profiles)
         affected = describe_policy(analysis, ObjectRef(kind, "default", "p")).affected
         assert [str(node) for node in affected] == expected
 
@@ -505,4 +505,4 @@ def test_why_each_parent_leads_nowhere() -> None:
 def test_what_policies_say_that_were_not_read() -> None:
     found = about(world(defaults("p", build.target("r", "HTTPRoute"), a=1)), "HTTPRoute", "r")
     assert [str(each.policy) for each in found.sources] == ["ColorPolicy default/p"]
-    assert about(analyze(build.snapshot(build.gateway())), "Gateway", "g").sources == ()
+    assert about(analyzed(build.gateway()), "Gateway", "g").sources == ()

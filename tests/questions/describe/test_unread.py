@@ -18,6 +18,7 @@ from kubectl_policy.questions.describe.objects import ObjectDescription, narrowe
 from kubectl_policy.questions.shared.selection import find, kinds_meant
 from kubectl_policy.render.describe.headline import object_headline
 from tests import build
+from tests.questions.build import analyzed
 from tests.refusing import Refusing
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def answer(subject: Resource, *others: Resource, gaps: tuple[Gap, ...] = (HIDDEN
     """The answer about the route, in a cluster of which not everything could be read."""
     gateway = build.gateway("edge", build.listener(allowedRoutes=build.allow()), namespace="infra")
     world = {each.ref: each for each in (gateway, subject, *others)}
-    return describe(analyze(build.snapshot(*world.values(), complete=True, gaps=gaps)), ROUTE)
+    return describe(analyzed(*world.values(), complete=True, gaps=gaps), ROUTE)
 
 
 def resilience(name: str = "resilience", namespace: str = "baker") -> Resource:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import TargetLevel, analyze
+from kubectl_policy import TargetLevel
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.blast_radius import blast_radius
@@ -17,7 +17,7 @@ from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.describe.policies import policy_text
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
-from tests.questions.build import color_kind
+from tests.questions.build import analyzed, color_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -158,7 +158,7 @@ class TestBesidePolicies:
         assert told(found) == ["ColorPolicy rule[0]: timeout changed kept 5s by r → 15s by p"]
 
     def test_the_policy_goes(self) -> None:
-        analysis = analyze(build.snapshot(*state(self.own, others=(POLICY,)), complete=True), profiles=[PROFILE])
+        analysis = analyzed(*state(self.own, others=(POLICY,)), complete=True, profiles=[PROFILE])
         lost = ["ColorPolicy rule[0]: color lost kept red by p → nothing"]
         assert told(diff(what_if(analysis, deleted=[POLICY.ref]))) == lost
         assert told(blast_radius(analysis, POLICY.ref).difference) == lost
@@ -208,7 +208,7 @@ class TestSeveralRoutes:
         build.route(name, rules=[rule(timeouts={"request": value})])
         for name, value in zip("ab", ("1s", "2s"), strict=True)
     )
-    analysis: Final = analyze(build.snapshot(*WORLD, *routes, POLICY, complete=True), profiles=[PROFILE])
+    analysis: Final = analyzed(*WORLD, *routes, POLICY, complete=True, profiles=[PROFILE])
 
     def test_whoever_beats_a_policy(self) -> None:
         assert [ref.name for ref in self.analysis.enforcement(POLICY.ref).by] == ["a", "b"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import Gap, Json, ObjectRef, Resource
 from kubectl_policy.questions.diff import StateDiff, diff
@@ -12,6 +11,7 @@ from kubectl_policy.questions.differences.traffic import NO_TRAFFIC, RouteTraffi
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.differences import between, color
+from tests.questions.build import analyzed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,8 +27,7 @@ AT = build.ref("Gateway", "g")
 def traffic(
     world: Iterable[Resource], *deleted: ObjectRef, owner_key: str = "", complete: bool = True
 ) -> TrafficChanges:
-    analysis = analyze(build.snapshot(*world, complete=complete))
-    return diff(what_if(analysis, deleted=deleted), owner_key).traffic
+    return diff(what_if(analyzed(*world, complete=complete), deleted=deleted), owner_key).traffic
 
 
 def lost(world: Iterable[Resource], *deleted: ObjectRef, complete: bool = True) -> TrafficOneWay:

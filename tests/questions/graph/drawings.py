@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy import PolicyKindProfile
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphOptions, GraphPolicy, NodeInForce, Picture
-from tests import build
+from tests.questions.build import analyzed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ def drawn(
     gaps: Sequence[Gap] = (),
 ) -> Picture:
     """The picture of some objects, which are all that there is; of everything unless something is asked for."""
-    analysis = analyze(build.snapshot(*resources, complete=complete, gaps=gaps), profiles=profiles)
+    analysis = analyzed(*resources, complete=complete, gaps=gaps, profiles=profiles)
     return graph(analysis, asked or GraphOptions())
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, NotFoundError, analyze
+from kubectl_policy import Analysis, NotFoundError
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS
 from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphOptions, Picture
 from kubectl_policy.questions.shared.selection import find
 from tests import build
+from tests.questions.build import analyzed
 from tests.questions.graph.drawings import around, drawn, links, nodes, outcomes, policies, short, unseen, wins
 
 if TYPE_CHECKING:
@@ -296,7 +297,7 @@ class TestAround:
     def test_a_policy_that_is_deleted(self) -> None:
         """What is around it stays, and how far others are enforced is told of all of their paths."""
         over = build.policy("over", build.target("r", "HTTPRoute"), color="blue")
-        analysis = analyze(build.snapshot(*WORLD, RED, over, build.route("t"), complete=True))
+        analysis = analyzed(*WORLD, RED, over, build.route("t"), complete=True)
         comparison = what_if(analysis, deleted=[over.ref])
         picture = graph_of_two(comparison, lambda state: around(find(state, "colorpolicy", "over", "default")))
         assert marked(picture) == [

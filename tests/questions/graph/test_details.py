@@ -13,6 +13,7 @@ from kubectl_policy.questions.graph.details import deletions, details
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import Details, GraphNode, Picture
 from tests import build
+from tests.questions.build import analyzed
 
 ON_GATEWAY: Final = build.policy("p", build.target("g"), color="red")
 WORLD: Final[tuple[Resource, ...]] = (
@@ -37,7 +38,7 @@ def _line(*_: object) -> int:
 
 
 def analysis_of(*resources: Resource) -> Analysis:
-    return analyze(build.snapshot(*resources, complete=True))
+    return analyzed(*resources, complete=True)
 
 
 class TestInForce:

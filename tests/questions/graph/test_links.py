@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import analyze
 from kubectl_policy.model import Json, NodeRef, Resource
 from kubectl_policy.questions.graph.links import Links
 from tests import build
 from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
+from tests.questions.build import analyzed
 from tests.questions.graph.drawings import around, drawn, failing, links, nodes
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ FAILING: Final[tuple[Resource, ...]] = (
 @pytest.mark.parametrize("complete", [False, True])
 def test_from_both_ends(*, complete: bool) -> None:
     picture = drawn(FAILING, complete=complete)
-    found = Links(analyze(build.snapshot(*FAILING, complete=complete)))
+    found = Links(analyzed(*FAILING, complete=complete))
     assert {link.state for link in picture.links} == {"attached", "broken", "refused", "unknown"}
     for link in picture.links:
         assert link in [*found.below(link.parent)], link

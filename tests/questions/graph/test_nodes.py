@@ -16,13 +16,14 @@ from kubectl_policy.questions.graph.nodes import node_of, section_value
 from kubectl_policy.questions.graph.picture import GraphNode, GraphOptions
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
+from tests.questions.build import analyzed
 from tests.questions.graph.drawings import around, drawn, failing, links, nodes, outcomes, wins
 
 NAMED = {"path": {"type": "PathPrefix", "value": "/cart"}}
 
 
 def found(node: NodeRef, *resources: Resource, complete: bool = False) -> GraphNode:
-    return node_of(analyze(build.snapshot(*resources, complete=complete)), node)
+    return node_of(analyzed(*resources, complete=complete), node)
 
 
 def test_what_was_not_read() -> None:
@@ -68,7 +69,7 @@ def test_what_sections_say() -> None:
     backend = build.resource(
         "Backend", "b", {"endpoints": [{"ip": {"address": "10.0.0.1", "port": 80}}]}, group="gateway.envoyproxy.io"
     )
-    analysis = analyze(build.snapshot(web, gateway, route, backend))
+    analysis = analyzed(web, gateway, route, backend)
     assert section_value(analysis, NodeRef(web.ref, "web")) == {"name": "web", "port": 80}
     assert section_value(analysis, NodeRef(gateway.ref, "http")) == build.listener()
     assert section_value(analysis, NodeRef(route.ref, "one")) == {"name": "one"}

@@ -12,6 +12,7 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart
 from tests.build import backend, gateway, node, parent, policy, ref, route, rule, service, snapshot, target
+from tests.questions.build import analyzed
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ROUTE: Final = node("HTTPRoute", "r")
@@ -25,7 +26,7 @@ WORLD: Final = (
 
 
 def test_every_rule_is_asked() -> None:
-    analysis = analyze(snapshot(*WORLD, policy("p", target("r", "HTTPRoute", "a"), color="red")))
+    analysis = analyzed(*WORLD, policy("p", target("r", "HTTPRoute", "a"), color="red"))
     ways = in_force(analysis, ROUTE, COLOR)
     assert [[plain(each.effective[0].resolution.spec) if each.effective else None, _rule(each)] for each in ways] == [
         [{"color": "red"}, "a"],
@@ -37,7 +38,7 @@ def test_every_rule_is_asked() -> None:
 
 
 def test_nothing_is_in_force_where_no_traffic_is() -> None:
-    analysis = analyze(snapshot(*WORLD, policy("p", target("stray", "HTTPRoute"), color="red"), complete=True))
+    analysis = analyzed(*WORLD, policy("p", target("stray", "HTTPRoute"), color="red"), complete=True)
     ways = in_force(analysis, node("HTTPRoute", "stray"))
     assert [(way.carries_traffic, way.effective) for way in ways] == [(False, ())] * 2
 
@@ -45,7 +46,7 @@ def test_nothing_is_in_force_where_no_traffic_is() -> None:
 @pytest.mark.parametrize("unknown", [node("HTTPRoute", "typo"), node("HTTPRoute", "r", "typo")])
 def test_what_is_not_there_is_an_error(unknown: NodeRef) -> None:
     with pytest.raises(NotFoundError):
-        in_force(analyze(snapshot(*WORLD)), unknown)
+        in_force(analyzed(*WORLD), unknown)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_what_is_not_there_is_an_error(unknown: NodeRef) -> None:
     ],
 )
 def test_what_is_no_policy_kind_is_an_error(kind: tuple[str, str], hint: str) -> None:
-    analysis = analyze(snapshot(*WORLD, policy("p", target("r", "HTTPRoute"), color="red")))
+    analysis = analyzed(*WORLD, policy("p", target("r", "HTTPRoute"), color="red"))
     for ask in (
         lambda: in_force(analysis, ROUTE, GroupKind(*kind)),
         lambda: analysis.effective(ROUTE, GroupKind(*kind)),
@@ -69,12 +70,12 @@ def test_what_is_no_policy_kind_is_an_error(kind: tuple[str, str], hint: str) ->
 
 
 def test_a_kind_that_is_known_and_does_not_occur_is_none() -> None:
-    ways = in_force(analyze(snapshot(*WORLD)), ROUTE, GroupKind("gateway.envoyproxy.io", "SecurityPolicy"))
+    ways = in_force(analyzed(*WORLD), ROUTE, GroupKind("gateway.envoyproxy.io", "SecurityPolicy"))
     assert [way.effective for way in ways] == [(), ()]
 
 
 def test_what_is_only_referred_to_is_known_of() -> None:
-    analysis = analyze(snapshot(*WORLD, policy("p", target("far", "Service", group=""), color="red")))
+    analysis = analyzed(*WORLD, policy("p", target("far", "Service", group=""), color="red"))
     analysis.require(NodeRef(ref("Service", "far", group="")))
 
 

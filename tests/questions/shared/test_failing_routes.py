@@ -33,6 +33,7 @@ from tests.build import (
     snapshot,
     target,
 )
+from tests.questions.build import analyzed
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, headline, shown
 
@@ -62,7 +63,7 @@ def locking(name: str = "p", to: str = "g", kind: str = "Gateway", section: str 
 
 
 def world(*objects: Resource, profile: PolicyKindProfile = LOCKING, complete: bool = True) -> Analysis:
-    return analyze(snapshot(gateway(), TWO_RULES, service(), *objects, complete=complete), profiles=[profile])
+    return analyzed(gateway(), TWO_RULES, service(), *objects, complete=complete, profiles=[profile])
 
 
 def failing(analysis: Analysis) -> list[tuple[str, list[str], bool, str]]:

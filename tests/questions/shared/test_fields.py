@@ -19,7 +19,7 @@ from kubectl_policy.questions.shared.in_force import Setting, with_lines
 from kubectl_policy.resolution.traced import KeyedList, trace, with_keyed_lists
 from kubectl_policy.sources import Lines
 from tests import build
-from tests.questions.build import COLOR, color_kind
+from tests.questions.build import COLOR, analyzed, color_kind
 from tests.resolution.build import source
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def test_whole_elements_have_names_as_well() -> None:
 def of_kind(profile: PolicyKindProfile, *policies: Resource) -> list[EffectivePolicy]:
     """What the policies amount to at route `r`."""
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
-    return list(analyze(build.snapshot(*world, *policies), profiles=[profile]).effective(build.node("HTTPRoute", "r")))
+    return list(analyzed(*world, *policies, profiles=[profile]).effective(build.node("HTTPRoute", "r")))
 
 
 def colours(name: str, to: str, *, merge: str = "", age: int = 1, **spec: Json) -> Resource:
@@ -117,14 +117,14 @@ def test_where_all_apply_each_has_its_settings_under_their_own_names() -> None:
 def test_what_stands_beside_policies_that_all_apply_has_its_own_name() -> None:
     profile = color_kind("inherited", strategy=MergeStrategy.ALL_APPLY, object_fields={"color": "spec.color"})
     route = build.resource("HTTPRoute", "r", {"parentRefs": [build.parent()], "color": "green"})
-    analysis = analyze(build.snapshot(build.gateway("g"), route, colours("a", "r", color="red")), profiles=[profile])
+    analysis = analyzed(build.gateway("g"), route, colours("a", "r", color="red"), profiles=[profile])
     (found,) = analysis.effective(build.node("HTTPRoute", "r"))
     assert [each.name for each in named_leaves(found.resolution.spec, profile)] == ["color", "color"]
 
 
 def outcomes(profile: PolicyKindProfile, policy: Resource, *others: Resource) -> dict[str, FieldOutcome]:
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.route("q"), build.service())
-    analysis = analyze(build.snapshot(*world, policy, *others), profiles=[profile])
+    analysis = analyzed(*world, policy, *others, profiles=[profile])
     return {found.field: found for found in describe_policy(analysis, policy.ref).fields}
 
 
@@ -166,7 +166,7 @@ def test_settings_are_named_in_what_policies_amount_to() -> None:
     """Appended elements by their place in the merged list, each with the policy that has it."""
     own = colours("own", "r", merge="StrategicMerge", deep={"strokes": [2, 3]}, paints=[BLUE])
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
-    answer = describe(analyze(build.snapshot(*world, ABOVE, own), profiles=[MERGING]), build.node("HTTPRoute", "r"))
+    answer = describe(analyzed(*world, ABOVE, own, profiles=[MERGING]), build.node("HTTPRoute", "r"))
     (group,) = answer.in_force
     assert [(setting.field, setting.source.object.name) for setting in group.settings] == [
         ("paints[red].name", "above"),
@@ -192,7 +192,7 @@ def test_of_policies_that_choose_the_nearest_one_decides() -> None:
         colours("own", "r", age=1, color="blue"),
         colours("late", "r", age=2, merge="StrategicMerge", color="green"),
     ]
-    answer = describe(analyze(build.snapshot(*world, *policies), profiles=[profile]), build.node("HTTPRoute", "r"))
+    answer = describe(analyzed(*world, *policies, profiles=[profile]), build.node("HTTPRoute", "r"))
     assert [group.combination.strategies for group in answer.in_force] == [(MergeStrategy.ATOMIC_DEFAULTS,)]
 
 
@@ -229,7 +229,7 @@ def kind(**fields: object) -> PolicyKindProfile:
 
 def written(profile: PolicyKindProfile, *policies: Resource) -> dict[str, str]:
     """The place of every effective field at the route, and of what each beat, by its name and policy."""
-    answer = describe(analyze(build.snapshot(*WORLD, *policies), profiles=[profile]), ROUTE)
+    answer = describe(analyzed(*WORLD, *policies, profiles=[profile]), ROUTE)
     settings = [setting for group in answer.in_force for setting in group.settings]
     places: list[Setting | Fate] = [*settings, *(fate for setting in settings for fate in setting.instead_of)]
     return {f"{each.source.object.name} {each.field}": str(each.declared_in) for each in places}
@@ -262,7 +262,7 @@ def test_what_one_policy_says_twice_stands_where_it_says_that_value() -> None:
     policy = on_route(color="red", defaults={"color": "blue", "strategy": "merge"})
     found = written(kind(stanzas="plural", strategy=MergeStrategy.PATCH_DEFAULTS), policy)
     assert found["p color"] in {"spec.color", "spec.defaults.color"}
-    answer = describe(analyze(build.snapshot(*WORLD, policy)), ROUTE)
+    answer = describe(analyzed(*WORLD, policy), ROUTE)
     for setting in (setting for group in answer.in_force for setting in group.settings):
         assert setting.declared_in.get(policy.raw) == setting.value
 
@@ -307,7 +307,7 @@ def test_the_fields_of_the_target_count_as_a_policys() -> None:
     )
     rules = [build.rule(build.backend("s")), build.rule(name="slow", timeouts={"request": "9s"})]
     world = (build.gateway("g"), build.route("r", rules=rules), build.service("s"))
-    answer = describe(analyze(build.snapshot(*world, on_route(a=1)), profiles=[profile]), ROUTE)
+    answer = describe(analyzed(*world, on_route(a=1), profiles=[profile]), ROUTE)
     own = {
         str(setting.declared_in)
         for group in answer.in_force
@@ -320,7 +320,7 @@ def test_the_fields_of_the_target_count_as_a_policys() -> None:
 
 def test_the_fields_of_a_gateway_count_as_a_policys() -> None:
     profile = kind(strategy=MergeStrategy.PATCH_DEFAULTS, object_fields={"of": "spec.gatewayClassName"})
-    answer = describe(analyze(build.snapshot(*WORLD, on_gateway(a=1)), profiles=[profile]), build.node("Gateway", "g"))
+    answer = describe(analyzed(*WORLD, on_gateway(a=1), profiles=[profile]), build.node("Gateway", "g"))
     settings = [setting for group in answer.in_force for setting in group.settings]
     assert {str(setting.declared_in) for setting in settings} == {"spec.a", "spec.gatewayClassName"}
 
@@ -329,7 +329,7 @@ def test_a_field_of_the_target_that_is_beaten_has_its_place_as_well() -> None:
     for strategy, own in ((MergeStrategy.PATCH_OVERRIDES, [("c", "spec.gatewayClassName")]), (None, [])):
         profile = kind(strategy=strategy, object_fields={"of": "spec.gatewayClassName"})
         world = [build.gateway("g", class_name="c"), on_gateway(of="x", a=1)]
-        answer = describe(analyze(build.snapshot(*world), profiles=[profile]), build.node("Gateway", "g"))
+        answer = describe(analyzed(*world, profiles=[profile]), build.node("Gateway", "g"))
         superseded = {setting.field: setting.instead_of for group in answer.in_force for setting in group.settings}
         found = [
             (fate.value, str(fate.declared_in)) for fate in superseded["of"] if fate.source.object.kind == "Gateway"
@@ -340,7 +340,7 @@ def test_a_field_of_the_target_that_is_beaten_has_its_place_as_well() -> None:
 
 
 def test_what_nobody_writes_is_in_the_whole_object() -> None:
-    analysis = analyze(build.snapshot(*WORLD, on_route(a=1)))
+    analysis = analyzed(*WORLD, on_route(a=1))
     (effective, *_) = analysis.effective(ROUTE, COLOR)
     places = FieldLocations(analysis, effective, analysis.registry.profile(COLOR))
     ((_, leaf),) = leaves(effective.resolution.spec)
@@ -352,7 +352,7 @@ def test_what_nobody_writes_is_in_the_whole_object() -> None:
 def test_a_policys_own_fields_have_their_places() -> None:
     policy = on_route(paints=[{"name": "a"}], color=1)
     profile = kind(strategy=MergeStrategy.STRATEGIC_MERGE, list_keys={"paints": "name"})
-    fields = describe_policy(analyze(build.snapshot(*WORLD, policy), profiles=[profile]), policy.ref).fields
+    fields = describe_policy(analyzed(*WORLD, policy, profiles=[profile]), policy.ref).fields
     assert {str(field.declared_in) for field in fields} == {"spec.paints", "spec.color"}
     assert {field.origin for field in fields} == {build.ORIGIN}
 

@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, PolicyKindProfile, analyze, what_if
+from kubectl_policy import Analysis, PolicyKindProfile, what_if
 from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.diff import diff
-from tests.build import backend, gateway, gateway_class, names, node, resource, route, rule, service, snapshot
+from tests.build import backend, gateway, gateway_class, names, node, resource, route, rule, service
+from tests.questions.build import analyzed
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, shown
 
@@ -24,7 +25,7 @@ TWICE: Final = rule(backend(), name="b", filters=[names("m", "Magic"), {"type": 
 
 def world(*objects: Resource, complete: bool = False, profile: PolicyKindProfile = COLOR) -> Analysis:
     there = (gateway(), service(), route(rules=[RULE, TWICE]))
-    return analyze(snapshot(*there, *objects, complete=complete), profiles=[profile])
+    return analyzed(*there, *objects, complete=complete, profiles=[profile])
 
 
 def test_the_route_says_all_of_them() -> None:
@@ -60,12 +61,12 @@ def test_backends() -> None:
     bucket = resource("Bucket", "b", {}, group="example.com")
     there = route(rules=[rule(backend(), backend("b", None, kind="Bucket", group="example.com"), name="a")])
     for subject in (node("HTTPRoute", "r"), bucket.ref):
-        analysis = analyze(snapshot(gateway(), service(), there, bucket, complete=True))
+        analysis = analyzed(gateway(), service(), there, bucket, complete=True)
         named = subject if isinstance(subject, NodeRef) else NodeRef(subject)
         (found,) = describe(analysis, named).influences.not_looked_into
         assert (found.object, found.as_, found.by) == (bucket.ref, "backend", node("HTTPRoute", "r", "a"))
         assert (found.field, found.origin) == ("spec.rules[0].backendRefs[1]", bucket.origin)
-    other = describe(analyze(snapshot(gateway(), service(), there, bucket)), node("Service", "s", group=""))
+    other = describe(analyzed(gateway(), service(), there, bucket), node("Service", "s", group=""))
     assert other.influences.not_looked_into == ()
 
 
@@ -76,7 +77,7 @@ class TestParameters:
 
     def test_they_are_named_with_what_is_behind_them(self) -> None:
         of_class = gateway_class(parametersRef={**self.REFERENCE, "name": "d", "namespace": "infra"})
-        analysis = analyze(snapshot(of_class, self.GATEWAY, self.MAP, route(), service()))
+        analysis = analyzed(of_class, self.GATEWAY, self.MAP, route(), service())
         for subject in (node("Gateway", "g"), node("HTTPRoute", "r"), node("Service", "s", group="")):
             found = describe(analysis, subject).influences.not_looked_into
             assert [(each.as_, str(each.object), each.by.object.kind, each.field) for each in found] == [
@@ -87,7 +88,7 @@ class TestParameters:
             assert "ConfigMap default/c (test.yaml:1): the parameters of Gateway default/g (" in text
 
     def test_what_differs_in_them_may_change_anything(self) -> None:
-        analysis = analyze(snapshot(self.GATEWAY, self.MAP, complete=True))
+        analysis = analyzed(self.GATEWAY, self.MAP, complete=True)
         changed = resource("ConfigMap", "c", group="", data={"a": "2"})
         (unseen,) = diff(what_if(analysis, applied=[changed])).unseen
         assert (
@@ -97,11 +98,11 @@ class TestParameters:
     def test_those_of_a_class(self) -> None:
         of_class = gateway_class(parametersRef={**self.REFERENCE, "namespace": "infra"})
         for complete, rule_of in ((True, "missing-reference"), (False, "unknown-reference")):
-            problems = analyze(snapshot(of_class, complete=complete)).problems_of(of_class.ref)
+            problems = analyzed(of_class, complete=complete).problems_of(of_class.ref)
             assert [problem.rule for problem in problems] == [rule_of]
 
     def test_missing_ones(self) -> None:
-        described = describe(analyze(snapshot(self.GATEWAY, complete=True)), node("Gateway", "g"))
+        described = describe(analyzed(self.GATEWAY, complete=True), node("Gateway", "g"))
         assert described.influences.not_looked_into == ()
         (problem,) = [each for each in described.problems if "ConfigMap" in each.message]
         assert (problem.rule, problem.severity, problem.reason) == ("missing-reference", "error", "InvalidParameters")
@@ -133,7 +134,7 @@ class TestChanges:
     def test_a_backend_that_differs(self) -> None:
         bucket, changed = (resource("Bucket", "b", {"size": size}, group="example.com") for size in (1, 2))
         there = route(rules=[rule(backend("b", None, kind="Bucket", group="example.com"))])
-        (unseen,) = diff(what_if(analyze(snapshot(gateway(), there, bucket, complete=True)), applied=[changed])).unseen
+        (unseen,) = diff(what_if(analyzed(gateway(), there, bucket, complete=True), applied=[changed])).unseen
         reason = "HTTPRoute default/r may send requests to it, and what a Bucket does is not looked into"
         assert unseen.reason == reason
 

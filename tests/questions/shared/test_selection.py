@@ -13,19 +13,18 @@ from kubectl_policy.model.selectors import parse_label_query
 from kubectl_policy.questions.shared.selection import Selection, find, kinds_named, select, type_named
 from tests import build
 from tests.build import crd, gateway, namespace, policy, ref, resource, route, service, snapshot, target
+from tests.questions.build import analyzed
 from tests.render.worlds import world
 
 if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef, Resource
 
-EMPTY = analyze(build.snapshot(build.namespace("default")))
+EMPTY = analyzed(build.namespace("default"))
 
 
 def names(word: str, selection: Selection, *resources: Resource) -> list[str]:
     """The objects that are selected, as `namespace/name`."""
-    return [
-        found.ref.qualified_name for found in select(analyze(build.snapshot(*resources)), word, selection).resources
-    ]
+    return [found.ref.qualified_name for found in select(analyzed(*resources), word, selection).resources]
 
 
 def test_an_unknown_type_is_refused() -> None:
@@ -64,14 +63,12 @@ def test_a_type_has_the_names_that_kubectl_knows(word: str, rows: str, noun: str
 
 def test_of_kinds_with_one_name_those_of_the_hierarchy_are_meant() -> None:
     istio = build.resource("Gateway", "i", group="networking.istio.io")
-    assert type_named(analyze(build.snapshot(istio, build.gateway())), "gateway").kinds == (
-        build.ref("Gateway", "g").group_kind,
-    )
-    assert type_named(analyze(build.snapshot(istio)), "gateway").kinds == (istio.ref.group_kind,)
+    assert type_named(analyzed(istio, build.gateway()), "gateway").kinds == (build.ref("Gateway", "g").group_kind,)
+    assert type_named(analyzed(istio), "gateway").kinds == (istio.ref.group_kind,)
     one = build.policy("a", build.target("g"))
     two = build.policy("b", build.target("g"), group="example.net")
     other = build.resource("ColorPolicy", "c", {}, group="a.example.org")
-    analysis = analyze(build.snapshot(other, two, one))
+    analysis = analyzed(other, two, one)
     assert type_named(analysis, "colorpolicies").kinds == (one.ref.group_kind, two.ref.group_kind)
     assert type_named(analysis, "colorpolicies.a.example.org").rows == "backends"
 
@@ -93,7 +90,7 @@ def test_a_namespace_limits_what_is_in_one() -> None:
 
 def test_objects_of_several_kinds_are_sorted_together() -> None:
     routes = (build.route("b"), build.route("a", kind="GRPCRoute"), build.route("a"), build.route("z", namespace="a"))
-    selected = select(analyze(build.snapshot(*routes)), "routes", Selection())
+    selected = select(analyzed(*routes), "routes", Selection())
     assert [str(found.ref) for found in selected.resources] == [
         "HTTPRoute a/z",
         "GRPCRoute default/a",
@@ -104,7 +101,7 @@ def test_objects_of_several_kinds_are_sorted_together() -> None:
 
 def test_what_is_elsewhere_is_said_where_nothing_is_here() -> None:
     """One namespace for each object; not if something was found, and not for what has no namespace."""
-    analysis = analyze(build.snapshot(build.gateway("a", namespace="x"), build.gateway("b", namespace="x")))
+    analysis = analyzed(build.gateway("a", namespace="x"), build.gateway("b", namespace="x"))
     assert select(analysis, "gateways", Selection("default")).elsewhere == ("x", "x")
     assert select(analysis, "gateways", Selection("default", (), parse_label_query("a=b"))).elsewhere == ()
     assert select(analysis, "gateways", Selection("x")).elsewhere == ()
@@ -113,7 +110,7 @@ def test_what_is_elsewhere_is_said_where_nothing_is_here() -> None:
 
 
 def test_a_name_that_is_not_there_has_no_answer() -> None:
-    analysis = analyze(build.snapshot(build.gateway("edge"), build.gateway("inner", namespace="far")))
+    analysis = analyzed(build.gateway("edge"), build.gateway("inner", namespace="far"))
     with pytest.raises(NotFoundError) as error:
         select(analysis, "gtw", Selection("default", ("edge", "inner")))
     assert (error.value.message, error.value.hint) == (
@@ -229,11 +226,11 @@ def test_one_word_is_a_type_or_a_name(word: str, message: str, hint: str) -> Non
 def test_of_one_name_what_is_in_the_hierarchy_comes_first() -> None:
     called = [route("cart"), service("cart"), policy("cart", target("edge")), resource("Odd", "cart", {}, group="a.b")]
     with pytest.raises(UsageError) as error:
-        find(analyze(snapshot(*called)), "cart", "", "default")
+        find(analyzed(*called), "cart", "", "default")
     kinds = ("service", "httproute", "odd")
     assert error.value.hint == f"did you mean {' or '.join(f'{kind}/default/cart' for kind in kinds)}?"
     with pytest.raises(UsageError) as error:
-        find(analyze(snapshot(*called[2:])), "cart", "", "default")
+        find(analyzed(*called[2:]), "cart", "", "default")
     assert error.value.hint == "did you mean odd/default/cart or colorpolicy/default/cart?"
 
 
@@ -291,11 +288,11 @@ def test_an_object_of_unknown_namespace_is_found_by_its_name() -> None:
     """Whatever namespace is asked for, if there is none of that name; of several, none is meant more than others."""
     echo, other = route("echo", namespace="?apps.echo"), route("echo", namespace="?apps.other")
     for where in ("media", "default", "?apps.echo"):
-        assert find(analyze(snapshot(echo)), "httproute", "echo", where) == echo.ref
+        assert find(analyzed(echo), "httproute", "echo", where) == echo.ref
     exact = route("echo", namespace="media")
-    assert find(analyze(snapshot(echo, exact)), "httproute", "echo", "media") == exact.ref
+    assert find(analyzed(echo, exact), "httproute", "echo", "media") == exact.ref
     with pytest.raises(UsageError) as error:
-        find(analyze(snapshot(echo, other)), "httproute", "echo", "media")
+        find(analyzed(echo, other), "httproute", "echo", "media")
     assert error.value.hint == "say which one: -n '?apps.echo' or -n '?apps.other'"
     with pytest.raises(NotFoundError):
-        find(analyze(snapshot(route("${NAME}", namespace="media"))), "httproute", "echo", "media")
+        find(analyzed(route("${NAME}", namespace="media")), "httproute", "echo", "media")

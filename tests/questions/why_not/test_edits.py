@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import analyze
 from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, ROUTES
 from kubectl_policy.profiles import MergeStrategy
@@ -14,6 +13,7 @@ from kubectl_policy.questions.why_not import answer
 from kubectl_policy.questions.why_not.answer import Offered, why_not
 from kubectl_policy.questions.why_not.edits import Edit, FieldEdit, edited
 from tests import build
+from tests.questions.build import analyzed
 from tests.questions.why_not.causes import (
     LIST,
     ON_GATEWAY,
@@ -135,7 +135,7 @@ def test_the_profile_knows_the_strategies() -> None:
         "o", kind="AuthPolicy", group="kuadrant.io", targetRef=ON_ROUTE, rules={"authentication": {"a": {}}}
     )
     world = (build.gateway_class(), build.gateway(), build.route(), build.service(), build.namespace("default"))
-    analysis = analyze(build.snapshot(*world, auth, nearer, complete=True))
+    analysis = analyzed(*world, auth, nearer, complete=True)
     assert merging(analysis, auth.ref) == [("spec.defaults.strategy", ("merge",))]
 
 
@@ -282,7 +282,7 @@ def test_what_no_definition_says_is_not_checked() -> None:
     cors = build.policy(
         "p", on_other, group="gateway.envoyproxy.io", kind="SecurityPolicy", cors={"allowOrigins": ["*"]}
     )
-    analysis = analyze(build.snapshot(*world, cors, complete=True))
+    analysis = analyzed(*world, cors, complete=True)
     assert {each.defined for each in offered(analysis, policy=cors.ref)} == {False}
     assert all(each.defined for each in offered(usual(defaults("p", build.target("q", "HTTPRoute"), a=1))))
 

@@ -23,6 +23,7 @@ from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.questions.why_not.no_effect import Case, effect_on, reasons_of
 from tests import build
 from tests.property.examples import examples
+from tests.questions.build import analyzed
 from tests.questions.why_not.causes import (
     ON_GATEWAY,
     ON_ROUTE,
@@ -203,29 +204,25 @@ def test_a_kind_that_takes_effect_further_down_has_an_effect_above() -> None:
 
 def test_what_was_not_read_leaves_the_answer_open() -> None:
     by_team = build.allow("Selector", {"matchLabels": {"team": "a"}})
-    analysis = analyze(
-        build.snapshot(
-            build.gateway("g", build.listener(allowedRoutes=by_team), build.listener("other", port=81)),
-            build.route(namespace="far", parents=[build.parent(namespace="default")]),
-            build.policy("p", build.target("g", section="other"), color="red"),
-            build.policy("u", build.target("g", section="http"), color="red"),
-        )
+    analysis = analyzed(
+        build.gateway("g", build.listener(allowedRoutes=by_team), build.listener("other", port=81)),
+        build.route(namespace="far", parents=[build.parent(namespace="default")]),
+        build.policy("p", build.target("g", section="other"), color="red"),
+        build.policy("u", build.target("g", section="http"), color="red"),
     )
     answer = why_not(analysis, POLICY, build.node("HTTPRoute", "r", namespace="far"))
     assert [reason.rule for reason in answer.reasons] == ["listener-namespace"]
     assert answer.unseen
     selected = why_not(analysis, SELECTED, build.node("HTTPRoute", "r", namespace="far"))
     assert [reason.rule for reason in selected.reasons] == ["parent-unknown"]
-    beside = analyze(build.snapshot(build.route(), defaults("p", build.target("q", "HTTPRoute", namespace="x"), a=1)))
+    beside = analyzed(build.route(), defaults("p", build.target("q", "HTTPRoute", namespace="x"), a=1))
     assert [reason.rule for reason in why_not(beside, POLICY, ROUTE).reasons] == ["other-target"]
-    beside = analyze(build.snapshot(build.service(), defaults("p", build.target("t", "Service", group="x.io"), a=1)))
+    beside = analyzed(build.service(), defaults("p", build.target("t", "Service", group="x.io"), a=1))
     service = build.node("Service", "s", group="")
     assert [reason.rule for reason in why_not(beside, POLICY, service).reasons] == ["other-target"]
-    above = analyze(build.snapshot(build.service(), defaults("p", build.target("q", "HTTPRoute"), a=1)))
+    above = analyzed(build.service(), defaults("p", build.target("q", "HTTPRoute"), a=1))
     assert [reason.rule for reason in why_not(above, POLICY, service).reasons] == ["target-unknown"]
-    unread = why_not(
-        analyze(build.snapshot(build.route(), defaults("p", build.target("q", "Gateway"), a=1))), POLICY, ROUTE
-    )
+    unread = why_not(analyzed(build.route(), defaults("p", build.target("q", "Gateway"), a=1)), POLICY, ROUTE)
     assert [reason.rule for reason in unread.reasons] == ["target-unknown"]
 
 
