@@ -9,21 +9,20 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.questions.blind_spots.answers import blind_spots_in_needs
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps
 from kubectl_policy.questions.shared.fields import FieldLocations, named_leaves, origin_of
 from kubectl_policy.questions.shared.in_force import EffectiveEntry, summary_of
 from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
-from kubectl_policy.resolution import EffectivePolicy, Resolution, Source, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, Origin
-    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.model.fields import FieldPath
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
+    from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
 _CERTAIN: Final = "False if it is unknown how the policies combine here."
 
@@ -111,9 +110,8 @@ class _CellOutcome:
     def __init__(self, analysis: Analysis, effective: EffectivePolicy) -> None:
         """Remember what it is about; nothing is computed yet."""
         self._analysis, self._effective = analysis, effective
-        self._profile: PolicyKindProfile = analysis.registry.profile(effective.resolution.kind).at(
-            effective.target.object.group_kind
-        )
+        self._locations = FieldLocations(analysis, effective)
+        self._profile = self._locations.profile
 
     @property
     def kind(self) -> GroupKind:
@@ -127,14 +125,13 @@ class _CellOutcome:
 
     @cached_property
     def _written(self) -> tuple[WrittenSetting, ...]:
-        locations = FieldLocations(self._analysis, self._effective, self._profile)
         return tuple(
             WrittenSetting(
                 field=named.name,
                 value=named.leaf.value,
                 source=named.leaf.source,
                 origin=origin_of(self._analysis, named.leaf.source),
-                declared_in=locations.field(named.field, named.leaf),
+                declared_in=self._locations.field(named.field, named.leaf),
                 certain=named.leaf.source not in self._effective.resolution.undecided,
                 security=self._profile.is_security(named.field[1:] if self._profile.all_apply else named.field),
             )
@@ -152,7 +149,8 @@ class _CellOutcome:
             parts = (f"{field}.", f"{field}[")
             settings = tuple(it for it in self._written if it.field == field or it.field.startswith(parts))
             sources = tuple(dict.fromkeys(setting.source for setting in settings))
-            summary = self._phrases(field, settings) if settings else ()
+            is_summed_up = bool(settings) and settings[0].field != field
+            summary = summary_of(self._effective, self._profile, field) if is_summed_up else ()
         else:
             # Those who take part, least specific first; then what the object itself says.
             order = [*(part.source for part in resolution.contributions), *(it.source for it in self._written)]
@@ -176,37 +174,6 @@ class _CellOutcome:
                 )
             ),
         )
-
-    def _phrases(self, field: str, settings: tuple[WrittenSetting, ...]) -> tuple[str, ...]:
-        """Summarise the settings below a field; empty for a field with a value of its own."""
-        if settings[0].field == field:
-            return ()
-        specs = [
-            spec_of_one
-            for spec_of_one in plain(self._effective.resolution.spec).values()
-            if isinstance(spec_of_one, dict)
-        ]
-        phrases = (
-            phrase
-            for spec in (specs if self._profile.all_apply else [plain(self._effective.resolution.spec)])
-            for phrase in self._profile.summary_of(_reduced_to(spec, field))
-        )
-        return tuple(dict.fromkeys(phrases))
-
-
-def _reduced_to(spec: Mapping[str, Json], field: str) -> Mapping[str, Json]:
-    """Settings with nothing in them but one field; none if that cannot be told."""
-    try:
-        path = FieldPath.parse(field)
-    except ValueError:
-        return {}
-    nested: Json = path.get(spec)
-    keys = [step for step in path.steps if isinstance(step, str)]
-    if nested is None or len(keys) < len(path.steps):
-        return {}
-    for key in reversed(keys):
-        nested = {key: nested}
-    return nested if isinstance(nested, dict) else {}
 
 
 class Cells:

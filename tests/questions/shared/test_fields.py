@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -14,18 +15,19 @@ from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.profiles.merging import JointField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import FieldOutcome, describe_policy
-from kubectl_policy.questions.shared.fields import FieldLocations, declared_fields, named_fates, named_leaves
+from kubectl_policy.questions.shared.fields import (
+    FieldLocations,
+    WrittenValue,
+    declared_fields,
+    named_fates,
+    named_leaves,
+)
 from kubectl_policy.questions.shared.in_force import Setting, with_lines
 from kubectl_policy.resolution.traced import KeyedList, trace, with_keyed_lists
 from kubectl_policy.sources import Lines
 from tests import build
 from tests.questions.build import COLOR, analyzed, color_kind
 from tests.resolution.build import source
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kubectl_policy.questions.shared.fields import WrittenValue
 
 PLAIN: Final = color_kind("inherited", strategy=None)
 MERGING: Final = color_kind(
@@ -342,7 +344,7 @@ def test_a_field_of_the_target_that_is_beaten_has_its_place_as_well() -> None:
 def test_what_nobody_writes_is_in_the_whole_object() -> None:
     analysis = analyzed(*WORLD, on_route(a=1))
     (effective, *_) = analysis.effective(ROUTE, COLOR)
-    places = FieldLocations(analysis, effective, analysis.registry.profile(COLOR))
+    places = FieldLocations(analysis, effective)
     ((_, leaf),) = leaves(effective.resolution.spec)
     assert str(places.field(("a",), leaf)) == "spec.a"
     assert places.field(("b",), leaf) == WHOLE

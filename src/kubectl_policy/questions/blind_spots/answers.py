@@ -131,6 +131,13 @@ def blind_spots_for(
     targeting = [attachment for obj in objects for attachment in analysis.attachments_to(obj)]
     neighbours = (*objects, *(attachment.policy for attachment in targeting))
     depending = _depending(analysis, nodes, paths)
+    # Policies of a direct kind have an effect on their targets alone.
+    reaching = (
+        attachment
+        for attachment in targeting
+        if analysis.registry.profile(attachment.policy.group_kind).policy_class != "direct"
+        or (attachment.target and attachment.target.object == subject.object)
+    )
     unseen = chain(
         describe_gaps(
             analysis, relevant_gaps(analysis, [subject.object], neighbours, include_descendants=include_descendants)
@@ -139,7 +146,7 @@ def blind_spots_for(
         possible_for(analysis, subject.object, paths, targeting),
         unknown_targets(analysis, targeting),
         unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
-        unknown_needs(analysis, _reaching(analysis, subject, targeting) if needs else ()),
+        unknown_needs(analysis, reaching if needs else ()),
         unknown_controllers(analysis, depending),
         unknown_parameters(analysis, depending),
         unknown_grants(analysis, paths),
@@ -157,17 +164,6 @@ def _depending(analysis: Analysis, nodes: Iterable[NodeRef], paths: Iterable[Pat
     # There may be thousands of paths, and most kinds count on all of them.
     searched_paths = paths if depending else ()
     return [(kind, path) for path in searched_paths for kind in resolver.kinds_at(path) if kind in depending]
-
-
-def _reaching(analysis: Analysis, subject: NodeRef, targeting: Iterable[Attachment]) -> Iterator[Attachment]:
-    """Select the attachments by which policies may have an effect on a subject.
-
-    Policies of a direct kind have one on their targets alone.
-    """
-    for attachment in targeting:
-        direct = analysis.registry.profile(attachment.policy.group_kind).policy_class == "direct"
-        if not direct or (attachment.target and attachment.target.object == subject.object):
-            yield attachment
 
 
 def blind_spots_in_settings(

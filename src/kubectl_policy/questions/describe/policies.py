@@ -158,11 +158,7 @@ def _fields(policy: Resource, profile: PolicyKindProfile, enforcement: Enforceme
             fields = declared_fields(effective.resolution, profile.at(target.object.group_kind))
             known[key] = target, [declared for declared in fields if declared.source.object == policy.ref]
         first, fields_of_policy = known[key]
-        for declared in (
-            fields_of_policy
-            if first == target
-            else (_transferred(target, first, declared_there) for declared_there in fields_of_policy)
-        ):
+        for declared in (_transferred(target, first, declared_there) for declared_there in fields_of_policy):
             outcomes.setdefault((declared.field, declared.source), []).append((position, declared))
     return tuple(_outcome(of_field, policy.origin) for of_field in outcomes.values())
 
@@ -173,7 +169,7 @@ def _transferred(target: NodeRef, first: NodeRef, declared: Declared) -> Declare
     What beats it may be what the target object itself says.
     """
     itself, at_target = Source(first.object, first), Source(target.object, target)
-    if not any(itself in fate.superseded_by for fate in declared.fates):
+    if first == target or not any(itself in fate.superseded_by for fate in declared.fates):
         return declared
     fates = (
         replace(fate, superseded_by=tuple(at_target if winner == itself else winner for winner in fate.superseded_by))

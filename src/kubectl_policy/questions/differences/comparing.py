@@ -192,11 +192,8 @@ class _PathsOf:
             position for position, node in enumerate(path) if node.section and node.section not in sections(node.object)
         )
         under_missing = path[next(missing_at, len(path)) + 1 :]
-        return tuple([node for node in nodes if node in under_missing or not self._leads_to(node, path)])
-
-    def _leads_to(self, node: NodeRef, path: Path) -> bool:
-        """Whether the part of a path down to the last position of a node is one of those that lead to the node."""
-        return path[: len(path) - path[::-1].index(node)] in self._to(node)
+        last = {node: position for position, node in enumerate(path)}
+        return tuple([node for node in nodes if node in under_missing or path[: last[node] + 1] not in self._to(node)])
 
     @cached_method
     def _to(self, node: NodeRef) -> frozenset[Path]:
@@ -251,8 +248,8 @@ class _EffectiveFields:
         self._undecided: frozenset[Source] = frozenset()
         if effective is None:
             return
-        self._profile = analysis.registry.profile(effective.resolution.kind).at(effective.target.object.group_kind)
-        self._places = FieldLocations(analysis, effective, self._profile)
+        self._places = FieldLocations(analysis, effective)
+        self._profile = self._places.profile
         self._undecided = effective.resolution.undecided
         self.named = {named.field: named for named in named_leaves(effective.resolution.spec, self._profile)}
         for part in effective.resolution.contributions:

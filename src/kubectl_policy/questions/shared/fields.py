@@ -58,9 +58,10 @@ def origin_of(analysis: Analysis, source: Source) -> Origin | None:
 class FieldLocations:
     """Fields in which the leaves of one effective policy are written."""
 
-    def __init__(self, analysis: Analysis, effective: EffectivePolicy, profile: PolicyKindProfile) -> None:
-        """Take an outcome, and the profile of its kind at its target."""
-        self._analysis, self._effective, self._profile = analysis, effective, profile
+    def __init__(self, analysis: Analysis, effective: EffectivePolicy) -> None:
+        """Take the profile of the kind at the target of the outcome."""
+        self._analysis, self._effective = analysis, effective
+        self.profile = analysis.registry.profile(effective.resolution.kind).at(effective.target.object.group_kind)
 
     def field(self, keys: Field, leaf: Leaf) -> FieldPath:
         """Return the field of its object in which a leaf is written.
@@ -69,7 +70,7 @@ class FieldLocations:
         """
         if leaf.defaulted:
             return WHOLE
-        if self._profile.route_settings:
+        if self.profile.route_settings:
             return self._analysis.resolver.rules.place(leaf.source.target, keys)
         # One source can declare a field twice, bare and in a stanza: then the value tells.
         written = (
@@ -82,7 +83,7 @@ class FieldLocations:
         """Everything that one source brings to the outcome, with its place; there may be thousands of others."""
         locations: dict[Field, list[tuple[Leaf, FieldPath]]] = {}
         for part in self._effective.resolution.contributions_of.get(source.object, ()):
-            for keys, node, location in field_paths(part, self._profile) if part.source == source else ():
+            for keys, node, location in field_paths(part, self.profile) if part.source == source else ():
                 if isinstance(node, Leaf):
                     locations.setdefault(keys, []).append((node, location))
         return locations

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Protocol, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.model.fields import number_in_annotation
+from kubectl_policy.model.fields import FieldPath, Json, number_in_annotation
 from kubectl_policy.questions.shared.fields import FieldLocations, named_fates, named_leaves, origin_of, with_line
 from kubectl_policy.questions.shared.path_phrases import PathNumber, PathPhrases, numbers
 from kubectl_policy.resolution import field_name, leaves, plain, reached_part, same_level_of, takes_effect_below
@@ -233,8 +233,8 @@ def group_entries(
 def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhrases | None) -> InForce:
     effective, resolution = entries[0].effective, entries[0].effective.resolution
     parts = resolution.contributions
-    profile = analysis.registry.profile(resolution.kind).at(effective.target.object.group_kind)
-    locations = FieldLocations(analysis, effective, profile)
+    locations = FieldLocations(analysis, effective)
+    profile = locations.profile
     fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(resolution, profile))]
     superseded: dict[Field, list[Fate]] = {}
     for field, leaf, fate in (*fates, *resolution.object_fates):
@@ -300,13 +300,28 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
     )
 
 
-def summary_of(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[str, ...]:
-    """An effective policy in a few short phrases; where all policies apply, those of each."""
+def summary_of(effective: EffectivePolicy, profile: PolicyKindProfile, field: str = "") -> tuple[str, ...]:
+    """Summarise an effective policy in a few short phrases, or what it has below a field."""
     values = plain(effective.resolution.spec)
-    if not profile.all_apply:
-        return profile.summary_of(values)
-    policies = (spec for spec in values.values() if isinstance(spec, dict))
-    return tuple(dict.fromkeys(phrase for spec in policies for phrase in profile.summary_of(spec)))
+    # Where all policies apply, the settings of each stand below its name.
+    specs = [spec for spec in values.values() if isinstance(spec, dict)] if profile.all_apply else [values]
+    phrases = (profile.summary_of(_reduced_to(spec, field) if field else spec) for spec in specs)
+    return tuple(dict.fromkeys(chain.from_iterable(phrases)))
+
+
+def _reduced_to(spec: Mapping[str, Json], field: str) -> Mapping[str, Json]:
+    """Settings with nothing in them but one field; none if that cannot be told."""
+    try:
+        path = FieldPath.parse(field)
+    except ValueError:
+        return {}
+    nested: Json = path.get(spec)
+    keys = [step for step in path.steps if isinstance(step, str)]
+    if nested is None or len(keys) < len(path.steps):
+        return {}
+    for key in reversed(keys):
+        nested = {key: nested}
+    return nested if isinstance(nested, dict) else {}
 
 
 def with_lines(
