@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from kubectl_policy import Analysis, MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import Gap, GroupKind, Resource
+from kubectl_policy.profiles.fields import PolicyClass
 from tests import build
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from kubectl_policy.profiles.fields import PolicyClass
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 

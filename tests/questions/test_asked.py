@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
 
 from bench.worlds import one_gateway
 from kubectl_policy import analyze, load_manifests
+from kubectl_policy.analysis import Analysis
 from kubectl_policy.cli.call import CommandCall
 from kubectl_policy.cli.commands.changes import BLAST_RADIUS
 from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
@@ -26,17 +29,12 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.explain import explain
 from kubectl_policy.questions.shared.selection import find
 from kubectl_policy.questions.why_not.answer import why_not
+from kubectl_policy.render.output.formats import Forms
 from tests.crowded import IMPLEMENTATIONS, TEAM, Implementation, world
 from tests.fakes import RecordingWorld, decoded, deferred
 
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable, Mapping
+Question = Callable[[Analysis, Implementation], tuple[Forms[Any], object]]
 
-    from kubectl_policy.analysis import Analysis
-    from kubectl_policy.render.output.formats import Forms
-
-    Question = Callable[[Analysis, Implementation], tuple[Forms[Any], object]]
 
 # So many objects are enough to tell what grows; two worlds are larger.
 SIZES: Final = dict.fromkeys(IMPLEMENTATIONS, (400, 700)) | dict.fromkeys(("unknown", "istio"), (1_000, 10_000))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -10,6 +11,7 @@ from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.blast_radius import (
+    BlastRadius,
     KindCount,
     NamespaceCount,
     ObjectCounts,
@@ -23,11 +25,6 @@ from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.differences import color, ref, told
 from tests.questions.build import analyzed, color_kind
 from tests.render.shown import headline, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from kubectl_policy.questions.blast_radius import BlastRadius
 
 KIND: Final = GroupKind("example.com", "ColorPolicy")
 PROFILE: Final = color_kind("inherited", effective_targets=(TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute")),))

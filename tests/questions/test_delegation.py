@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from kubectl_policy import Analysis, NodeRef
 from kubectl_policy.model import Json, Origin, Resource
 from kubectl_policy.profiles.load import profiles_in
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.lists import list_type
+from kubectl_policy.questions.object_rows import RouteRow
 from kubectl_policy.questions.shared.selection import Selection
 from tests.build import backend, gateway, gateway_class, policy, ref, service, target
 from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
 from tests.questions.build import analyzed
-
-if TYPE_CHECKING:
-    from kubectl_policy.questions.object_rows import RouteRow
 
 ABOVE = "rule[0] of HTTPRoute default/top"
 

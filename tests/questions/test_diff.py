@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -11,7 +11,9 @@ from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Diagnostic, FieldPath, Gap, GroupKind, Json, Origin, Resource, Snapshot
 from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.model.snapshot import Severity
 from kubectl_policy.model.world import Loaded
+from kubectl_policy.profiles.fields import RefusedOn
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.diff import ProblemChanges, diff, with_lines
 from kubectl_policy.render.changes.text import blast_radius_text
@@ -20,10 +22,6 @@ from tests import build
 from tests.differences import between, color, enforcement, ref, told, without
 from tests.fakes import RecordingWorld
 from tests.questions.build import COLOR, analyzed, color_kind
-
-if TYPE_CHECKING:
-    from kubectl_policy.model.snapshot import Severity
-    from kubectl_policy.profiles.fields import RefusedOn
 
 DIRECT: Final = color_kind()
 LISTENER: Final = TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True)

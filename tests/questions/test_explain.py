@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 from msgspec.structs import replace
@@ -15,10 +15,6 @@ from kubectl_policy.questions.explain import Explanation, NamedLevel, explain
 from tests import build
 from tests.profiles.everything import profile as everything
 from tests.questions.build import analyzed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 COLOR = GroupKind("example.com", "ColorPolicy")
 GATEWAY = GroupKind(GATEWAY_API, "Gateway")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import pytest
 
@@ -38,10 +39,6 @@ from tests.build import (
 )
 from tests.questions.build import analyzed
 from tests.render.shown import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 ENVOY: Final = "gateway.envoyproxy.io"
 NGINX: Final = "gateway.nginx.org"

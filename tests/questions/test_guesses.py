@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pytest
 
@@ -20,10 +21,6 @@ from kubectl_policy.questions.status.report import status
 from kubectl_policy.questions.why_not.answer import why_not
 from tests import build
 from tests.questions.build import analyzed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ON_GATEWAY: Final = build.target("g")

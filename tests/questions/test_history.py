@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
 from kubectl_policy import Analysis, TargetLevel
+from kubectl_policy.model import FieldPath, GroupKind, Json, NodeRef, Origin, Resource
 from kubectl_policy.model.authorship import Commit
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.history import Change, History, Version, history
 from tests import build
 from tests.questions.build import COLOR, analyzed, color_kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from kubectl_policy.model import FieldPath, GroupKind, Json, NodeRef, Origin, Resource
 
 KIND: Final = color_kind("inherited")
 ROUTE: Final = build.node("HTTPRoute", "r")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy.analysis import Analysis
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin, Resource
 from kubectl_policy.model.selectors import parse_label_query
@@ -19,9 +20,6 @@ from tests import build
 from tests.questions.build import analyzed
 from tests.render.shown import document_of
 from tests.render.worlds import DIRECT, INHERITED, about_policy, colourful, defaults, world
-
-if TYPE_CHECKING:
-    from kubectl_policy.analysis import Analysis
 
 NETWORK: Final = GroupKind("networking.k8s.io", "NetworkPolicy")
 REGISTRATION: Final = GroupKind("example.com", "ServerRegistration")

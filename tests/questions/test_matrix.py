@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy.analysis import Analysis
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import FieldPath, Gap, GroupKind, Json, Origin
 from kubectl_policy.profiles import MergeStrategy
@@ -17,9 +16,6 @@ from kubectl_policy.questions.shared.selection import Selection
 from tests import build
 from tests.questions.build import analyzed
 from tests.render.worlds import INHERITED, defaults, overrides, world
-
-if TYPE_CHECKING:
-    from kubectl_policy.analysis import Analysis
 
 COLOR = GroupKind("example.com", "ColorPolicy")
 

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterable
+from typing import cast
 
 import pytest
 
 from kubectl_policy import NodeRef
+from kubectl_policy.analysis import Analysis
 from kubectl_policy.model import Gap, Json, ObjectRef
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.lists import list_names, list_type
-from kubectl_policy.questions.object_rows import GatewayRow
+from kubectl_policy.questions.object_rows import (
+    BackendRow,
+    GatewayClassRow,
+    GatewayRow,
+    ListenerRow,
+    NamespaceRow,
+    ObjectRow,
+    RouteRow,
+)
 from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
 from tests.questions.build import analyzed
 from tests.render.worlds import colourful, defaults, world
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.object_rows import (
-        BackendRow,
-        GatewayClassRow,
-        ListenerRow,
-        NamespaceRow,
-        ObjectRow,
-        RouteRow,
-    )
 
 
 def rows(analysis: Analysis, word: str) -> tuple[ObjectRow, ...]:

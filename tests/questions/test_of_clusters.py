@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from kubectl_policy import load_manifests
+from kubectl_policy.analysis import Analysis
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef, ObjectRef, Snapshot
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, SERVICE
@@ -17,11 +18,6 @@ from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.shared.selection import find
 from tests import build
 from tests.asking import Asked, everything
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kubectl_policy.analysis import Analysis
 
 
 def describing(type_name: str, name: str, namespace: str) -> Callable[[Analysis], ObjectDescription]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -15,10 +15,6 @@ from kubectl_policy.questions.lists import list_names
 from kubectl_policy.questions.shared.selection import Selection
 from tests.build import backend, gateway, gateway_class, namespace, parent, policy, ref, route, rule, service, target
 from tests.questions.build import analyzed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 PROFILE = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),

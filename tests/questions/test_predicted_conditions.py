@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from kubectl_policy import Analysis, MergeStrategy, PolicyKindProfile, TargetLev
 from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, Event, GatewayProfile, StatusProfile
+from kubectl_policy.profiles.fields import SameLevel
 from kubectl_policy.profiles.merging import JointField, MergeScope
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.predicted_conditions import (
@@ -25,11 +27,6 @@ from kubectl_policy.questions.predicted_conditions import (
 )
 from tests import build
 from tests.questions.build import analyzed, color_kind
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from kubectl_policy.profiles.fields import SameLevel
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 GATEWAY: Final = build.node("Gateway", "g")

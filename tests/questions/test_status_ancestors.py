@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import pytest
 
@@ -12,10 +13,6 @@ from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, Placement, StatusProfile
 from kubectl_policy.questions.status_ancestors import ancestors_of
 from tests import build
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 CALLS: Final = GroupKind("example.com", "CallPolicy")

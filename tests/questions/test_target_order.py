@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -11,16 +12,12 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, NarrowedBy, StatusProfile
+from kubectl_policy.profiles.merging import Chooser
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.predicted_conditions import policy_status
 from kubectl_policy.questions.target_order import PolicyMerge, TargetOrder
 from tests import build
 from tests.questions.build import analyzed, color_kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.profiles.merging import Chooser
 
 OURS: Final = "example.com/gateway"
 GATEWAY: Final = build.node("Gateway", "g")

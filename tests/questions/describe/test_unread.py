@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -13,6 +14,7 @@ from kubectl_policy.errors import NotFoundError, PolicyError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, Permission, Resource
 from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.controllers import StatusProfile
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.questions.describe.description import Focus
 from kubectl_policy.questions.describe.objects import ObjectDescription, narrowed
 from kubectl_policy.questions.shared.selection import find, kinds_meant
@@ -20,11 +22,6 @@ from kubectl_policy.render.describe.headline import object_headline
 from tests import build
 from tests.questions.build import analyzed
 from tests.refusing import Refusing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 RETRY: Final = GroupKind("example.io", "RetryPolicy")
 HIDDEN: Final = Gap(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import nan
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -16,10 +17,6 @@ from tests import build, differences
 from tests.differences import between, color, concerned, enforcement, ref, told, without
 from tests.questions.build import COLOR, color_kind
 from tests.resolution.build import source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 PROFILE: Final = color_kind("inherited", security_fields=frozenset({"jwt"}))
 G: Final = build.target("g")

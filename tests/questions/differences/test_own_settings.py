@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import TargetLevel
 from kubectl_policy.comparison import compare, what_if
+from kubectl_policy.model import Json, Resource
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -18,11 +20,6 @@ from kubectl_policy.render.describe.policies import policy_text
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.questions.build import analyzed, color_kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.model import Json, Resource
 
 PROFILE: Final = color_kind(
     "inherited",

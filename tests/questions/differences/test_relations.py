@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -16,10 +17,6 @@ from tests import build
 from tests.differences import attachments, between, color, enforcement, parents
 from tests.fakes import all_at_once
 from tests.questions.build import color_kind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 PROFILE: Final = color_kind("inherited")
 GATEWAY: Final = build.gateway()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import Gap, Json, ObjectRef, Resource
@@ -12,10 +12,6 @@ from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.differences import between, color
 from tests.questions.build import analyzed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 HTTP = build.listener("http", hostname="*.example.com")
 TLS = {"certificateRefs": [{"name": "cert"}]}

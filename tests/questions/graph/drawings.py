@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from kubectl_policy import PolicyKindProfile
+from kubectl_policy.model import Gap, NodeRef, ObjectRef, Resource
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphOptions, GraphPolicy, NodeInForce, Picture
 from tests.questions.build import analyzed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from kubectl_policy.model import Gap, NodeRef, ObjectRef, Resource
 
 
 def drawn(

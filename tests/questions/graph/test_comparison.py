@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import Analysis, NotFoundError
 from kubectl_policy.comparison import compare, what_if
+from kubectl_policy.model import Resource
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS
 from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphOptions, Picture
@@ -16,11 +18,6 @@ from kubectl_policy.questions.shared.selection import find
 from tests import build
 from tests.questions.build import analyzed
 from tests.questions.graph.drawings import around, drawn, links, nodes, outcomes, policies, short, unseen, wins
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kubectl_policy.model import Resource
 
 CLASS: Final = build.gateway_class()
 G: Final = build.gateway()

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import pytest
 
 from kubectl_policy.model import Json, NodeRef, Resource
 from kubectl_policy.questions.graph.links import Links
+from kubectl_policy.questions.graph.picture import Picture
 from tests import build
 from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
 from tests.questions.build import analyzed
 from tests.questions.graph.drawings import around, drawn, failing, links, nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.questions.graph.picture import Picture
 
 ROUTE: Final = build.ref("HTTPRoute", "r")
 CLASS: Final = build.gateway_class()

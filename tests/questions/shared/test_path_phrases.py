@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from kubectl_policy.questions.shared.path_phrases import PathPhrases, Phrase
+from kubectl_policy.topology import Path
 from tests.build import node
-
-if TYPE_CHECKING:
-    from kubectl_policy.topology import Path
 
 GATEWAYS = {"edge": ("http", "https"), "inner": ("web", "https")}
 

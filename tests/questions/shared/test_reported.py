@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from msgspec.structs import replace
 
+from kubectl_policy.model import Json, Resource
 from kubectl_policy.questions.shared.reported import (
     ReportedCondition,
     ReportedEvent,
@@ -17,9 +16,6 @@ from kubectl_policy.questions.shared.reported import (
 )
 from tests import build
 from tests.build import resource
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
 
 
 def test_nothing_is_reported_without_a_status() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model import ObjectRef, Resource
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.selectors import parse_label_query
 from kubectl_policy.questions.shared.selection import Selection, find, kinds_named, select, type_named
@@ -15,9 +16,6 @@ from tests import build
 from tests.build import crd, gateway, namespace, policy, ref, resource, route, service, snapshot, target
 from tests.questions.build import analyzed
 from tests.render.worlds import world
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import ObjectRef, Resource
 
 EMPTY = analyzed(build.namespace("default"))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from kubectl_policy.analysis import Analysis
 from kubectl_policy.model.kind_roles import GATEWAY_API, GRPC_ROUTE, HTTP_ROUTE, NAMESPACE
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.merging import JointField, PortField, TargetLevel
@@ -25,9 +24,6 @@ from tests.questions.why_not.causes import (
     usual,
 )
 from tests.render.worlds import defaults, overrides
-
-if TYPE_CHECKING:
-    from kubectl_policy.analysis import Analysis
 
 
 def words(analysis: Analysis) -> list[tuple[str, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -10,15 +11,11 @@ from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import Gap, GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, Event, Placement, StatusProfile
+from kubectl_policy.profiles.fields import KnownBy, SameLevel
 from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.questions.status.comparison import Comparison
 from kubectl_policy.questions.status.report import StatusReport, status
 from tests import build
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kubectl_policy.profiles.fields import KnownBy, SameLevel
-    from kubectl_policy.questions.status.comparison import Comparison
 
 MINE: Final = "example.com/gateway"
 COLOR: Final = GroupKind("example.com", "ColorPolicy")

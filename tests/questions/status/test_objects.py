@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import pytest
 from msgspec.structs import replace
 
+from kubectl_policy.model import Gap, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.status.comparison import Claim, OtherController
+from kubectl_policy.questions.status.report import StatusReport
 from tests import build
 from tests.delegation import CONTROLLER, below, http_route, passing, to, top
 from tests.questions.status.reports import (
@@ -28,12 +30,6 @@ from tests.questions.status.reports import (
     verdicts,
     world,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kubectl_policy.model import Gap, Json, Resource
-    from kubectl_policy.questions.status.report import StatusReport
 
 G, HTTP = "Gateway default/g", "Gateway default/g#http"
 REFUSED = ("Accepted", "False", "Invalid")

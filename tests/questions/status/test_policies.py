@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from msgspec.structs import replace
 
@@ -13,6 +11,7 @@ from kubectl_policy.model import Gap, Json, Origin, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API_EXPERIMENTAL as XAPI
 from kubectl_policy.profiles.controllers import STANDARD_STATUS, ConditionWords, Event, Placement
 from kubectl_policy.questions.status.comparison import Claim, Comparison, OtherController, Verdict
+from kubectl_policy.questions.status.report import StatusReport
 from tests import build
 from tests.questions.status.reports import (
     ACCEPTED,
@@ -30,9 +29,6 @@ from tests.questions.status.reports import (
     verdicts,
     world,
 )
-
-if TYPE_CHECKING:
-    from kubectl_policy.questions.status.report import StatusReport
 
 TAKEN = ("Seen", "False", "Taken")
 G = "Gateway default/g"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from kubectl_policy import analyze
+from kubectl_policy.analysis import Analysis
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, GATEWAY_CLASS, HTTP_ROUTE, NAMESPACE, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
@@ -12,11 +14,6 @@ from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests import build
 from tests.render.worlds import DIRECT, INHERITED, defaults, overrides
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.analysis import Analysis
 
 KIND: Final = GroupKind("example.com", "ColorPolicy")
 POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import pytest
 
+from kubectl_policy.analysis import Analysis
 from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, ROUTES
 from kubectl_policy.profiles import MergeStrategy
@@ -20,6 +22,7 @@ from tests.questions.why_not.causes import (
     ON_ROUTE,
     POLICY,
     ROUTE,
+    Cause,
     anything,
     around,
     object_schema,
@@ -29,12 +32,6 @@ from tests.questions.why_not.causes import (
 from tests.questions.why_not.test_why_not import CAUSES
 from tests.questions.why_not.test_why_not import edited as after_edit
 from tests.render.worlds import defaults, overrides
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kubectl_policy.analysis import Analysis
-    from tests.questions.why_not.causes import Cause
 
 EDITED = build.route(hostnames=["a.example", "b.example", "c.example"], labels={"a/b.c": "d"})
 

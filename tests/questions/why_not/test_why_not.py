@@ -5,14 +5,16 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import analyze, load_manifests
+from kubectl_policy.analysis import Analysis
 from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject
@@ -20,6 +22,7 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.shared.effects import affecting_or_undecided
 from kubectl_policy.questions.shared.reasons import RULES
 from kubectl_policy.questions.why_not.answer import why_not
+from kubectl_policy.questions.why_not.edits import Edit
 from kubectl_policy.questions.why_not.no_effect import Case, effect_on, reasons_of
 from tests import build
 from tests.property.examples import examples
@@ -38,11 +41,6 @@ from tests.questions.why_not.causes import (
     usual,
 )
 from tests.render.worlds import defaults, overrides
-
-if TYPE_CHECKING:
-    from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.why_not.edits import Edit
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 SELECTED = build.ref("ColorPolicy", "u", group="example.com")
