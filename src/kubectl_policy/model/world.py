@@ -287,6 +287,14 @@ def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable
         waiting.extend(new)
 
 
+def grouped_by(items: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
+    """Group items by a key, in their order."""
+    groups: dict[_Key, list[_Value]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
 def in_namespace(names: Sequence[ObjectRef], kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
     """Return those of the sorted names of the objects of a kind that are in one namespace."""
     first = bisect_left(names, ObjectRef(kind, namespace, ""))

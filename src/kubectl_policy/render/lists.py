@@ -285,8 +285,9 @@ _NAMESPACE: Final[tuple[Column[NamespaceRow], ...]] = (
 
 def _targeted_by(row: ObjectRow) -> tuple[str, ...]:
     """Return the policies that name the object, with what is wrong with the reference if it fails."""
-    states = ((str(it.policy), "" if it.state == "attached" else f" ({it.state})") for it in row.listed.targeted_by)
-    return _distinct(policy + state for policy, state in states)
+    return _distinct(
+        f"{it.policy}{'' if it.state == 'attached' else f' ({it.state})'}" for it in row.listed.targeted_by
+    )
 
 
 def _policies(row: ObjectRow) -> Number:

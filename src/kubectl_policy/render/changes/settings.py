@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed, plural
-from kubectl_policy.model.world import grouped
+from kubectl_policy.model.world import grouped, grouped_by
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.questions.shared.path_phrases import path_phrases
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.differences.effects import (
         ChangedObject,
         ChangeSort,
@@ -87,8 +86,9 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
         for doubt in change.doubts
         if all(doubt in another.doubts for another in changes)
     }
-    together = _alike(changes)
-    shown, rest = view.first(together, SHOWN)
+    # Changes of the same fields by the same policies, whatever their targets.
+    together = grouped_by(changes, lambda change: repr(_likeness(change)))
+    shown, rest = view.first(list(together.values()), SHOWN)
     kinds = kind_names(change.policy_kind for change in changes)
     blocks = [
         (
@@ -107,12 +107,11 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
 
 def _assumptions(changes: Iterable[EffectChange]) -> Iterator[Line]:
     """List the assumptions about each kind once; for several kinds with their names."""
-    by_kind: dict[GroupKind, tuple[PolicyKindProfile, set[str]]] = {}
-    for change in changes:
-        by_kind.setdefault(change.policy_kind, (change.profile, set()))[1].update(change.assumed)
-    for kind, (profile, assumed) in by_kind.items():
-        of_kind = [choice for choice in profile.assumed if choice in assumed]
-        yield from assumption_lines(profile, of_kind, str(kind) if len(by_kind) > 1 else "")
+    by_kind = grouped_by(changes, lambda change: change.policy_kind)
+    for kind, of_kind in by_kind.items():
+        profile, assumed = of_kind[0].profile, {choice for change in of_kind for choice in change.assumed}
+        choices = [choice for choice in profile.assumed if choice in assumed]
+        yield from assumption_lines(profile, choices, str(kind) if len(by_kind) > 1 else "")
 
 
 def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRef | None) -> Iterator[Line]:
@@ -174,7 +173,10 @@ def _row(field: FieldChange, setters: Iterable[str], view: View, *, protecting: 
         if same > view.width // 4:
             before, after = f"…{before[same:]}", f"…{after[same:]}"
         after = cut(after, view.width // 2)
-    return field.field or "sets no field", before, _becomes(field, after, clauses, protecting=protecting)
+    third = [Segment("→ "), Segment(after, "value" if field.sort != "lost" else "warning")]
+    third += [span for clause in clauses for span in _broken_at_arrows(f", {clause}")]
+    third += [Segment(" (security)", "error")] if protecting and field.security else []
+    return field.field or "sets no field", before, tuple(third)
 
 
 def _same_beginning(before: str, after: str) -> int:
@@ -237,14 +239,6 @@ def _setter_phrases(field: FieldChange, subject: ObjectRef | None, targets: Targ
     return f"set by {after}" if after else "", f"was set by {before}" if is_other else ""
 
 
-def _becomes(field: FieldChange, after: str, setters: Sequence[str], *, protecting: bool) -> tuple[Segment, ...]:
-    """Return the new value of a field, who sets it and who did, and a mark for fields that protect something."""
-    spans = [Segment("→ "), Segment(after, "value" if field.sort != "lost" else "warning")]
-    spans += [span for clause in setters for span in _broken_at_arrows(f", {clause}")]
-    spans += [Segment(" (security)", "error")] if protecting and field.security else []
-    return tuple(spans)
-
-
 def _object_phrases(change: EffectChange) -> Iterator[str]:
     """List objects with their sections and, where it is not on all paths, with the paths concerned."""
     scopes = (
@@ -259,30 +253,21 @@ def _object_phrases(change: EffectChange) -> Iterator[str]:
         yield f"{obj} ({about})" if about else str(obj)
 
 
-def _alike(changes: Iterable[EffectChange]) -> list[Sequence[EffectChange]]:
-    """Group changes of the same fields by the same policies, whatever their targets; in their order."""
-    by_likeness: dict[str, list[EffectChange]] = {}
-    for change in changes:
-        by_likeness.setdefault(repr(_likeness(change)), []).append(change)
-    return list(by_likeness.values())
-
-
 def _joined(changes: Sequence[EffectChange]) -> EffectChange:
     """Join changes that are alike into one, with the objects of all."""
     if len(changes) == 1:
         return changes[0]
-    objects: dict[NodeRef, list[ChangedObject]] = {}
-    for changed in (changed for change in changes for changed in change.objects):
-        objects.setdefault(changed.node, []).append(changed)
+    objects = grouped_by((changed for change in changes for changed in change.objects), lambda changed: changed.node)
     return replace(changes[0], objects=tuple(_on_paths_of_all(objects[node]) for node in from_the_root(objects)))
 
 
 def _targets_of(changes: Sequence[EffectChange]) -> Mapping[Source, Sequence[NodeRef]]:
     """Map each source of the first change to the targets that it has in all of these changes."""
-    targets: dict[Source, dict[NodeRef, None]] = {}
-    for same in zip(*map(_sources, changes), strict=True):
-        targets.setdefault(same[0], {}).update((source.target, None) for source in same)
-    return {source: tuple(nodes) for source, nodes in targets.items()}
+    sources = (
+        [value.source for field in change.fields for value in (field.before, field.after) if value]
+        for change in changes
+    )
+    return grouped((same[0], source.target) for same in zip(*sources, strict=True) for source in same)
 
 
 def _on_paths_of_all(changed: Sequence[ChangedObject]) -> ChangedObject:
@@ -319,8 +304,3 @@ def _value_likeness(value: EffectiveValue | None, *, of_route: bool) -> object:
     source = value.source
     target = source.object == source.target.object and source.target
     return value.value, value.removed, value.certain, source.object, source.overrides, source.filter, target
-
-
-def _sources(change: EffectChange) -> Iterator[Source]:
-    for field in change.fields:
-        yield from (value.source for value in (field.before, field.after) if value)

@@ -84,8 +84,10 @@ def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> Cha
     kept = [change for change in difference.effects if change.where == "kept"]
     ended, begun, rerouted = _traffic(difference, without)
     failing = {route.policy for route in difference.failing}
+    # The worst comes last, and stays.
+    by_harm = sorted(kept, key=lambda change: -SORTS.index(change.sort))
     return ChangeSummary(
-        sorts={ref: sort for ref, sort in _worst(kept).items() if ref not in without},
+        sorts={ref: change.sort for change in by_harm for ref in objects_of(change) if ref not in without},
         security={ref for change in kept if change.security for ref in objects_of(change)}.difference(without),
         ended=ended,
         begun=begun,
@@ -175,14 +177,6 @@ def _is_at_the_end(change: EffectChange, node: NodeRef, positions: Iterable[int]
     """Whether paths end at the object itself, and not at something below it, which may have other paths."""
     ends = {change.paths[position][-1].object for position in positions}
     return node.object.group_kind in ROUTES or ends == {node.object}
-
-
-def _worst(changes: Iterable[EffectChange]) -> dict[ObjectRef, ChangeSort]:
-    worst: dict[ObjectRef, ChangeSort] = {}
-    for change in sorted(changes, key=lambda change: SORTS.index(change.sort)):
-        for ref in objects_of(change):
-            worst.setdefault(ref, change.sort)
-    return worst
 
 
 def _traffic(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import names
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.settings import effect_sections
@@ -69,10 +70,8 @@ def parents_section(
 ) -> tuple[Line, ...]:
     """Return a section with a line for each route whose parents differ, marked if it is `cut_off`."""
     unattached = {*cut_off}
-    routes: dict[ObjectRef, list[ParentChange]] = {}
-    for change in changes:
-        routes.setdefault(change.route, []).append(change)
-    lines = first_lines(tuple(routes.items()), lambda item: _route(*item, unattached, gone), "route", view)
+    routes = tuple(grouped_by(changes, lambda change: change.route).items())
+    lines = first_lines(routes, lambda item: _route(*item, unattached, gone), "route", view)
     return section(title, lines)
 
 

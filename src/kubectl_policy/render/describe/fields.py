@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.render.describe.naming import contrary_phrase
 from kubectl_policy.render.describe.rows import by_policy, in_force_elsewhere, parent_of, together, words_of
 from kubectl_policy.render.output.text import Line, Segment, cells, pad, prose_line
@@ -104,9 +105,7 @@ class _Section:
     def _by_place(self, source: OfSource) -> dict[str, list[FieldRow]]:
         """Return the rows of a policy by where they are in force, in words; of what goes without saying first."""
         positions = self.scopes.below(source.targets)
-        by_place: dict[str, list[FieldRow]] = {}
-        for row in source.rows.values():
-            by_place.setdefault(self.scopes.limits(row.positions, positions), []).append(row)
+        by_place = grouped_by(source.rows.values(), lambda row: self.scopes.limits(row.positions, positions))
         return {limits: by_place[limits] for limits in sorted(by_place, key=bool)}
 
     def _field_width(self, rows: Iterable[FieldRow]) -> int:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.render.describe.rows import who
 from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.names import count
@@ -55,10 +56,7 @@ def overview(answer: ObjectDescription, scopes: PathScopes, names: Names, view: 
     """Return a heading for each scope, the narrowest first, and below it a line for each kind, security first."""
     by_place: dict[tuple[bool, bool, tuple[int, ...]], list[_Entry]] = {}
     for of_kind in by_kind(answer.in_force):
-        by_likeness: dict[str, list[InForce]] = {}
-        for group in of_kind:
-            by_likeness.setdefault(repr(_likeness(group)), []).append(group)
-        for alike in by_likeness.values():
+        for alike in grouped_by(of_kind, lambda group: repr(_likeness(group))).values():
             positions = tuple(sorted({position for group in alike for position in group.extent.positions}))
             key = alike[0].extent.passes_down, len(positions) == len(answer.paths), positions
             # By each source of the first group, the targets that it has in all of them.
@@ -88,10 +86,8 @@ def overview(answer: ObjectDescription, scopes: PathScopes, names: Names, view: 
 
 def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
     """Group by kind, apart those that take effect further down: security first, as `_rank` orders them."""
-    grouped_: dict[object, list[InForce]] = {}
-    for group in groups:
-        grouped_.setdefault((group.kind, group.extent.passes_down), []).append(group)
-    return sorted(grouped_.values(), key=lambda of_kind: (of_kind[0].extent.passes_down, min(map(_rank, of_kind))))
+    by_kind_ = grouped_by(groups, lambda group: (group.kind, group.extent.passes_down))
+    return sorted(by_kind_.values(), key=lambda of_kind: (of_kind[0].extent.passes_down, min(map(_rank, of_kind))))
 
 
 def _likeness(group: InForce) -> object:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, section_noun
 from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.render.graph.wording import attachment_phrase, link_reason
 from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.wording.names import count, kind_counts
@@ -109,18 +110,12 @@ class Boxes(Struct, frozen=True, kw_only=True):
 
     def by_namespace(self, *, grouped: bool) -> Mapping[str, Sequence[Box]]:
         """Group the boxes by the namespace that is drawn around them; all under "" unless `grouped`."""
-        inside: dict[str, list[Box]] = {}
-        for box in self.boxes:
-            inside.setdefault(box.namespace if grouped else "", []).append(box)
-        return inside
+        return grouped_by(self.boxes, lambda box: box.namespace if grouped else "")
 
 
 def drawn_objects(picture: Picture) -> tuple[Drawn, ...]:
     """Return the objects of a picture from the root downward, then its policies, also those that others are about."""
-    sections: dict[ObjectRef, list[GraphNode]] = {}
-    for node in picture.nodes:
-        if node.ref.section:
-            sections.setdefault(node.ref.object, []).append(node)
+    sections = grouped_by((node for node in picture.nodes if node.ref.section), lambda node: node.ref.object)
     policies = {policy.ref for policy in picture.policies}
     objects = (node for node in picture.nodes if not node.ref.section and node.ref.object not in policies)
     return (
@@ -139,9 +134,7 @@ def folding(objects: Sequence[Drawn], limit: int) -> Folding:
         return Folding()
     fold = Folding(sections=True)
     total -= sum(len(drawn.sections) for drawn in objects if not fold.shows_sections_of(drawn))
-    groups: dict[tuple[str, GroupKind], list[Drawn]] = {}
-    for drawn in objects:
-        groups.setdefault(drawn.group, []).append(drawn)
+    groups = grouped_by(objects, lambda drawn: drawn.group)
     sizes = {
         group: sum(1 + (len(drawn.sections) if fold.shows_sections_of(drawn) else 0) for drawn in members)
         for group, members in groups.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from base64 import b64encode
 from hashlib import sha256
 from html import escape
@@ -253,9 +254,8 @@ class _Data:
         """Return the objects that a policy affects, and the changes without it or a command that lists them."""
         deletion = details.deletions.get(policy.ref) if details else None
         affected = [self.nodes[node] for node in policy.affected if node in self.nodes]
-        consequences = (
-            self.deletion(deletion) if deletion else {"command": f"kubectl policy blast-radius {_typed(policy)}"}
-        )
+        name = shlex.quote(escape_controls(f"{str(policy.ref.group_kind).lower()}/{policy.ref.qualified_name}"))
+        consequences = self.deletion(deletion) if deletion else {"command": f"kubectl policy blast-radius {name}"}
         return {"affected": affected, "elsewhere": len(policy.affected) - len(affected), "deletion": consequences}
 
     def deletion(self, answer: BlastRadius) -> Json:
@@ -297,13 +297,6 @@ def problems(details: Details | None) -> list[Json]:
         message = "There are too many objects to check each of them: describe TYPE/NAME checks one"
         documents.append({"severity": "info", "message": message, "where": "", "about": ""})
     return documents
-
-
-def _typed(policy: GraphPolicy) -> str:
-    """Return the name of a policy as an argument of a command."""
-    import shlex  # noqa: PLC0415 (a page alone needs it)
-
-    return shlex.quote(escape_controls(f"{str(policy.ref.group_kind).lower()}/{policy.ref.qualified_name}"))
 
 
 def _value(value: EffectiveValue | None) -> Json:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, LISTENER_HOLDERS, NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.refs import is_unnamed
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.render.graph.tree_branches import Branches, TreeLinks
 from kubectl_policy.render.graph.tree_rows import REFUSED
 from kubectl_policy.render.graph.wording import MARKS, graph_headline
@@ -178,10 +179,7 @@ def _siblings(rows: Iterable[TreeRow], view: View) -> Iterator[tuple[Iterable[Se
 
     At a terminal, of many of a sort the first, those with problems before others, and how many more there are.
     """
-    sorts: dict[tuple[str, str], list[TreeRow]] = {}
-    for row in rows:
-        sorts.setdefault((row.head.noun, row.head.lead), []).append(row)
-    for siblings in sorts.values():
+    for siblings in grouped_by(rows, lambda row: (row.head.noun, row.head.lead)).values():
         by_need = sorted(enumerate(siblings), key=lambda sibling: not sibling[1].troubled)
         shown = {index for index, _ in by_need[: _SIBLINGS if view.cuts else None]}
         yield from ((row_spans(row, view), row.children) for index, row in enumerate(siblings) if index in shown)

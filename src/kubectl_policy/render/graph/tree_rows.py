@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -9,12 +10,12 @@ from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, NAMESPACE
-from kubectl_policy.model.world import grouped
+from kubectl_policy.model.world import grouped, grouped_by
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, NodeRef
     from kubectl_policy.questions.graph.picture import KindInForce, Mark, NodeInForce, Picture
@@ -134,10 +135,7 @@ class TreeRows:
             if len(group) >= _ENOUGH.get(group[0].head.noun, _ENOUGH_OF_MOST):
                 rows_folded.append(self._together(group))
                 continue
-            same: dict[int, list[TreeRow]] = {}
-            for row in group:
-                same.setdefault(row.same, []).append(row)
-            rows_folded += [self._together(equal_rows) for equal_rows in same.values()]
+            rows_folded += map(self._together, grouped_by(group, lambda row: row.same).values())
         return rows_folded
 
     def _together(self, rows: Sequence[TreeRow]) -> TreeRow:
@@ -274,16 +272,12 @@ class BranchOutcomes:
         """Return the ancestors of a node on its paths, with the positions of these paths."""
         outcome = self._outcomes[node]
         paths = outcome.paths if outcome else ()
-        return grouped((tuple(_ancestors(node, path)), position) for position, path in enumerate(paths))
-
-
-def _ancestors(node: NodeRef, path: Path) -> Iterator[NodeRef]:
-    """Return the ancestors of a node on a path, without Namespaces, which the tree has elsewhere."""
-    for ancestor in path:
-        if ancestor == node:
-            return
-        if ancestor.object.group_kind != NAMESPACE:
-            yield ancestor
+        # Namespaces the tree has elsewhere.
+        ancestors = (
+            tuple([up for up in takewhile(lambda up: up != node, path) if up.object.group_kind != NAMESPACE])
+            for path in paths
+        )
+        return grouped((ways, position) for position, ways in enumerate(ancestors))
 
 
 def _scope(outcome: NodeInForce, on: Collection[int], positions: Sequence[int]) -> str:

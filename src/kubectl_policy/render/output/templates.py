@@ -111,16 +111,12 @@ def _parts(
             path = piece.removeprefix("range ").strip()
             parts.append(_Range(path, compiled(path), inner))
         elif quoted := _QUOTED.fullmatch(piece):
-            parts.append(_Literal(_unquoted(quoted[1])))
+            parts.append(_Literal(re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), quoted[1][1:-1])))
         else:
             parts.append(_Values(piece, compiled(piece)))
     if inside:
         raise UsageError("{range} in -o jsonpath has no {end}", _HINT)
     return tuple(parts), ()
-
-
-def _unquoted(text: str) -> str:
-    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
 
 
 def _evaluated(parts: Iterable[_Literal | _Values | _Range], document: Json) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Permission
 from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.questions.blind_spots.relevance import in_namespaces
 from kubectl_policy.render.wording.names import count
 
@@ -60,11 +61,10 @@ def remedy_phrase(spot: BlindSpot) -> str:
     """`To do: add the manifest that contains it`, `Needs: list retrypolicies.example.io in namespaces a and b`."""
     if not spot.permissions:
         return f"To do: {spot.remedy}"
-    namespaces_of: dict[tuple[str, str], list[str | None]] = {}
-    for permission in spot.permissions:
-        namespaces_of.setdefault((permission.verb, permission.resource), []).append(permission.namespace)
     phrases: list[str] = []
-    for (verb, resource), namespaces in namespaces_of.items():
+    by_resource = grouped_by(spot.permissions, lambda permission: (permission.verb, permission.resource))
+    for (verb, resource), permissions in by_resource.items():
+        namespaces = [permission.namespace for permission in permissions]
         inside = [namespace for namespace in namespaces if namespace]
         everywhere = str(Permission(verb, resource, None if None in namespaces else ""))
         is_inside = len(inside) == len(namespaces)

@@ -6,6 +6,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import listed
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.output.text import Line, Segment, prose_line
 from kubectl_policy.render.wording.blind_spots import remedy_phrase
@@ -142,11 +143,8 @@ _WHAT: Final[Mapping[ReferenceRole, str]] = {
 
 def not_looked_into_section(references: Iterable[NotLookedInto]) -> tuple[Line, ...]:
     """Return the references that lead out of what is known: a line per object, with all that name it."""
-    by_object: dict[tuple[ObjectRef, ReferenceRole], list[NotLookedInto]] = {}
-    for reference in references:
-        by_object.setdefault((reference.object, reference.as_), []).append(reference)
     lines: list[Line] = []
-    for (obj, sort), alike in by_object.items():
+    for (obj, sort), alike in grouped_by(references, lambda reference: (reference.object, reference.as_)).items():
         by = dict.fromkeys(f"{_WHAT[sort]} {node_phrase(reference.by)}" for reference in alike)
         fields = ", ".join(dict.fromkeys(reference.field for reference in alike))
         lead = Segment(f"{obj}{at_origin(alike[0].origin, ' ({})')}:")
