@@ -56,14 +56,8 @@ def about(*changes: Change, commits: int = 3, has_more: bool = False, shallow: b
             about(replace(PLAIN, commit=None)),
             "What is in force on HTTPRoute default/r changed in none of 3 commits, but on disk since.",
         ),
-        (
-            about(replace(PLAIN, commit=None), PLAIN),
-            f"{CHANGED}, and on disk since.",
-        ),
-        (
-            about(PLAIN, has_more=True, shallow=True),
-            f"{CHANGED}; older commits are not in this shallow clone.",
-        ),
+        (about(replace(PLAIN, commit=None), PLAIN), f"{CHANGED}, and on disk since."),
+        (about(PLAIN, has_more=True, shallow=True), f"{CHANGED}; older commits are not in this shallow clone."),
         (
             about(PLAIN, has_more=True),
             "The last change to what is in force on HTTPRoute default/r; --limit shows more.",

@@ -10,12 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, ClusterFlags, OutputOption, SharedOptions
-from kubectl_policy.cli.remarks import (
-    mention_assumed,
-    mention_remaining_problems,
-    mention_unapplied,
-    mention_waiting,
-)
+from kubectl_policy.cli.remarks import mention_assumed, mention_remaining_problems, mention_unapplied, mention_waiting
 from kubectl_policy.cli.syntax import CLUSTER
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of

@@ -42,11 +42,7 @@ class AskedCluster:
     """The cluster of a command, reached when it is first asked."""
 
     def __init__(
-        self,
-        options: ClusterOptions,
-        namespace: str,
-        assumed: Sequence[AssumedObjects],
-        access: Access | None = None,
+        self, options: ClusterOptions, namespace: str, assumed: Sequence[AssumedObjects], access: Access | None = None
     ) -> None:
         """Keep the options; without a `namespace`, that of the context is meant."""
         self._options, self._namespace, self._assumed, self._access = options, namespace, assumed, access

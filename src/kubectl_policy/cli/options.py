@@ -172,8 +172,7 @@ DeletedObjects: TypeAlias = Annotated[
 Retargetings: TypeAlias = Annotated[
     list[str] | None,
     ChangeOption(
-        metavar="POLICY=TARGET",
-        help="Assume that a policy targets only TYPE/NAME or TYPE/NAME#SECTION. Repeatable.",
+        metavar="POLICY=TARGET", help="Assume that a policy targets only TYPE/NAME or TYPE/NAME#SECTION. Repeatable."
     ),
 ]
 ShowAll: TypeAlias = Annotated[bool, OutputOption("--show-all", help="Show long lists and values in full.")]

@@ -50,10 +50,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
         "older generation",
         "the report is for generation {seen}, and the object is at generation {now} now",
     ),
-    "class unread": (
-        "GatewayClass not read",
-        "no GatewayClass was read that says whether its controller acts there",
-    ),
+    "class unread": ("GatewayClass not read", "no GatewayClass was read that says whether its controller acts there"),
     "no class": (
         "no class of its controller",
         "no GatewayClass in {place}, or none that is accepted, is its controller's",
@@ -151,10 +148,7 @@ def _compared(status: ObjectStatus, comparison: Comparison, world: SnapshotSourc
     claims = {"reported": comparison.reported, "computed": comparison.computed}
     sides = [(label, claim_phrase(claim), claim.message if claim else "") for label, claim in claims.items()]
     yield Line((Segment(_where(comparison)),), 4, 6)
-    for label, phrase, why in (
-        *sides,
-        *(("unseen", spot.what, spot.reason) for spot in comparison.unseen),
-    ):
+    for label, phrase, why in (*sides, *(("unseen", spot.what, spot.reason) for spot in comparison.unseen)):
         detail = (Segment(f": {why}", prose=True),) if why else ()
         yield Line((Segment(f"{label:<11}"), Segment(phrase, prose=True), *detail), 6, 17)
     if comparison.explanation:

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 DEFINITION: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
-    "metadata": {
-        "name": "colorpolicies.example.com",
-        "labels": {"gateway.networking.k8s.io/policy": "direct"},
-    },
+    "metadata": {"name": "colorpolicies.example.com", "labels": {"gateway.networking.k8s.io/policy": "direct"}},
     "spec": {
         "group": "example.com",
         "scope": "Namespaced",

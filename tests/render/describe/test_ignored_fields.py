@@ -11,18 +11,7 @@ from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.render.output.text import View
-from tests.build import (
-    gateway,
-    gateway_class,
-    listener,
-    namespace,
-    node,
-    resource,
-    route,
-    service,
-    snapshot,
-    target,
-)
+from tests.build import gateway, gateway_class, listener, namespace, node, resource, route, service, snapshot, target
 from tests.render.schema import VALIDATOR
 from tests.render.shown import shown
 

@@ -351,14 +351,9 @@ class TestWhereThingsStand:
         """A route that is refused, and of which nothing else is drawn, is told where it is refused."""
         asked = around(build.ref("Gateway", "g"), up=False, depth=1)
         lines = tree_of(ONE, build.route(), build.route("x", parents=[build.parent("g", "nope")]), asked=asked)
-        assert plain(lines)[:4] == [
-            "Gateway default/g",
-            "listener http  HTTP 80",
-            "HTTPRoute default/r",
-            "rule[0]",
-        ]
+        assert plain(lines)[:4] == ["Gateway default/g", "listener http  HTTP 80", "HTTPRoute default/r", "rule[0]"]
         assert [line for line in plain(lines) if "default/x" in line] == [
-            "refused HTTPRoute default/x: Gateway default/g has no listener nope; it has listener http (80)",
+            "refused HTTPRoute default/x: Gateway default/g has no listener nope; it has listener http (80)"
         ]
 
     def test_what_leads_to_nothing_that_is_there(self) -> None:

@@ -56,11 +56,7 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
             route("north", "islands"),
             ("instead of 20s, islands/north (the route above wins, by its annotation)"),
         ),
-        (
-            "kgateway",
-            route("north", "islands"),
-            "instead of 30s, platform/house (the nearer policy wins)",
-        ),
+        ("kgateway", route("north", "islands"), "instead of 30s, platform/house (the nearer policy wins)"),
         (
             "kgateway",
             HARBOUR,
@@ -83,16 +79,8 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
                 "(perPort has an entry for this port, which is used instead)"
             ),
         ),
-        (
-            "kgateway",
-            HARBOUR,
-            "instead of 2, platform/names (the older policy wins)",
-        ),
-        (
-            NGINX,
-            route("comments", "newsroom"),
-            ("instead of false, newsroom/writers (controllers ignore it here)"),
-        ),
+        ("kgateway", HARBOUR, "instead of 2, platform/names (the older policy wins)"),
+        (NGINX, route("comments", "newsroom"), ("instead of false, newsroom/writers (controllers ignore it here)")),
         (
             NGINX,
             route("articles", "newsroom"),
@@ -127,11 +115,7 @@ def test_an_object_says_why_not(world: str, node: NodeRef, expected: str) -> Non
         ),
         ("kgateway", "TrafficPolicy platform/house", "Gateway platform/harbour: Accepted True, Attached True\n"),
         (NGINX, "RateLimitPolicy newsroom/writers", "is enforced in part, on its only path; it affects 1 HTTPRoute.\n"),
-        (
-            NGINX,
-            "RateLimitPolicy newsroom/writers",
-            "controllers ignore it\n",
-        ),
+        (NGINX, "RateLimitPolicy newsroom/writers", "controllers ignore it\n"),
         (
             NGINX,
             "ClientSettingsPolicy newsroom/long",
@@ -213,19 +197,11 @@ def test_a_document_says_where_a_field_is_passed_over() -> None:
             "rateLimit.dryRun with the value false on a Gateway, an HTTPRoute or a",
         ),
         (NGINX, f"ObservabilityPolicy.{NGINX_GROUP}", "; a Gateway without parameters enables the policy, too"),
-        (
-            NGINX,
-            f"UpstreamSettingsPolicy.{NGINX_GROUP}",
-            "one entry per parent Gateway of a route to the target",
-        ),
+        (NGINX, f"UpstreamSettingsPolicy.{NGINX_GROUP}", "one entry per parent Gateway of a route to the target"),
         (NGINX, f"SnippetsPolicy.{NGINX_GROUP}", "snippetspolicies, snippetspolicy\n"),
         ("kgateway", f"TrafficPolicy.{KGATEWAY}", "field by field, the heavier or else the older policy wins"),
         ("kgateway", f"ListenerPolicy.{KGATEWAY}", "field by field, the older policy wins"),
-        (
-            "kgateway",
-            f"ListenerPolicy.{KGATEWAY}",
-            "kgateway.globalPolicyNamespace (default: nothing): KGW",
-        ),
+        ("kgateway", f"ListenerPolicy.{KGATEWAY}", "kgateway.globalPolicyNamespace (default: nothing): KGW"),
     ],
 )
 def test_a_kind_is_explained_as_it_is(world: str, kind: str, expected: str) -> None:

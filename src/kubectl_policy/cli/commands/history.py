@@ -28,9 +28,7 @@ else:
 _SOON: Final = 5
 
 HISTORY: "Final[Forms[History]]" = Forms(
-    kind="EffectHistory",
-    headline=renderer.history_headline,
-    tree=renderer.history_text,
+    kind="EffectHistory", headline=renderer.history_headline, tree=renderer.history_text
 )
 
 

@@ -10,13 +10,7 @@ from msgspec import Struct
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
-from kubectl_policy.render.changes.summary import (
-    FORCE,
-    objects_of,
-    on_all_paths,
-    summarize,
-    untold_problems,
-)
+from kubectl_policy.render.changes.summary import FORCE, objects_of, on_all_paths, summarize, untold_problems
 from kubectl_policy.render.changes.traffic import (
     ending_clauses,
     hostname_phrases,
@@ -40,14 +34,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.changes.summary import ChangeSummary, Relation, Relations, TrafficChange
     from kubectl_policy.resolution.enforcement import Enforcement
 
-_PLURAL: Final = {
-    "is": "are",
-    "has": "have",
-    "loses": "lose",
-    "gets": "get",
-    "gains": "gain",
-    "takes": "take",
-}
+_PLURAL: Final = {"is": "are", "has": "have", "loses": "lose", "gets": "get", "gains": "gain", "takes": "take"}
 
 
 class _Consequence(Struct, frozen=True):
@@ -68,9 +55,7 @@ _CONSEQUENCES: Final[Mapping[Relation, _Consequence]] = {
     "losing target": _Consequence("policy", "{who} {loses} a target", "takes a target from {who}"),
     "gaining target": _Consequence("policy", "{who} {gains} a target", "gives a target to {who}"),
     "unsure": _Consequence(
-        "object",
-        "what {who} {is} attached to is no longer known",
-        "leaves it unknown what {who} {is} attached to",
+        "object", "what {who} {is} attached to is no longer known", "leaves it unknown what {who} {is} attached to"
     ),
     "undecided": _Consequence(
         "policy", "whether {who} {is} enforced is no longer known", "leaves it unknown whether {who} {is} enforced"

@@ -46,11 +46,7 @@ _BY_ANOTHER_TARGET: Final = "same value, from another target"
 _NOW: Final = {True: "same value, now an override", False: "same value, now a default"}
 # Below this a value column is not worth having: the value then takes a line of its own.
 _NARROWEST: Final = 12
-_WHERE: Final[Mapping[Where, str]] = {
-    "kept": "",
-    "gone": "with the traffic that ends",
-    "new": "on new paths",
-}
+_WHERE: Final[Mapping[Where, str]] = {"kept": "", "gone": "with the traffic that ends", "new": "on new paths"}
 
 
 class _Columns(Struct, frozen=True, kw_only=True):

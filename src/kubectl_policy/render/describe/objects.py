@@ -121,8 +121,7 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
     Column("KIND", lambda row: f"{row.group.kind}{mark(row.group.profile, 'being a policy')}"),
     Column("FIELD", lambda row: row.setting.field),
     Column(
-        "VALUE",
-        lambda row: f"{'<removed>' if row.setting.removed else flow(row.setting.value)}{perhaps(row.setting)}",
+        "VALUE", lambda row: f"{'<removed>' if row.setting.removed else flow(row.setting.value)}{perhaps(row.setting)}"
     ),
     Column("SOURCE", lambda row: row.setting.source.object.qualified_name),
     Column("TARGET", lambda row: node_phrase(row.setting.source.target)),

@@ -45,8 +45,7 @@ class Statement(Struct, frozen=True, kw_only=True):
     attributes: tuple[str, ...]
     text: Annotated[str, Meta(description="The statement itself, for people.")]
     basis: Annotated[
-        Basis,
-        Meta(description="The source of the statement; assumed is a guess, default is the rule of GEP-713."),
+        Basis, Meta(description="The source of the statement; assumed is a guess, default is the rule of GEP-713.")
     ]
 
     @property

@@ -285,12 +285,7 @@ class _Data:
 def problems(details: Details | None) -> list[Json]:
     """List the problems of the input, and a remark if not all of it was examined."""
     documents: list[Json] = [
-        {
-            "severity": it.severity,
-            "message": it.message,
-            "where": str(it.origin or ""),
-            "about": str(it.subject or ""),
-        }
+        {"severity": it.severity, "message": it.message, "where": str(it.origin or ""), "about": str(it.subject or "")}
         for it in (details.problems if details else ())
     ]
     if details and not details.all_checked:
