@@ -36,7 +36,6 @@ MEASURED: Final = (
     "render/graph/test_documents.py",
     "render/lint/test_documents.py",
     "render/test_lists.py",
-    "render/test_policy_lists.py",
     "render/output/test_documents.py",
     "render/test_status.py",
     "render/test_why_not.py",

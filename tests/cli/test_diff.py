@@ -1,4 +1,4 @@
-"""`diff`: two states, or the input and what becomes of it; formats, streams and exit codes."""
+"""`diff` and `blast-radius`: arguments, formats, streams and exit codes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
+import yaml
 
 from kubectl_policy.cli.commands.changes import DIFF
+from kubectl_policy.sources import Lines
 from tests.cli.conftest import MANIFESTS
 from tests.repository import Repository
 
 if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Origin
+    from kubectl_policy.model.fields import FieldPath
     from tests.cli.conftest import Command
 
 BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
@@ -151,3 +155,132 @@ def test_a_comment_on_a_pull_request_fits(command: Command, tmp_path: Path) -> N
     assert code == 1
     assert len(out) <= 65_536
     assert "-o json" in out
+
+
+RETRIES: Final = ("blast-radius", "retrypolicy/resilience", "-n", "baker", "--offline", BAKERY)
+IDLE: Final = ("blast-radius", "retrypolicy/wedding", "-n", "baker", "--offline", BAKERY, "--complete")
+
+
+def test_an_object_that_is_not_there_has_no_answer(command: Command) -> None:
+    code, out, err = command("blast-radius", "retrypolicy/nowhere", "-n", "baker", "--offline", BAKERY)
+    assert (code, out) == (3, "")
+    assert 'retrypolicy "nowhere" not found in namespace baker' in err
+
+
+def test_lines_of_values_are_looked_up_for_documents_alone(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[FieldPath] = []
+
+    def locate(_: Lines, __: Origin, field: FieldPath, ___: Json = None) -> None:
+        asked.append(field)
+
+    monkeypatch.setattr(Lines, "locate", locate)
+    assert command(*RETRIES).code == 0
+    assert not asked
+    assert command(*RETRIES, "-o", "json").code == 0
+    assert asked
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_the_exit_code_says_that_something_changes(command: Command, output: str) -> None:
+    """In every format, and only if it is asked for."""
+    assert command(*RETRIES, "-o", output).code == 0
+    assert command(*RETRIES, "-o", output, "--exit-code").code == 1
+    assert command(*IDLE, "-o", output, "--exit-code").code == 0  # Its target does not exist, and nobody misses it.
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_an_answer_that_is_not_complete_fails_closed(command: Command, tmp_path: Path, output: str) -> None:
+    """A file that could not be read might hold what else would change, unless a person says not to mind."""
+    (tmp_path / "broken.yaml").write_text("apiVersion: v1\nkind: [", "utf-8")
+    ask = (*RETRIES, "--offline", tmp_path, "-o", output)
+    result = command(*ask)
+    assert result.code == 4
+    assert command(*ask, "--exit-code").code == 4
+    assert command(*ask, "--allow-incomplete").code == 0
+    assert command(*ask, "--allow-incomplete", "--exit-code").code == 1
+    assert "broken.yaml" in "".join(result.out + result.err).replace("&#46;", ".")
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_policy_of_which_nothing_is_computed_fails_closed(command: Command, tmp_path: Path, output: str) -> None:
+    """How its kind attaches is not known: that it affects nothing cannot be said."""
+    plugin = "apiVersion: configuration.konghq.com/v1\nkind: KongUpstreamPolicy\nmetadata: {name: p, namespace: app}\n"
+    (tmp_path / "plugin.yaml").write_text(plugin, "utf-8")
+    ask = ("blast-radius", "kongupstreampolicy/p", "-n", "app", "--offline", tmp_path, "-o", output)
+    assert command(*ask).code == 4
+    assert command(*ask, "--allow-incomplete").code == 0
+
+
+def test_documents_are_the_same_as_json_and_as_yaml(command: Command) -> None:
+    document = json.loads(command(*RETRIES, "-o", "json").out)
+    assert yaml.safe_load(command(*RETRIES, "-o", "yaml").out) == document
+    assert (document["kind"], document["complete"]) == ("BlastRadius", True)
+
+
+def test_owners_are_counted(command: Command) -> None:
+    out = command(*RETRIES, "--owner", "team").out
+    assert "  team         baker 7, pastry 1\n" in out
+    assert "  absent       no absent label: 8\n" in command(*RETRIES, "--owner", "absent").out
+
+
+def test_a_namespace_without_a_manifest_can_be_asked_about(command: Command, manifests: Path) -> None:
+    """It is there, for things live in it; with it goes everything."""
+    code, out, _ = command("blast-radius", "namespace/app", "--offline", manifests, "--complete")
+    assert code == 0
+    assert "Deleted with it\n  Service app/s, ColorPolicy app/red, Gateway app/g, HTTPRoute app/r\n" in out
+
+
+def test_names_cannot_control_the_terminal(command: Command, manifests: Path) -> None:
+    hostile = "\x1b[31mred\x07\u202e[bold]x[/bold]</details><script>|`\n::error::x"
+    policy = {
+        "apiVersion": "example.com/v1",
+        "kind": "ColorPolicy",
+        "metadata": {"name": "bad", "namespace": "app"},
+        "spec": {
+            "targetRef": {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "r"},
+            "shade": hostile,
+        },
+    }
+    (manifests / "bad.yaml").write_text(json.dumps(policy), "utf-8")
+    for output in OUTPUTS:
+        color = ("--color", "always") if output == "tree" else ()
+        result = command("blast-radius", "colorpolicy/bad", "-n", "app", "--offline", manifests, "-o", output, *color)
+        assert result.code == 0
+        assert not {"\x1b[31mred", "\x07", "\u202e"} & {
+            mark for mark in ("\x1b[31mred", "\x07", "\u202e") if mark in result.out
+        }
+        assert "\n::error" not in result.out + result.err
+
+
+def test_no_list_of_a_large_answer_is_cut_in_a_pipe(command: Command, tmp_path: Path) -> None:
+    heads = "apiVersion: v1\nkind: Namespace\nmetadata: {name: app}\n---\n"
+    policy = "apiVersion: e.com/v1\nkind: APolicy\nmetadata: {name: p, namespace: app}\n"
+    policy += "spec: {targetRef: {group: '', kind: Namespace, name: app}, a: 1}\n"
+    services = "".join(
+        "---\napiVersion: v1\nkind: Service\nspec: {ports: [{port: 80}]}\n"
+        f"metadata: {{name: s{n:02}, namespace: app}}\n"
+        for n in range(30)
+    )
+    (tmp_path / "all.yaml").write_text(heads + policy + services, "utf-8")
+    ask = ("blast-radius", "apolicy/p", "-n", "app", "--offline", tmp_path)
+    out = command(*ask).out
+    assert "Service app/s29\n" in out
+    assert "more" not in out
+    (effect,) = json.loads(command(*ask, "-o", "json").out)["difference"]["effects"]
+    assert len({changed["node"]["name"] for changed in effect["objects"]}) == 30
+
+
+def test_what_goes_with_an_object_is_not_put_right(command: Command) -> None:
+    """A problem of a policy that is deleted with its Namespace is not fixed."""
+    out = command("blast-radius", "namespace/baker", "--offline", BAKERY).out
+    assert "Deleted with it" in out
+    assert "Problems fixed" not in out
+
+
+def test_no_traffic_starts_where_no_route_leads_any_more(command: Command) -> None:
+    """What is in force on a backend by itself is in force for no request."""
+    ask = ("blast-radius", "gateway/harbour", "-n", "platform", "--offline", BAKERY.parent / "kgateway")
+    out = " ".join(command(*ask).out.split())
+    assert "Deleting Gateway platform/harbour ends all traffic for 4 routes" in out
+    assert "Backend sailings/bank" in out
+    assert "starts traffic" not in out

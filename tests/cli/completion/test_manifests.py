@@ -1,4 +1,4 @@
-"""What is offered from manifests, and what is offered of the command line itself."""
+"""Candidates from manifests and from the command line itself, as far as it is typed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typer.core import TyperOption
 
 from kubectl_policy.cli.app import build_command
 from kubectl_policy.cli.completion.candidates import ARGUMENTS, rule_tiers
-from kubectl_policy.cli.syntax import COMMANDS
+from kubectl_policy.cli.syntax import COMMANDS, parse_line
 from kubectl_policy.lint.rules import RULES
 from tests.cli.completion.conftest import BAKERY, Offered
 
@@ -247,3 +247,44 @@ def test_a_name_that_is_none_is_left_out(offered: Offered, tmp_path: Path, name:
     assert offered("describe", *where, "httproute/") == ["httproute/plain", NO_FILES]
     assert offered("describe", *where, "httproute", "") == ["plain", NO_FILES]
     assert offered("describe", *where, "httproute/plain", "--section", "") == [NO_FILES]
+
+
+@pytest.mark.parametrize(
+    ("words", "values", "arguments"),
+    [
+        (["-n", "a", ""], {"namespace": ["a"]}, []),
+        (["-na", ""], {"namespace": ["a"]}, []),
+        (["--namespace=a", "--namespace", "b", ""], {"namespace": ["a", "b"]}, []),
+        (["--namespace=", ""], {"namespace": [""]}, []),
+        (["-An", "a", "x", ""], {"all_namespaces": [""], "namespace": ["a"]}, ["x"]),
+        (["-A", "x", ""], {"all_namespaces": [""]}, ["x"]),
+        (["routes", "--", "-n", ""], {}, ["routes", "-n"]),
+        (["-", ""], {}, ["-"]),
+        (["--unheard-of", "x", ""], {}, ["x"]),
+        (["-n=a", "-A=false", ""], {"namespace": ["a"], "all_namespaces": ["false"]}, []),
+        (["--unheard-of=1", "-Z", "x", ""], {}, ["x"]),
+        (["-n", "--", ""], {"namespace": ["--"]}, []),
+    ],
+)
+def test_words_before_the_cursor(words: list[str], values: dict[str, object], arguments: list[str]) -> None:
+    line = parse_line("get", words)
+    assert (line.values, line.arguments, line.option) == (values, arguments, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "prefix", "option"),
+    [
+        (["-n", ""], "", "namespace"),
+        (["-n", "-A"], "-A", "namespace"),
+        (["-An", "a"], "a", "namespace"),
+        (["--namespace=a"], "a", "namespace"),
+        (["--field=a=b"], "a=b", "field"),
+        (["--"], "--", ""),
+        (["--unheard-of=a"], "--unheard-of=a", ""),
+        (["--", "--namespace=a"], "--namespace=a", ""),
+        (["-A", "a"], "a", ""),
+    ],
+)
+def test_the_word_under_the_cursor(arguments: list[str], prefix: str, option: str) -> None:
+    line = parse_line("get", arguments)
+    assert (line.prefix, line.option.parameter if line.option else "") == (prefix, option)

@@ -1,8 +1,9 @@
-"""The answers about the worlds of implementations as a person reads them, and the words for what is theirs alone."""
+"""Answers about the worlds of implementations, the words for what is theirs alone, and fields that they ignore."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import json
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.implementations import manifests, policy_ref
+from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, headline, shown
 from tests.render.worlds import about, about_policy, colourful
 
@@ -471,3 +473,143 @@ class TestOverridesOfOneTarget:
                 colours("o", target, age=2, override={"color": "red"}),
             )
             assert "instead of blue, default/p → HTTPRoute default/r (overridden from above)" in text
+
+
+KGATEWAY: Final = "gateway.kgateway.dev"
+NGINX: Final = "gateway.nginx.org"
+LONGER: Final[dict[str, Json]] = {"httpSettings": {"idleTimeout": "3s"}}
+IDLE: Final[dict[str, Json]] = {"httpSettings": {"idleTimeout": "1s"}}
+
+
+def world(controller: str, *policies: Resource, complete: bool = True) -> Analysis:
+    """A Gateway with a listener for HTTP and one for HTTPS, and a route to a Service."""
+    secret = build.resource("Secret", "c", group="")
+    tls: Json = {"certificateRefs": [{"name": "c"}]}
+    edge = build.gateway("g", build.listener("http"), build.listener("https", "HTTPS", 443, tls=tls))
+    above = (build.namespace("default"), build.gateway_class("public", controller), edge, secret)
+    return analyze(build.snapshot(*above, build.route("r"), build.service("s"), *policies, complete=complete))
+
+
+def on(kind: str, group: str, name: str, *targets: dict[str, Json], spec: dict[str, Json]) -> Resource:
+    """A policy of a built-in kind."""
+    return build.resource(kind, name, {"targetRefs": list(targets), **spec}, group=group, age=1)
+
+
+def told(answer: Answer) -> str:
+    """What people read, with single spaces."""
+    return " ".join(shown(answer, "tree", View()).split())
+
+
+def loaded(answer: Answer) -> dict[str, Any]:
+    """What programs read, which keeps to its schema."""
+    document: dict[str, Any] = json.loads(shown(answer, "json", View()))
+    VALIDATOR.validate(document)
+    return document
+
+
+class TestListenerPolicy:
+    """On listeners for HTTP policies are passed over whole, on others some of their fields."""
+
+    http: Final = on("ListenerPolicy", KGATEWAY, "on-http", build.target("g", section="http"), spec={"default": IDLE})
+    both: Final = on(
+        "ListenerPolicy",
+        KGATEWAY,
+        "both",
+        build.target("g", section="http"),
+        build.target("g", section="https"),
+        spec={"default": {**IDLE, "tcpKeepalive": {"keepAliveTime": "1s"}}},
+    )
+    wide: Final = on(
+        "ListenerPolicy", KGATEWAY, "wide", build.target("g"), spec={"default": {"httpSettings": {"idleTimeout": "3s"}}}
+    )
+    controller: Final = "kgateway.dev/kgateway"
+
+    @pytest.mark.parametrize("complete", [True, False])
+    def test_a_policy_of_which_nothing_counts(self, *, complete: bool) -> None:
+        """It has no effect, for nobody's sake, also if there may be more below."""
+        answer = describe_policy(world(self.controller, self.http, self.wide, complete=complete), self.http.ref)
+        text = told(answer)
+        assert "listener http has no effect: controllers ignore everything that it sets there" in text
+        assert "in effect nowhere controllers ignore it default.httpSettings.idleTimeout 1s" in text
+        data = loaded(answer)
+        assert (data["enforcement"], data["affected"]) == ({"state": "NoEffect", "by": [], "undecidedWith": []}, [])
+        assert [(field["unheededOn"], field["superseded"], field["rejected"]) for field in data["fields"]] == [
+            ([path["number"] for path in data["paths"]], [], False)
+        ]
+
+    def test_a_policy_of_which_some_counts_somewhere(self) -> None:
+        """Where it does not is said."""
+        answer = describe_policy(world(self.controller, self.both), self.both.ref)
+        text = told(answer)
+        assert "is enforced in part, on 1 of its 2 paths" in text
+        # By way of the listener for HTTP nothing, by way of the other one all but a field.
+        nowhere = text.partition(" in effect nowhere through ")[2].partition("in effect on")[0]
+        assert nowhere.startswith("Gateway default/g, listener http controllers ignore it")
+        assert text.count("controllers ignore it") == 2
+        assert answer.enforcement.state == "PartiallyEnforced"
+        assert "0/2" in shown(answer, "wide", View(200))
+
+    def test_of_the_listener(self) -> None:
+        """What would have beaten another value has not, and what nothing stands for has no effect."""
+        analysis = world(self.controller, self.http, self.wide)
+        with_listener = told(describe(analysis, build.node("Gateway", "g", "http")))
+        assert "instead of 1s, default/on-http → listener http" in with_listener
+        assert "(controllers ignore it here)" in with_listener
+        unlistened = describe(world(self.controller, self.http), build.node("Gateway", "g", "http"))
+        assert "ListenerPolicy nothing default/on-http is ignored" in told(unlistened)
+        assert "default/on-http → listener http has no effect: " in told(unlistened)
+        assert "default.httpSettings.idleTimeout 1s (controllers ignore it here)" in told(unlistened)
+        (group,) = loaded(unlistened)["inForce"]
+        assert (group["policies"], group["settings"]) == ([], [])
+        assert [(fate["state"], fate["supersededBy"]) for fate in group["withoutEffect"]] == [("unheeded", [])]
+
+    def test_the_listeners_of_a_gateway_are_told_apart(self) -> None:
+        """Also where the same settings come of it."""
+        section = on(
+            "ListenerPolicy",
+            KGATEWAY,
+            "same",
+            build.target("g", section="https"),
+            spec={"default": {"tcpKeepalive": {}}},
+        )
+        groups = describe(world(self.controller, self.wide, section), build.node("Gateway", "g")).in_force
+        assert [(len(group.extent.at), len(group.without_effect)) for group in groups] == [(1, 0), (1, 1)]
+
+
+class TestRateLimitPolicy:
+    """A `dryRun` of false is not written down, so that it does not undo another one."""
+
+    wide: Final = on("RateLimitPolicy", NGINX, "wide", build.target("g"), spec={"rateLimit": {"dryRun": True}})
+    mine: Final = on(
+        "RateLimitPolicy",
+        NGINX,
+        "mine",
+        build.target("r", "HTTPRoute"),
+        spec={"rateLimit": {"dryRun": False, "rejectCode": 429}},
+    )
+    controller: Final = "gateway.nginx.org/nginx-gateway-controller"
+
+    def test_of_the_policy(self) -> None:
+        answer = describe_policy(world(self.controller, self.wide, self.mine), self.mine.ref)
+        assert "in effect nowhere controllers ignore it rateLimit.dryRun false" in told(answer)
+        assert "is enforced in part" in told(answer)
+        assert {field["field"]: field["unheededOn"] for field in loaded(answer)["fields"]} == {
+            "rateLimit.dryRun": [1, 2],
+            "rateLimit.rejectCode": [],
+        }
+
+    def test_of_the_route(self) -> None:
+        answer = describe(world(self.controller, self.wide, self.mine), build.node("HTTPRoute", "r"))
+        assert "instead of false, default/mine" in told(answer)
+        (group,) = loaded(answer)["inForce"]
+        (setting,) = [setting_ for setting_ in group["settings"] if setting_["field"] == "rateLimit.dryRun"]
+        assert (setting["value"], setting["source"]["object"]["name"]) == (True, "wide")
+        assert [fate["state"] for fate in setting["insteadOf"]] == ["unheeded"]
+
+    def test_alone(self) -> None:
+        unlistened = on(
+            "RateLimitPolicy", NGINX, "mine", build.target("r", "HTTPRoute"), spec={"rateLimit": {"dryRun": False}}
+        )
+        analysis = world(self.controller, unlistened)
+        assert analysis.enforcement(unlistened.ref).state == "NoEffect"
+        assert analysis.affected_by(build.node("HTTPRoute", "r")) == ()
