@@ -241,7 +241,6 @@ def test_where_a_kind_may_take_effect_further_down(
 
 
 class TestEnforced:
-
     def test_an_empty_policy(self) -> None:
         """It declares nothing, and nothing of it is lost."""
         assert verdict(world(policy("p", target("g"), defaults={}))) == ("Enforced", [])
@@ -279,6 +278,7 @@ class TestDirect:
         analysis = world(policy("p", ON_SERVICE, a=1), profile=profile)
         (outcome,) = analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).outcomes
         assert outcome.target.section == ""
+
 
 def test_outcomes_are_the_paths_that_it_takes_part_in() -> None:
     """Two listeners, two paths; a rule, a Service and its ports lie below."""
