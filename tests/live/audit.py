@@ -1,7 +1,5 @@
 """The audit log of an API server: an independent witness of the requests that it got."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Generator

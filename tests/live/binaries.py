@@ -4,8 +4,6 @@
 the checkout, in `$XDG_CACHE_HOME/kubectl-policy` or `~/.cache/kubectl-policy`, by version and platform.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -1,7 +1,5 @@
 """The server that all tests of this folder share, with the world of fixtures/bakery on it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """A proxy before an API server that writes down what a client asks for, and in which form, which no audit log says."""
 
-from __future__ import annotations
-
 import gzip
 import http.client
 import json

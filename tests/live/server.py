@@ -3,8 +3,6 @@
 There is nothing else of a cluster: no controller writes a status or ends the deletion of a Namespace, and nothing runs.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Completion on a real cluster, by the real kubectl: names for those who may list them, and nothing but reading."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a connection and discovery know of API servers is what a real one does."""
 
-from __future__ import annotations
-
 import json
 from itertools import islice
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the reader of manifests fills in is what a server does."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

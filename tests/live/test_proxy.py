@@ -1,7 +1,5 @@
 """The proxy is not noticed, and writes down what went through it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from urllib.error import HTTPError

@@ -1,7 +1,5 @@
 """No command does more to a cluster than read it, and none reads what is in a Secret."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

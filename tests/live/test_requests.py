@@ -1,7 +1,5 @@
 """How much is asked of a cluster to describe one route: the same, however many routes there are."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """Users who may not read everything: their answers say so, also in several contexts at once."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """The server and its programs are what the other tests here take them for."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A snapshot of a real server answers as the server does."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

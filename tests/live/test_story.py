@@ -1,7 +1,5 @@
 """The story of the README, told by the wheel in a clean environment, where kubectl finds it."""
 
-from __future__ import annotations
-
 import os
 import pty
 import select

@@ -1,7 +1,5 @@
 """Watching a real server: every change of an answer is shown, and nothing but reading is asked for."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A cluster gives the answers that manifests of the same objects give: the story, and worlds that were generated."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

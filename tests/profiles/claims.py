@@ -1,7 +1,5 @@
 """What each built-in profile claims of its kind, said a second time: the tests of the profiles go by this table."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from kubectl_policy.model import GroupKind

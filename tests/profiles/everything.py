@@ -1,7 +1,5 @@
 """A profile that says everything that a profile can say, as a file writes it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

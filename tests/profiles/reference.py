@@ -3,8 +3,6 @@
 `python -m tests.profiles.reference` writes both.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Built-in profiles: each is well-formed, has evidence, occurs in a world, and stands in docs/profiles.md."""
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final

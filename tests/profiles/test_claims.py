@@ -1,7 +1,5 @@
 """Each built-in profile attaches as its kind spells its references, and claims nothing where it has none."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import pytest

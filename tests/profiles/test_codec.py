@@ -1,7 +1,5 @@
 """From fields to profiles, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, cast
 

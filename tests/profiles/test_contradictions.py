@@ -1,7 +1,5 @@
 """What the schema allows and a profile cannot mean."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

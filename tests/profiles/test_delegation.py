@@ -1,7 +1,5 @@
 """What profile files say of routes that delegate to routes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a profile file says of how its controllers treat Gateways: what is read, what is refused, and whom it is for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

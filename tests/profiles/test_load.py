@@ -1,7 +1,5 @@
 """Profile files: a malformed one is refused with file, line, field and what is allowed; a folder is all its files."""
 
-from __future__ import annotations
-
 import json
 from importlib import resources
 from pathlib import Path

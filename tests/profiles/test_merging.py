@@ -1,7 +1,5 @@
 """Merging by built-in kinds: the settings in force where several policies of one kind meet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """Profiles: merge strategies by name, levels, defaults, and choices about merging."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 
 import pytest

@@ -1,7 +1,5 @@
 """What types of fields allow in files: messages for the rest, and the same verdict as the published schema."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, cast

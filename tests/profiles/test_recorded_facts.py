@@ -1,7 +1,5 @@
 """The built-in profiles agree with what is recorded of other projects' policy kinds, where the record is at hand."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What settings of the built-in kinds refer to: to delete it is not nothing, and what is no object is not followed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Which kinds are policies: a profile beats the label, the label beats the shape, and some kinds never are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Which fields of the built-in kinds are about security, said a second time; and what that comes to in their worlds."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import pytest

@@ -1,7 +1,5 @@
 """Settings in a few short phrases: what parts say, what follows by name, and what the built-in profiles say."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cassettes: what a real API server answered to some commands, and who gave them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

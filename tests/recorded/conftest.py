@@ -1,7 +1,5 @@
 """Commands that are played back, and how cassettes are read; pytest-recording has the fixtures that do it."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Records the cassettes anew, from a real API server with fixtures/bakery on it: `make record`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import redirect_stderr, redirect_stdout

@@ -1,7 +1,5 @@
 """Commands that play back cassettes give the answers of the time, and cassettes hold nothing secret."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Git repositories in which tests run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

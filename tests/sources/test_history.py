@@ -1,7 +1,5 @@
 """The states of manifests in git after each commit, and the authors of their lines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Lines of fields, comments for this program, and objects, in files and revisions."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Manifests to a snapshot."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

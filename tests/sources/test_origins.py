@@ -1,7 +1,5 @@
 """Where objects are written that were rendered before they were read."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """What can be told of a text that is not read."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

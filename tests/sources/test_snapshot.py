@@ -1,7 +1,5 @@
 """Snapshot files: what is written into them and what is not, and what is read of those that somebody else made."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """What a word for a state of the world means."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

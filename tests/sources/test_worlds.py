@@ -1,7 +1,5 @@
 """One world for each cluster or overlay: which there are, what is in each, and what is said of the rest."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading texts with each of the two readers of YAML, and what commands print then."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout

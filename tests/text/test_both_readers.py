@@ -1,7 +1,5 @@
 """Laws of the two readers of YAML: whatever the fast one reads, the exact one reads the same."""
 
-from __future__ import annotations
-
 import json
 import sys
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Files of ours that a person wrote: what is refused and on which line, and where values are."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

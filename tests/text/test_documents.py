@@ -1,7 +1,5 @@
 """A text to its documents."""
 
-from __future__ import annotations
-
 import json
 from typing import Final
 

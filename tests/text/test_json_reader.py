@@ -1,7 +1,5 @@
 """JSON text to values, with the lines of the items of a List."""
 
-from __future__ import annotations
-
 import json
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Lines in a text: those of fields, and those that comments for this program are about."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Final

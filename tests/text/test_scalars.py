@@ -1,7 +1,5 @@
 """What unquoted YAML scalars mean to kubectl."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubectl_policy.text.scalars import PlainScalars, key_of, plain_scalar

@@ -1,7 +1,5 @@
 """Variables in a text: what each notation becomes, what stays, and what no value can do."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

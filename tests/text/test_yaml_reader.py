@@ -1,7 +1,5 @@
 """YAML text to values: what is refused, what is repeated, what is merged."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 from hypothesis import given

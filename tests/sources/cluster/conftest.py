@@ -1,7 +1,5 @@
 """Where these tests run: a home without a kubeconfig, and no proxy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Accesses and kubeconfigs with which tests reach a server."""
 
-from __future__ import annotations
-
 import json
 import ssl
 from collections.abc import Callable, Generator, Mapping

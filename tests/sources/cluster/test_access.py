@@ -1,7 +1,5 @@
 """Which cluster is meant, by the kubeconfig and by flags, and in whose name it is asked."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

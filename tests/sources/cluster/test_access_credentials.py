@@ -1,7 +1,5 @@
 """Tokens, and the programs that make them: which are run, what they are told, and what comes of their failures."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """A kubeconfig that somebody else wrote never ends in anything but an answer or an error for people."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final, TypeAlias

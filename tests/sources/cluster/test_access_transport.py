@@ -1,7 +1,5 @@
 """TLS with certificates of both sides, and proxies, with real servers."""
 
-from __future__ import annotations
-
 import base64
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """A connection answers or says why not, in time, whatever the server does; and it only reads."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

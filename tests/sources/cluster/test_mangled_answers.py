@@ -1,7 +1,5 @@
 """Whatever a server sends, it is an answer or a refusal, and it ends in time."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

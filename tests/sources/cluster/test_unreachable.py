@@ -1,7 +1,5 @@
 """Why no answer came is told in words that say what to do about it."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 

@@ -1,7 +1,5 @@
 """Watches: which are opened for what was read of a cluster, their events, and how they end."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping
 from itertools import islice

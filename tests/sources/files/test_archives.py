@@ -1,7 +1,5 @@
 """Archives of trees: what is read of them, and which are refused."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile

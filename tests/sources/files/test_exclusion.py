@@ -1,7 +1,5 @@
 """What is left out of folders that are searched."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Git as it is called: nothing written, nothing fetched, nothing mistaken for an option."""
 
-from __future__ import annotations
-
 import os
 from contextlib import closing
 from pathlib import Path

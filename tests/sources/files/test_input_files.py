@@ -1,7 +1,5 @@
 """Which files are meant, and the text in them."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

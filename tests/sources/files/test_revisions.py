@@ -1,7 +1,5 @@
 """Which manifests are meant in a revision, and their text."""
 
-from __future__ import annotations
-
 import errno
 import os
 from operator import itemgetter
