@@ -308,7 +308,7 @@ class Anything:
     def get(self, path: str, query: object = (), accept: str = "") -> dict[str, Any]:  # noqa: ARG002 (as is asked)
         return self.body
 
-    def hurried(self) -> "Anything":
+    def hurried(self) -> Anything:
         return self
 
 
