@@ -127,12 +127,7 @@ SCALARS: list[Any] = [
     0,
     7,
     "",
-    "None",
-    "a..b",
-    "spec.x",
-    "rule-{n}",
-    "direct",
-    "True",
+    *["None", "a..b", "spec.x", "rule-{n}", "direct", "True"],
     "long enough\n",
 ]
 COLLECTIONS: list[Any] = [[], {}, [""], ["long enough"], [{}], {"a": "b"}, {"a": "None"}, {"group": "", "kind": "A"}]

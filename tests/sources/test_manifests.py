@@ -107,19 +107,14 @@ def test_a_key_that_is_given_twice(*, listed: bool, as_json: bool) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a: 1", "- 1", "text", "---\n---", "{}", "[]"])
-def test_nothing_at_all(text: str) -> None:
-    """An empty answer would look like a right one."""
-    with pytest.raises(SourceError, match="no Kubernetes object in 1 file") as caught:
-        _load(text)
-    assert caught.value.hint
-
-
-def test_how_many_files_were_looked_at(tmp_path: Path) -> None:
-    """So that a wrong folder is recognised."""
+def test_nothing_at_all(tmp_path: Path, text: str) -> None:
+    """An empty answer would look like a right one; the number of files shows that a folder is the wrong one."""
     for name in "abc":
-        (tmp_path / f"{name}.yaml").write_text("x: 1")
-    with pytest.raises(SourceError, match="no Kubernetes object in 3 files"):
-        load_manifests([tmp_path])
+        (tmp_path / f"{name}.yaml").write_text(text)
+    for paths, number in (([tmp_path / "a.yaml"], "1 file"), ([tmp_path], "3 files")):
+        with pytest.raises(SourceError, match=f"no Kubernetes object in {number}") as caught:
+            load_manifests(paths)
+        assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -394,20 +389,17 @@ def test_a_file_that_is_named_says_why_nothing_is_in_it(tmp_path: Path, text: st
         assert load_manifests(paths).diagnostics == ()
 
 
-def test_what_is_known_of_a_broken_object() -> None:
+@pytest.mark.parametrize(
+    ("metadata", "spec", "name"),
+    [
+        ("name: r, namespace: apps", "\n  parentRefs: [{name: edge}\n", "r"),
+        ("generateName: r-, namespace: apps", " {parentRefs: [{name: edge}]}\n", ""),
+    ],
+)
+def test_what_is_known_of_an_object_that_is_none(metadata: str, spec: str, name: str) -> None:
     """What kind it is of, where, and what it mentions, so that answers about others do without it."""
-    broken = ROUTE.replace("name: a", "name: r, namespace: apps") + "spec:\n  parentRefs: [{name: edge}\n"
-    snapshot = _load(f"{CM % 'a'}---\n{broken}")
-    (gap,) = snapshot.gaps
-    assert (gap.kind, gap.namespace, gap.name) == ("HTTPRoute", "apps", "r")
-    assert gap.mentions
-    assert {"edge", "r", "apps"} <= gap.mentions
-
-
-def test_what_is_known_of_an_object_without_a_name() -> None:
-    text = ROUTE.replace("name: a", "generateName: r-, namespace: apps") + "spec: {parentRefs: [{name: edge}]}\n"
-    (gap,) = _load(f"{CM % 'a'}---\n{text}").gaps
-    assert (gap.kind, gap.namespace, gap.name) == ("HTTPRoute", "apps", "")
+    (gap,) = _load(f"{CM % 'a'}---\n{ROUTE.replace('name: a', metadata)}spec:{spec}").gaps
+    assert (gap.kind, gap.namespace, gap.name) == ("HTTPRoute", "apps", name)
     assert gap.mentions
     assert {"edge", "apps"} <= gap.mentions
 
@@ -488,15 +480,6 @@ def test_namespaces_are_resolved() -> None:
         "CustomResourceDefinition tenants.example.com",
     ]
     assert snapshot.resources[0].ref == ObjectRef(GroupKind("", "ConfigMap"), "other", "a")
-
-
-def test_the_order_of_documents_changes_nothing() -> None:
-    documents = [CM % "a", "apiVersion: v1\nkind: Node\nmetadata: {name: one}\n", "a: [", "x: 1"]
-    answers = {
-        (frozenset(_names(found)), tuple(gap.reason for gap in found.gaps), found.ignored)
-        for found in (_load("\n---\n".join(order)) for order in itertools.permutations(documents))
-    }
-    assert len(answers) == 1
 
 
 def test_lists() -> None:

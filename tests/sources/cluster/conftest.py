@@ -4,16 +4,8 @@ from pathlib import Path
 
 import pytest
 
-_VARIABLES = (
-    "KUBECONFIG",
-    "KUBERNETES_SERVICE_HOST",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-)
+_PROXIES = "HTTP_PROXY HTTPS_PROXY NO_PROXY"
+_VARIABLES = ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", *_PROXIES.split(), *_PROXIES.lower().split())
 
 
 @pytest.fixture

@@ -17,14 +17,8 @@ from tests.repository import CM, Repository
 
 OWN = ".kubectl-policyignore"
 FILES = (
-    "a.yaml",
-    "b.yaml",
-    "apps/a.yaml",
-    "apps/dev/a.yaml",
-    "apps/dev/deep/b.yaml",
-    "apps/prod/a.yaml",
-    "apps/prod/values.yaml",
-    "node_modules/x/a.yaml",
+    *("a.yaml", "b.yaml", "apps/a.yaml", "apps/dev/a.yaml", "apps/dev/deep/b.yaml"),
+    *("apps/prod/a.yaml", "apps/prod/values.yaml", "node_modules/x/a.yaml"),
 )
 
 

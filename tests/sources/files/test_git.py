@@ -13,17 +13,8 @@ from kubectl_policy.sources.files.git import GitAnswer, Objects, ask, tree_of
 from tests.repository import CM, Repository
 
 EVIL = (
-    "--help",
-    "-h",
-    "--version",
-    "--exec-path=/",
-    "--git-dir=x",
-    "^main",
-    "main..main",
-    "main\n",
-    "\n",
-    "a\0b",
-    "\ud800",
+    *("--help", "-h", "--version", "--exec-path=/", "--git-dir=x", "^main"),
+    *("main..main", "main\n", "\n", "a\0b", "\ud800"),
 )
 
 
