@@ -4,7 +4,6 @@ import pytest
 
 from kubectl_policy.text.scalars import PlainScalars, key_of, plain_scalar
 
-
 # Dates, numbers to base 60, and whatever JSON has no number for.
 TEXTS = (
     "1:30 12:30:45 190:20:30.15 2026-01-01 2026-01-01T00:00:00Z = << yEs tRUE nULL - + . .. _1 .1_0 1.2.3 1e v1.10 0o8"
