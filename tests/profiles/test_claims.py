@@ -24,6 +24,7 @@ from tests.build import (
     rule,
     service,
     snapshot,
+    with_metadata,
 )
 from tests.profiles.claims import (
     CLAIMS,
@@ -51,13 +52,14 @@ def profile_of(claim: Claim) -> PolicyKindProfile:
     return built_in_profiles(claim.kind.group)[claim.kind]
 
 
-def cases(claims: list[Claim], *, sections: bool = False) -> list[object]:
-    """Every spelling of every target of every kind; with `sections`, of the targets that have some."""
+def cases(*, sections: bool = False, elsewhere: bool = False) -> list[object]:
+    """Every spelling of every target of every kind; of those that have `sections`, or may be `elsewhere`."""
     return [
         pytest.param(claim, field, target, id=f"{claim.kind}-{field}-{target}")
-        for claim in claims
+        for claim in BY_REFERENCE
         for field in claim.fields
         for target in (claim.sections if sections else claim.targets or ANYTHING)
+        if not elsewhere or (field != "targetSelectors" and target not in {*CLUSTER_SCOPED, POD})
     ]
 
 
@@ -99,8 +101,7 @@ def world(claim: Claim, target: GroupKind, where: str = "default") -> list[Resou
         NAMESPACE: namespace("default"),
     }
     found = objects.get(target) or resource(target.kind, "x", {}, group=target.group, namespace=where)
-    raw = {**found.raw, "metadata": {**_metadata(found), "labels": LABELS}}
-    labelled = type(found)(found.ref, found.origin, raw, found.created)
+    labelled = with_metadata(found, labels=LABELS)
     return [gateway_class("public", controller, **_enabling(claim)), edge, labelled, *_required(claim, target, where)]
 
 
@@ -129,18 +130,12 @@ def _required(claim: Claim, target: GroupKind, where: str) -> list[Resource]:
     return found
 
 
-def _metadata(found: Resource) -> dict[str, Json]:
-    metadata = found.raw["metadata"]
-    assert isinstance(metadata, dict)
-    return metadata
-
-
 def attachments_of(policy: Resource, *objects: Resource) -> tuple[Attachment, ...]:
     """The attachments of a policy in a world of which everything is known."""
     return analyze(snapshot(policy, *objects, complete=True)).attachments[policy.ref]
 
 
-@pytest.mark.parametrize(("claim", "field", "target"), cases(BY_REFERENCE))
+@pytest.mark.parametrize(("claim", "field", "target"), cases())
 def test_a_kind_attaches_by_its_own_spelling(claim: Claim, field: str, target: GroupKind) -> None:
     (attachment,) = attachments_of(policy_to(claim, field, target), *world(claim, target))
     assert (attachment.state, attachment.target) == (
@@ -149,7 +144,7 @@ def test_a_kind_attaches_by_its_own_spelling(claim: Claim, field: str, target: G
     )
 
 
-@pytest.mark.parametrize(("claim", "field", "target"), cases(BY_REFERENCE, sections=True))
+@pytest.mark.parametrize(("claim", "field", "target"), cases(sections=True))
 def test_a_kind_attaches_to_the_sections_that_it_may_name(claim: Claim, field: str, target: GroupKind) -> None:
     """Listeners, rules and ports by name; one that does not exist is none."""
     section = SECTION.get(target, "first")
@@ -179,16 +174,7 @@ def test_a_foreign_target_is_refused(claim: Claim) -> None:
     assert attachment.state == "kind unsupported"
 
 
-@pytest.mark.parametrize(
-    ("claim", "field", "target"),
-    [
-        pytest.param(claim, field, target, id=f"{claim.kind}-{field}-{target}")
-        for claim in BY_REFERENCE
-        for field in claim.fields
-        for target in claim.targets or ANYTHING
-        if field != "targetSelectors" and target not in {*CLUSTER_SCOPED, POD}
-    ],
-)
+@pytest.mark.parametrize(("claim", "field", "target"), cases(elsewhere=True))
 def test_another_namespace_is_refused_or_needs_a_grant(claim: Claim, field: str, target: GroupKind) -> None:
     """A local kind never reaches another namespace, whatever grants are there; the others need one."""
     far = policy_to(claim, field, target, namespace="other")

@@ -14,6 +14,10 @@ PORTS = {"field": "perPort", "key": "port", "insteadOf": "default"}
 LEVELLED = {"strategy": "Patch defaults", "stanzas": "none", "nulls": "ignore"}
 LEVELS = "needs one strategy for all policies (not All apply or Strategic merge) and stanzas: none"
 ROUTE = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}
+NO_REFERENCES = "has no effect with attachment: none"
+NO_CHALLENGER = "has no effect without chooser: challenger"
+NO_JOINT_FIELD = "needs a joint field of that name, by that key"
+STRATEGIC = {"strategyField": "spec.mode", "strategyValues": {"deep": "Strategic merge"}, "chooser": "challenger"}
 
 
 def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field of a kind)
@@ -28,48 +32,38 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
     [
         ({"approximate": True}, "approximate", "has no effect without notes"),
         ({"strategyValues": {}}, "strategyValues", "has no effect without strategyField"),
-        (
-            {"strategyField": "spec.mode", "strategyValues": {"deep": "Strategic merge"}, "chooser": "challenger"},
-            "strategyValues",
-            "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
-        ),
-        ({"mergeParents": []}, "mergeParents", "has no effect without chooser: challenger"),
+        (STRATEGIC, "strategyValues", "can mean Strategic merge only with chooser: challenger and mergesWith: closest"),
+        ({"mergeParents": []}, "mergeParents", NO_CHALLENGER),
+        ({"strategyFromAbove": True}, "strategyFromAbove", NO_CHALLENGER),
         *(({name: [], **LEVELLED, "nulls": "remove"}, name, "needs nulls: ignore") for name in BY_LEVELS),
-        ({"portField": PORTS}, "portField", "needs a joint field of that name, by that key"),
+        ({"portField": PORTS}, "portField", NO_JOINT_FIELD),
         *(
             (
                 {"portField": PORTS, **LEVELLED, "jointFields": [joint, {"field": "x", "by": "[port]"}]},
                 "portField",
-                "needs a joint field of that name, by that key",
+                NO_JOINT_FIELD,
             )
             for joint in ({"field": "perPort"}, {"field": "perPort", "by": "[n]"})
         ),
-        ({"attachment": "none", "targetFields": []}, "targetFields", "has no effect with attachment: none"),
-        ({"attachment": "none", "targetGroup": ""}, "targetGroup", "has no effect with attachment: none"),
-        ({"attachment": "none", "unnamedRules": "{n}"}, "unnamedRules", "has no effect with attachment: none"),
+        ({"attachment": "none", "targetFields": []}, "targetFields", NO_REFERENCES),
+        ({"attachment": "none", "targetGroup": ""}, "targetGroup", NO_REFERENCES),
+        ({"attachment": "none", "unnamedRules": "{n}"}, "unnamedRules", NO_REFERENCES),
         ({"attachment": "filters"}, "attachment", "filters needs filterRoutes"),
         ({"backendFilters": True}, "backendFilters", "has no effect without filterRoutes"),
-        ({"attachment": "none", "filterRoutes": [ROUTE]}, "filterRoutes", "has no effect with attachment: none"),
+        ({"attachment": "none", "filterRoutes": [ROUTE]}, "filterRoutes", NO_REFERENCES),
         (
             {"attachment": "filters", "filterRoutes": [ROUTE], "targetFields": ["spec.to"]},
             "targetFields",
             "has no effect with attachment: filters",
         ),
+        ({"variants": [{"targets": [SERVICE]}] * 2}, "variants.1.targets.0", "another variant is for Service already"),
         (
-            {"variants": [{"targets": [SERVICE]}, {"targets": [SERVICE]}]},
-            "variants.1.targets.0",
-            "another variant is for Service already",
-        ),
-        (
-            {"declaredTargets": [{"group": "example.com/v1", "kind": "A"}]},
+            {"declaredTargets": [{"group": "a.b/v1", "kind": "A"}]},
             "declaredTargets.0.group",
-            "'example.com/v1' has a version; write the group alone, 'example.com'",
+            "'a.b/v1' has a version; write the group alone, 'a.b'",
         ),
         (
-            {
-                "jointFields": [{"field": "a", "within": ["level"], "by": "*"}, {"field": "a", "within": ["scopes"]}],
-                **LEVELLED,
-            },
+            {"jointFields": [{"field": "a", "by": "*"}, {"field": "a"}], **LEVELLED},
             "jointFields",
             "a field cannot be combined in two ways",
         ),

@@ -165,16 +165,16 @@ def test_options_add_to_what_a_snapshot_says(tmp_path: Path) -> None:
         load_manifests(tmp_path / "s.gz", options=InputOptions(cluster="west"))
 
 
-def test_an_object_is_on_a_line_of_the_text() -> None:
-    (read,) = read_snapshot(file_of(Snapshot((resource("a"),))), "s.gz").resources
-    assert str(read.origin) == "s.gz:2"
-
-
-def test_fields_are_on_no_line_of_their_own(tmp_path: Path) -> None:
-    write(str(tmp_path / "s.gz"), pack(Snapshot((resource("a"),)), HEADER))
+def test_an_object_is_on_a_line_of_the_text(tmp_path: Path) -> None:
+    """The header is on the first one; fields are on none of their own, as an object is one line."""
+    data = file_of(Snapshot((resource("a"),)))
+    (tmp_path / "s.gz").write_bytes(data)
     lines = Lines()
     (read,) = load_manifests(tmp_path / "s.gz", lines=lines).resources
+    assert read.origin.line == 2
     assert lines.locate(read.origin, FieldPath.parse("metadata.name")) is None
+    (read,) = load_manifests("-", stdin=io.BytesIO(data)).resources
+    assert str(read.origin) == "<stdin>:2"
 
 
 def test_a_snapshot_is_read_alone(tmp_path: Path) -> None:
@@ -205,11 +205,6 @@ def test_other_compressed_files_are_no_snapshots(tmp_path: Path) -> None:
     (tmp_path / "b.gz").write_bytes(b"\x1f\x8bnothing")
     with pytest.raises(SourceError, match="a compressed file"):
         load_manifests(tmp_path / "b.gz")
-
-
-def test_a_snapshot_can_come_through_a_pipe() -> None:
-    read = load_manifests("-", stdin=io.BytesIO(file_of(Snapshot((resource("a"),)))))
-    assert [str(resource.origin) for resource in read.resources] == ["<stdin>:2"]
 
 
 def test_a_snapshot_can_be_in_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,12 +241,9 @@ def test_a_malformed_header_is_refused(header: dict[str, Json]) -> None:
     """Gaps that are not known would be taken for none."""
     with pytest.raises(SourceError, match="its header is malformed"):
         read_snapshot(made_of(**header), "s.gz")
-
-
-@pytest.mark.parametrize("line", [b"", b"nothing\n", b"[]\n", b"\xff\n", b'{"apiVersion":"snapshot.policy.kubectl/\n'])
-def test_what_has_no_header_is_refused(line: bytes) -> None:
-    with pytest.raises(SourceError, match=r"^s\.gz: "):
-        read_snapshot(gzip.compress(line), "s.gz")
+    for line in (b"", b"nothing\n", b"[]\n", b"\xff\n", b'{"apiVersion":"snapshot.policy.kubectl/\n'):
+        with pytest.raises(SourceError, match=r"^s\.gz: "):
+            read_snapshot(gzip.compress(line), "s.gz")
 
 
 @pytest.mark.parametrize(
@@ -276,29 +268,17 @@ def test_a_line_that_is_none_is_a_gap(line: str | bytes, message: str) -> None:
     assert [(gap.kind, gap.reason) for gap in read.gaps] == [("", message)]
 
 
-def test_an_object_that_nothing_can_refer_to_is_a_problem() -> None:
+def test_objects_are_read_as_in_manifests() -> None:
+    """One without a name is a problem, and so are two of one name; half a character could not be printed."""
     read = read_snapshot(made_of('{"apiVersion":"v1","kind":"Pod","metadata":{}}', '{"metadata":{"name":"a"}}'), "s")
     assert [diagnostic.rule for diagnostic in read.diagnostics] == ["no-name"]
     assert (read.resources, read.ignored) == ((), 1)
-
-
-def test_half_a_character_is_none() -> None:
-    """It could not be printed."""
-    (read,) = read_snapshot(made_of(OBJECT.replace("}}", r'},"data":{"a":"\ud800"}}')), "s").resources
-    assert read.raw["data"] == {"a": "\ufffd"}
-
-
-def test_of_two_objects_of_one_name_the_last_one_counts() -> None:
-    other = OBJECT.replace("}}", '},"data":{}}')
-    read = read_snapshot(made_of(OBJECT, other), "s")
-    assert [resource.origin.line for resource in read.resources] == [3]
+    read = read_snapshot(made_of(OBJECT, OBJECT.replace("}}", r'},"data":{"a":"\ud800"}}')), "s")
+    assert [(resource.origin.line, resource.raw["data"]) for resource in read.resources] == [(3, {"a": "\ufffd"})]
     assert [diagnostic.rule for diagnostic in read.diagnostics] == ["duplicate-object"]
-
-
-def test_objects_that_are_missing_are_a_gap() -> None:
-    """Somebody took lines out of it."""
-    read = read_snapshot(made_of(OBJECT, objects=3), "s")
-    assert [gap.reason for gap in read.gaps] == ["there are 1 objects in it, and 3 were written"]
+    # Somebody took lines out of it.
+    gaps = read_snapshot(made_of(OBJECT, objects=3), "s").gaps
+    assert [gap.reason for gap in gaps] == ["there are 1 objects in it, and 3 were written"]
 
 
 def every_part(data: bytes) -> Iterator[bytes]:

@@ -126,53 +126,36 @@ def test_flags_name_a_client_certificate(tmp_path: Path) -> None:
         assert "jane" in str(server.clients)
 
 
-@pytest.mark.parametrize(
-    ("user", "reason"),
-    [
-        ({"client-certificate-data": data("client.pem")}, "no client certificate with its key"),
-        (
-            {"client-certificate-data": data("client.pem"), "client-key-data": data("server.key")},
-            "no client certificate with its key",
-        ),
-        (
-            {"client-certificate-data": data("client.pem"), "client-key-data": data("encrypted.key")},
-            "no client certificate with its key",
-        ),
-        ({"client-certificate-data": "bm9uZQ==", "client-key-data": "bm9uZQ=="}, "no client certificate with its key"),
-        ({"client-certificate-data": "?"}, "no client certificate with its key"),
-        ({"client-certificate-data": "é"}, "no client certificate with its key"),
-        ({"client-certificate": "none.pem"}, "none.pem"),
-    ],
-)
-def test_client_certificates_that_are_none(tmp_path: Path, user: Json, reason: str) -> None:
-    with pytest.raises(ClusterError, match=reason):
-        reach(tmp_path, user=user)
+NO_PAIR = "no client certificate with its key"
+NO_AUTHORITY = r"there is no certificate \(PEM\) in certificate-authority"
+NO_HOST = "tls-server-name: it is not a valid host name"
+NO_PROXY = "it must be the address of a proxy"
+CLIENT = {"client-certificate-data": data("client.pem")}
 
 
 @pytest.mark.parametrize(
-    ("more", "reason"),
+    ("user", "cluster", "reason"),
     [
-        ({"certificate-authority-data": "bm9uZQ=="}, r"there is no certificate \(PEM\) in certificate-authority"),
-        (
-            {"certificate-authority-data": data("client.key")},
-            r"there is no certificate \(PEM\) in certificate-authority",
-        ),
-        ({"certificate-authority": "config"}, r"there is no certificate \(PEM\) in certificate-authority"),
-        ({"certificate-authority-data": 5}, "the wrong type"),
-        ({"insecure-skip-tls-verify": "true"}, "the wrong type"),
-        ({"tls-server-name": "a b"}, "tls-server-name: it is not a valid host name"),
-        ({"tls-server-name": ".a"}, "tls-server-name: it is not a valid host name"),
-        ({"tls-server-name": "a\0"}, "is not a valid host name"),
-        ({"tls-server-name": "a" * 64}, "is not a valid host name"),
-        ({"proxy-url": "http://a..b"}, "it must be the address of a proxy"),
-        ({"proxy-url": "ftp://a"}, "it must be the address of a proxy"),
-        ({"proxy-url": "http://a b"}, "it must be the address of a proxy"),
-        ({"proxy-url": "http://"}, "it must be the address of a proxy"),
+        (CLIENT, {}, NO_PAIR),
+        ({**CLIENT, "client-key-data": data("server.key")}, {}, NO_PAIR),
+        ({**CLIENT, "client-key-data": data("encrypted.key")}, {}, NO_PAIR),
+        ({"client-certificate-data": "bm9uZQ==", "client-key-data": "bm9uZQ=="}, {}, NO_PAIR),
+        ({"client-certificate-data": "?"}, {}, NO_PAIR),
+        ({"client-certificate-data": "é"}, {}, NO_PAIR),
+        ({"client-certificate": "none.pem"}, {}, "none.pem"),
+        ({}, {"certificate-authority-data": "bm9uZQ=="}, NO_AUTHORITY),
+        ({}, {"certificate-authority-data": data("client.key")}, NO_AUTHORITY),
+        ({}, {"certificate-authority": "config"}, NO_AUTHORITY),
+        ({}, {"certificate-authority-data": 5}, "the wrong type"),
+        ({}, {"insecure-skip-tls-verify": "true"}, "the wrong type"),
+        *(({}, {"tls-server-name": name}, NO_HOST) for name in ("a b", ".a", "a\0", "a" * 64)),
+        *(({}, {"proxy-url": url}, NO_PROXY) for url in ("http://a..b", "ftp://a", "http://a b", "http://")),
     ],
 )
-def test_clusters_that_cannot_be_proved(tmp_path: Path, more: dict[str, Json], reason: str) -> None:
+def test_settings_that_cannot_be_used(tmp_path: Path, user: Json, cluster: dict[str, Json], reason: str) -> None:
+    """Each is refused with the place."""
     with pytest.raises(ClusterError, match=reason):
-        reach(tmp_path, cluster={"server": "https://a", **more})
+        reach(tmp_path, user=user, cluster={"server": "https://a", **cluster})
 
 
 # Proxies
