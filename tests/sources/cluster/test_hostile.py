@@ -1,6 +1,8 @@
-"""A kubeconfig that somebody else wrote never ends in anything but an answer or an error for people."""
+"""Kubeconfigs and answers that somebody else made never end in anything but an answer, a refusal or an error."""
 
+import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -12,7 +14,12 @@ from msgspec.structs import replace
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.model import Json
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to, contexts
-from tests.sources.cluster.reaching import config
+from kubectl_policy.sources.cluster.connection import Connection
+from kubectl_policy.sources.cluster.refusals import RequestFailed
+from tests.sources.cluster import faults
+from tests.sources.cluster.faults import Fault
+from tests.sources.cluster.faulty import FaultyServer
+from tests.sources.cluster.reaching import config, outcome, reaching
 from tests.sources.cluster.test_access_transport import data
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -149,3 +156,59 @@ def test_files_of_anything(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(ClusterError):
         access_to(ClusterOptions(kubeconfig=str(path)))
+
+
+REAL: Final = json.dumps({"kind": "Route", "metadata": {"name": "é", "a": None}, "spec": [1, 2.5, True]}).encode()
+LINES: Final = (b"200 OK", b"200", b"99999 X", b"-1 X", b"abc", b"100 Continue", b"101 Switching Protocols")
+HEADERS: Final = (b"Transfer-Encoding: chunked", b"Content-Length: -1", b"Content-Length: x", b":", b"a b")
+CHUNKS: Final = (b"zz\r\n{}\r\n0\r\n\r\n", b"2\r\n{}\r\n0\r\n\r\n", b"-2\r\n{}\r\n")
+
+
+@st.composite
+def _mangled(draw: st.DrawFn) -> bytes:
+    start, end = draw(st.integers(0, len(REAL))), draw(st.integers(0, len(REAL)))
+    return REAL[:start] + draw(st.binary(max_size=5)) + REAL[end:]
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> Fault:
+    """Draw an answer in HTTP whose body, length or compression may be wrong."""
+    body = draw(st.one_of(st.binary(max_size=200), _mangled()))
+    sent = gzip.compress(body) if draw(st.booleans()) else body
+    headers = {"Content-Length": str(max(len(sent) + draw(st.integers(-2, 3)), 0))}
+    if encoding := draw(st.sampled_from(["", "gzip", "deflate", "identity", "br", "gzip, gzip"])):
+        headers["Content-Encoding"] = encoding
+    code = draw(st.sampled_from([200, 200, 200, 201, 204, 206, 304, 400, 403, 500, 503, 999]))
+    return faults.raw(sent, code=code, headers=headers)
+
+
+@st.composite
+def nearly_http(draw: st.DrawFn) -> bytes:
+    """Draw bytes that resemble an answer in HTTP."""
+    header = draw(st.one_of(st.binary(max_size=40), st.sampled_from(HEADERS)))
+    body = draw(st.sampled_from([b"", b"{}", *CHUNKS]))
+    return b"HTTP/1.1 " + draw(st.sampled_from(LINES)) + b"\r\n" + header + b"\r\n\r\n" + body
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FaultyServer]:
+    with FaultyServer() as running:
+        yield running
+
+
+def is_understood(server: FaultyServer, fault: Fault) -> bool:
+    """Whether an answer comes of a fault, or a refusal with its reason."""
+    server.fault("/*", faults.then_hang_up(fault))
+    result = outcome(lambda: Connection(reaching(server), timeout=0.25).get("/api"))
+    return bool(result.reason) if isinstance(result, RequestFailed) else isinstance(result, dict)
+
+
+@given(answers())
+def test_mangled_bodies(server: FaultyServer, fault: Fault) -> None:
+    """The server speaks HTTP, but what it says is wrong."""
+    assert is_understood(server, fault)
+
+
+@given(st.one_of(st.binary(max_size=100), nearly_http()))
+def test_mangled_http(server: FaultyServer, sent: bytes) -> None:
+    assert is_understood(server, faults.wrong_bytes(sent))
