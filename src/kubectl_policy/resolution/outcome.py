@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.world import grouped
-from kubectl_policy.resolution.traced import Field, KeyedList, Leaf, Source, Traced, field_name, leaves
+from kubectl_policy.resolution.traced import Field, KeyedList, Leaf, Source, Traced, field_name, leaves, only_field
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
     from kubectl_policy.model.authorship import Authorship
     from kubectl_policy.resolution.contributions import Contribution
@@ -172,32 +174,26 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
         return grouped((leaf.source, field) for field, leaf in leaves(self.spec))
 
     @cached_property
-    def _finder(self) -> _FateFinder:
-        return _FateFinder(self)
-
-    @cached_property
     def fates(self) -> tuple[Fate, ...]:
         """The fate of every field that a contribution declares, in order of contributions."""
-        finder = self._finder
-        return tuple(finder.of(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
+        return tuple(self._fate(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
 
     def outcomes_of(self, policy: ObjectRef) -> list[FieldOutcome]:
         """Return the outcome of each field of a policy, and the sources that superseded it."""
-        outcome, outcomes = self._finder.outcome, list[FieldOutcome]()
+        outcomes: list[FieldOutcome] = []
         for part in self.contributions_of.get(policy, ()):
             if part.spec is self.spec and not (self.rejected or self.ignored_fields or self.undecided):
                 # Nothing is merged into it.
                 outcomes.extend((name, leaf, "effective", ()) for name, leaf in leaves(part.spec))
             else:
-                outcomes.extend((name, leaf, *outcome(name, leaf)[:2]) for name, leaf in leaves(part.spec))
+                outcomes.extend((name, leaf, *self._outcome(name, leaf)[:2]) for name, leaf in leaves(part.spec))
         return outcomes
 
     @cached_property
     def object_fates(self) -> tuple[tuple[Field, Leaf, Fate], ...]:
         """Every value of the target object's own with its field and its fate."""
-        finder = self._finder
         return tuple(
-            (field, leaf, finder.of(field, leaf)) for value in self.object_values for field, leaf in value.leaves
+            (field, leaf, self._fate(field, leaf)) for value in self.object_values for field, leaf in value.leaves
         )
 
     @cached_property
@@ -207,6 +203,72 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
         for fate in self.fates:
             by_policy.setdefault(fate.source.object, []).append(fate)
         return by_policy
+
+    def _fate(self, field: Field, leaf: Leaf) -> Fate:
+        state, by, by_port = self._outcome(field, leaf)
+        return Fate(
+            field=field_name(field),
+            value=leaf.value,
+            source=leaf.source,
+            state=state,
+            superseded_by=by,
+            by_port=by_port,
+            defaulted=leaf.defaulted,
+        )
+
+    def _outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:
+        """Return the state of a field, who superseded it, and whether that is for the path's port."""
+        # Hardly anything is refused, ignored or undecided, and to look that up for each field takes longer than to see.
+        if self.rejected and leaf.source in self.rejected:
+            return "rejected", self._winners_over(leaf.source), False
+        if self.ignored_fields and (leaf.source, field) in self.ignored_fields:
+            return "unheeded", (), False
+        current, around = self._locate(field)
+        # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
+        if isinstance(current, Leaf):
+            if current is not leaf and (current.source != leaf.source or current.value != leaf.value):
+                return "superseded", (current.source,), False
+            counts = True
+        else:
+            counts = current is not None and leaf.value == ([] if isinstance(current, KeyedList) else {})
+        if counts:
+            undecided = self.undecided and leaf.source in self.undecided
+            return "undecided" if undecided else "effective", (), False
+        setters = self._setters(around)
+        outer = self.replaced_for_port
+        if setters or not outer or field[: len(outer)] != outer:
+            return "superseded", setters or self._winners, False
+        return "superseded", tuple(sorted(self.port_sources)) or self._winners, True
+
+    def _locate(self, field: Field) -> tuple[Leaf | Traced | None, Field]:
+        """Return the value at a field, or the leaf above it; and the path of the closest map."""
+        current: Leaf | Traced | None = self.spec
+        around: Field = ()
+        for depth, key in enumerate(field, 1):
+            if current is None or isinstance(current, Leaf):
+                break
+            current = current.get(key)
+            if current is not None and not isinstance(current, Leaf):
+                around = field[:depth]
+        return current, around
+
+    @cached_method
+    def _setters(self, around: Field) -> tuple[Source, ...]:
+        """Return the sources of all that is in a map of the spec."""
+        inner = leaves(only_field(self.spec, around)) if around else ()
+        return tuple(sorted({leaf.source for _, leaf in inner}))
+
+    @cached_property
+    def _winners(self) -> tuple[Source, ...]:
+        return tuple(part.source for part in self.contributions if part.source in self.members)
+
+    def _winners_over(self, rejected: Source) -> tuple[Source, ...]:
+        refusal = self.refusals.get(rejected)
+        if refusal is None:
+            return self._winners
+        holders = self.contributions_of.get(refusal.holder, ())
+        sources = dict.fromkeys(part.source for part in holders if part.source.target == refusal.target)
+        return tuple(sources) or (Source(refusal.holder, refusal.target),)
 
 
 class EffectivePolicy(Struct, frozen=True, gc=False):
@@ -219,79 +281,3 @@ class EffectivePolicy(Struct, frozen=True, gc=False):
     def target(self) -> NodeRef:
         """The node at which this takes effect: the end of the path."""
         return self.path[-1]
-
-
-class _FateFinder:
-    """Finds the fates of a resolution's fields; what several of them have in common is looked up once."""
-
-    def __init__(self, resolution: Resolution) -> None:
-        self.resolution = resolution
-        self.winners = tuple(part.source for part in resolution.contributions if part.source in resolution.members)
-        # By the path of a map in the spec: who set what is in it.
-        self.setters: dict[Field, tuple[Source, ...]] = {}
-
-    def of(self, field: Field, leaf: Leaf) -> Fate:
-        state, by, by_port = self.outcome(field, leaf)
-        return Fate(
-            field=field_name(field),
-            value=leaf.value,
-            source=leaf.source,
-            state=state,
-            superseded_by=by,
-            by_port=by_port,
-            defaulted=leaf.defaulted,
-        )
-
-    def outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:
-        """Return the state of a field, who superseded it, and whether that is for the path's port."""
-        resolution = self.resolution
-        # Hardly anything is refused, ignored or undecided, and to look that up for each field takes longer than to see.
-        if resolution.rejected and leaf.source in resolution.rejected:
-            return "rejected", self._winners_over(leaf.source), False
-        if resolution.ignored_fields and (leaf.source, field) in resolution.ignored_fields:
-            return "unheeded", (), False
-        current, around = self._locate(field)
-        # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
-        if isinstance(current, Leaf):
-            if current is not leaf and (current.source != leaf.source or current.value != leaf.value):
-                return "superseded", (current.source,), False
-            counts = True
-        else:
-            counts = current is not None and leaf.value == ([] if isinstance(current, KeyedList) else {})
-        if counts:
-            undecided = resolution.undecided and leaf.source in resolution.undecided
-            return "undecided" if undecided else "effective", (), False
-        setters = self._setters(around)
-        outer = resolution.replaced_for_port
-        if setters or not outer or field[: len(outer)] != outer:
-            return "superseded", setters or self.winners, False
-        return "superseded", tuple(sorted(resolution.port_sources)) or self.winners, True
-
-    def _locate(self, field: Field) -> tuple[Leaf | Traced | None, Field]:
-        """Return the value at a field, or the leaf above it; and the path of the closest map."""
-        current: Leaf | Traced | None = self.resolution.spec
-        around: Field = ()
-        for depth, key in enumerate(field, 1):
-            if current is None or isinstance(current, Leaf):
-                break
-            current = current.get(key)
-            if current is not None and not isinstance(current, Leaf):
-                around = field[:depth]
-        return current, around
-
-    def _setters(self, around: Field) -> tuple[Source, ...]:
-        if around and around not in self.setters:
-            spec: Leaf | Traced = self.resolution.spec
-            for key in around:
-                spec = spec[key] if isinstance(spec, Mapping) else spec
-            inner = leaves(spec) if isinstance(spec, Mapping) else ()
-            self.setters[around] = tuple(sorted({leaf.source for _, leaf in inner}))
-        return self.setters.get(around, ())
-
-    def _winners_over(self, rejected: Source) -> tuple[Source, ...]:
-        refusal = self.resolution.refusals.get(rejected)
-        if refusal is None:
-            return self.winners
-        holders = self.resolution.contributions_of.get(refusal.holder, ())
-        sources = dict.fromkeys(part.source for part in holders if part.source.target == refusal.target)
-        return tuple(sources) or (Source(refusal.holder, refusal.target),)
