@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import pytest
@@ -13,7 +13,6 @@ from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, ObjectRef, Resou
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.topology.controllers import (
-    Parameters,
     is_enabled,
     is_managed,
     is_path_managed,
@@ -250,7 +249,7 @@ def with_own(name: str = "own") -> Resource:
     return gateway("g", infrastructure={"parametersRef": names(name)})
 
 
-def found(*objects: Resource, complete: bool = True, gaps: Sequence[Gap] = ()) -> Parameters:
+def found(*objects: Resource, complete: bool = True, gaps: Sequence[Gap] = ()) -> Mapping[str, Json]:
     return parameters_of(topology(*objects, complete=complete, gaps=gaps), G, SETTINGS)
 
 
@@ -259,12 +258,12 @@ class TestWhatIsInForce:
 
     def test_nothing_without_references(self) -> None:
         """Of neither the class nor the Gateway; other objects of the kind are nobody's."""
-        assert found(gateway_class(), gateway("g"), settings("own", enable=True)) == Parameters({}, present=False)
-        assert found(gateway_class(), settings("own", enable=True)) == Parameters({}, present=False)
+        assert found(gateway_class(), gateway("g"), settings("own", enable=True)) == {}
+        assert found(gateway_class(), settings("own", enable=True)) == {}
 
     def test_nothing_of_another_kind(self) -> None:
         strange = gateway("g", infrastructure={"parametersRef": names("own", "Other")})
-        assert found(gateway_class(), strange, settings("own", enable=True)) == Parameters({}, present=False)
+        assert found(gateway_class(), strange, settings("own", enable=True)) == {}
 
     @pytest.mark.parametrize("reference", [None, 7, "own", [], {}, {"kind": "Settings"}, names("")], ids=str)
     def test_nothing_where_a_reference_is_unreadable(self, reference: Json) -> None:
@@ -272,67 +271,62 @@ class TestWhatIsInForce:
         odd = gateway("g", infrastructure={"parametersRef": reference})
         for complete in (True, False):
             world = found(gateway_class(), odd, settings("own", enable=True), complete=complete)
-            assert world == Parameters({}, present=False)
+            assert world == {}
 
     def test_those_of_the_class(self) -> None:
         there = settings("of-class", enable=True, namespace="infra")
-        assert found(of_class(), gateway("g"), there) == Parameters({"retries": {"enable": True}}, present=True)
+        assert found(of_class(), gateway("g"), there) == {"retries": {"enable": True}}
         elsewhere = settings("of-class", enable=True)
-        assert found(of_class(), gateway("g"), elsewhere) == Parameters({}, present=False)
+        assert found(of_class(), gateway("g"), elsewhere) == {}
 
     def test_those_of_the_gateway(self) -> None:
-        assert found(gateway_class(), with_own(), settings("own", a=1)) == Parameters({"a": 1}, present=True)
+        assert found(gateway_class(), with_own(), settings("own", a=1)) == {"a": 1}
         elsewhere = settings("own", a=1, namespace="infra")
-        assert found(gateway_class(), with_own(), elsewhere) == Parameters({}, present=False)
+        assert found(gateway_class(), with_own(), elsewhere) == {}
 
     def test_those_of_the_gateway_are_laid_over_those_of_the_class(self) -> None:
         """Maps field by field; anything else takes the other's place, of whatever type it is."""
         below = settings("of-class", namespace="infra", a={"x": 1, "y": 1, "z": {"deep": 1}}, b=[1], c=1, d={"e": 1})
         above = settings("own", a={"x": 2, "z": {"more": 2}}, b=[2], d=7)
-        assert found(of_class(), with_own(), below, above) == Parameters(
-            {"a": {"x": 2, "y": 1, "z": {"deep": 1, "more": 2}}, "b": [2], "c": 1, "d": 7}, present=True
-        )
+        assert found(of_class(), with_own(), below, above) == {
+            "a": {"x": 2, "y": 1, "z": {"deep": 1, "more": 2}},
+            "b": [2],
+            "c": 1,
+            "d": 7,
+        }
 
     def test_one_that_does_not_exist_leaves_the_other(self) -> None:
         below = settings("of-class", namespace="infra", a=1)
-        assert found(of_class(), with_own(), below) == Parameters({"a": 1}, present=True)
-        assert found(of_class(), with_own(), settings("own", a=2)) == Parameters({"a": 2}, present=True)
+        assert found(of_class(), with_own(), below) == {"a": 1}
+        assert found(of_class(), with_own(), settings("own", a=2)) == {"a": 2}
 
     def test_cluster_scoped_parameters(self) -> None:
         """Their definition says so; they are in no namespace."""
         defined = crd("Settings", cluster_scoped=True)
         wide = settings("own", a=1, namespace="")
-        assert found(gateway_class(), with_own(), defined, wide) == Parameters({"a": 1}, present=True)
+        assert found(gateway_class(), with_own(), defined, wide) == {"a": 1}
 
     @pytest.mark.parametrize("spec", [None, 7, "x", [], {}], ids=str)
     def test_parameters_of_another_shape_say_nothing(self, spec: Json) -> None:
         odd = resource("Settings", "own", spec, group="example.com")
-        assert found(gateway_class(), with_own(), odd) == Parameters({}, present=True)
+        assert found(gateway_class(), with_own(), odd) == {}
 
 
 class TestWhatWasNotRead:
     """Unknown is not none."""
 
-    def test_an_open_world(self) -> None:
-        """Parameters that are named and not in the input; the class, which may name some; the Gateway, which may."""
-        assert found(of_class(), gateway("g"), complete=False).present is None
-        assert found(gateway_class(), with_own(), complete=False).present is None
-        assert found(gateway("g"), complete=False).present is None
-        assert found(gateway_class(), complete=False).present is None
-        assert found(gateway_class(), gateway("g"), complete=False).present is False
-
     def test_one_of_two(self) -> None:
         """What is known of the other one is in force as far as anybody knows."""
         below = settings("of-class", namespace="infra", a=1)
-        assert found(of_class(), with_own(), below, complete=False) == Parameters({"a": 1}, present=None)
+        assert found(of_class(), with_own(), below, complete=False) == {"a": 1}
         above = settings("own", a=2)
-        assert found(of_class(), with_own(), above, complete=False) == Parameters({"a": 2}, present=None)
+        assert found(of_class(), with_own(), above, complete=False) == {"a": 2}
 
     def test_a_gap(self) -> None:
         """In a world that is complete but for that."""
-        gaps = [Gap("Settings", "infra", "forbidden")]
-        assert found(of_class(), gateway("g"), gaps=gaps).present is None
-        assert found(of_class(), gateway("g"), gaps=[Gap("Settings", "other", "forbidden")]).present is False
+        for where, expected in (("infra", (settings("of-class", namespace="infra").ref,)), ("other", ())):
+            world = topology(of_class(), gateway("g"), gaps=[Gap("Settings", where, "forbidden")])
+            assert unread_parameters(world, G, ENABLING) == expected
 
     def test_what_it_is(self) -> None:
         """The class if that was not read, else its parameters, then those of the Gateway; nothing that was read."""

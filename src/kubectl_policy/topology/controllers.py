@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, value_at
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY, LISTENER_HOLDERS, PORT_HOLDERS, ROUTES
@@ -62,31 +60,17 @@ def is_path_managed(topology: Topology, path: Path, controllers: Collection[str]
     return not kinds or kinds[0] not in PORT_HOLDERS or not any(kind in ROUTES for kind in kinds)
 
 
-class Parameters(Struct, frozen=True):
-    """The merged parameters of a Gateway.
-
-    `present` is whether there is such an object; None if one that is referred to was not read, or what may refer to one
-    was not: the Gateway or its class.
-    """
-
-    spec: Mapping[str, Json]
-    present: bool | None
-
-
-def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Parameters:
-    """Return the parameters of a kind: those of the Gateway, merged over those of its class.
+def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Mapping[str, Json]:
+    """Return the spec of the parameters of a kind: those of the Gateway, merged over those of its class.
 
     GatewayClass.spec.parametersRef, Gateway.spec.infrastructure.parametersRef: "In the case of conflict, ... merging
     behavior is implementation specific. It is generally recommended that GatewayClass provides defaults that can be
     overridden by a Gateway."
     """
     spec: Mapping[str, Json] = {}
-    named = _named(topology, gateway, kind)
-    for ref in named:
+    for ref in _named(topology, gateway, kind):
         spec = _merge(mapping_at(topology.index.defaulted(ref), "spec"), spec)
-    if _unread(topology, [*_holders(topology, gateway), *named]):
-        return Parameters(spec=spec, present=None)
-    return Parameters(spec=spec, present=any(topology.index.get(ref) for ref in named))
+    return spec
 
 
 def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: RequiredParameter) -> tuple[ObjectRef, ...]:
@@ -103,17 +87,14 @@ def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: Required
         and value_at(topology.index.defaulted(direct.object), f"spec.{enabling.field}") not in (None, {})
     ):
         return ()
-    return _unread(topology, [*_holders(topology, gateway), *named])
+    deciding = (*_holders(topology, gateway), *named)
+    return tuple(ref for ref in deciding if topology.index.presence(ref) == "unknown")
 
 
 def _holders(topology: Topology, gateway: ObjectRef) -> list[ObjectRef]:
     """Return the objects that may refer to parameters of a Gateway: the Gateway itself, and its class."""
     gateway_class = topology.gateways.class_of(gateway)
     return [gateway, gateway_class] if gateway_class else [gateway]
-
-
-def _unread(topology: Topology, refs: list[ObjectRef]) -> tuple[ObjectRef, ...]:
-    return tuple(ref for ref in refs if topology.index.presence(ref) == "unknown")
 
 
 def _named(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> list[ObjectRef]:
@@ -140,9 +121,11 @@ def is_enabled(
     if unread_parameters(topology, gateway, enabling):
         return None
     parameters = parameters_of(topology, gateway, enabling.group_kind)
-    if value_at(parameters.spec, enabling.field) not in (None, False, "", {}, []):
+    if value_at(parameters, enabling.field) not in (None, False, "", {}, []):
         return True
-    return parameters.present is False and (not itself or enabling.without == "allowed")
+    if any(map(topology.index.get, _named(topology, gateway, enabling.group_kind))):
+        return False
+    return not itself or enabling.without == "allowed"
 
 
 def why_disabled(topology: Topology, gateway: ObjectRef, enabling: RequiredParameter) -> str:
@@ -151,5 +134,5 @@ def why_disabled(topology: Topology, gateway: ObjectRef, enabling: RequiredParam
     named = [str(ref) for ref in _named(topology, gateway, enabling.group_kind)]
     if not named:
         return f"{gateway} has no {enabling.group_kind.kind} that sets {field}"
-    value = value_at(parameters_of(topology, gateway, enabling.group_kind).spec, enabling.field)
+    value = value_at(parameters_of(topology, gateway, enabling.group_kind), enabling.field)
     return f"{field} is {'false' if value is False else 'not set'} in {' and '.join(named)} of {gateway}"
