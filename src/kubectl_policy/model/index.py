@@ -151,7 +151,7 @@ class Index:
         """Return the objects of a kind in one namespace whose labels match a selector, sorted by name."""
         candidates = self.of_kind_in(group_kind, namespace)
         for labels in required_labels(selector):
-            having = [self._with_label(group_kind, namespace, label) for label in labels]
+            having = [self._by_label(group_kind, namespace).get(label, ()) for label in labels]
             if sum(map(len, having)) < len(candidates):
                 candidates = having[0] if len(having) == 1 else tuple(sorted(chain(*having), key=attrgetter("ref")))
         return [resource for resource in candidates if selects(selector, labels_of(resource.raw))]
@@ -168,10 +168,6 @@ class Index:
     def _with_unknown_labels(self, group_kind: GroupKind) -> Mapping[str, tuple[Resource, ...]]:
         resources = filter(_has_unknown_labels, self.perhaps_unfilled(group_kind, names=False))
         return grouped((resource.ref.namespace, resource) for resource in resources)
-
-    def _with_label(self, group_kind: GroupKind, namespace: str, label: tuple[str, Json]) -> tuple[Resource, ...]:
-        by_label = self._by_label(group_kind, namespace)
-        return by_label.get(label, ()) if label[1] is None or isinstance(label[1], str) else ()
 
     @cached_method
     def _by_label(self, group_kind: GroupKind, namespace: str) -> Mapping[tuple[str, Json], tuple[Resource, ...]]:
@@ -353,9 +349,12 @@ class Referrers(Generic[_Value]):
     def all(self) -> Mapping[ObjectRef, tuple[_Value, ...]]:
         """All references, by the object to which they refer."""
         if self._all is None:
-            self._all = grouped(pair for holder in self._holders() for pair in self._read(holder))
+            self._all = grouped(
+                pair
+                for kind in self._kinds
+                for holder in (
+                    self._index.naming(kind, self._field) if self._field else self._index.world.refs_of(kind)
+                )
+                for pair in self._read(holder)
+            )
         return self._all
-
-    def _holders(self) -> Iterator[ObjectRef]:
-        for kind in self._kinds:
-            yield from self._index.naming(kind, self._field) if self._field else self._index.world.refs_of(kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import Json, mapping_at, mappings_at, strings_at, text_at
@@ -19,14 +19,8 @@ _OPERATORS: Final = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": 
 _NAME: Final = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 _PREFIX: Final = r"(?=.{1,253}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/"
 _KEY: Final = f"({_PREFIX})?{_NAME}"
-
-
-class _Requirement(NamedTuple):
-    """One condition of a selector on labels."""
-
-    key: str
-    operator: str
-    values: Sequence[str]
+# One condition of a selector on labels: key, operator and values.
+_Requirement: TypeAlias = "tuple[str, str, Sequence[str]]"
 
 
 def selects(selector: Mapping[str, Json], labels: Mapping[str, str]) -> bool | None:
@@ -42,7 +36,7 @@ def selects(selector: Mapping[str, Json], labels: Mapping[str, str]) -> bool | N
 
 def keys_of(selector: Mapping[str, Json]) -> set[str]:
     """Return the label keys that a selector asks about."""
-    return {requirement.key for requirement in _requirements(selector)}
+    return {key for key, _, _ in _requirements(selector)}
 
 
 def required_labels(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, str | None]]]:
@@ -59,9 +53,9 @@ def required_labels(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, st
 
 def _requirements(selector: Mapping[str, Json]) -> Iterator[_Requirement]:
     for key, value in mapping_at(selector, "matchLabels").items():
-        yield _Requirement(key, "In", [value] if isinstance(value, str) else [])
+        yield key, "In", [value] if isinstance(value, str) else []
     for entry in mappings_at(selector, "matchExpressions"):
-        yield _Requirement(text_at(entry, "key"), text_at(entry, "operator"), strings_at(entry, "values"))
+        yield text_at(entry, "key"), text_at(entry, "operator"), strings_at(entry, "values")
 
 
 def _is_met(requirement: _Requirement, labels: Mapping[str, str]) -> bool | None:
