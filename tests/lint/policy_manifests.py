@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.linted import LintWorld
 from kubectl_policy.lint.settings import LintSettings
+from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles import PolicyKindProfile
 from tests.lint.rule_worlds import snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.lint.finding import Finding, Rule
-    from kubectl_policy.profiles import PolicyKindProfile
 
 ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
 JWT = 'jwt: {providers: [{name: example, remoteJWKS: {uri: "https://id.example.com/keys"}}]}'
@@ -76,41 +78,54 @@ spec: {{ports: [{{name: http, port: 80}}]}}
 """
 
 
+# The API versions of the kinds that are not of Envoy Gateway.
+_API_VERSIONS: Final = {
+    "BackendTLSPolicy": "gateway.networking.k8s.io/v1",
+    "AuthPolicy": "kuadrant.io/v1",
+    "RateLimitPolicy": "kuadrant.io/v1",
+    "TrafficPolicy": "gateway.kgateway.dev/v1alpha1",
+    "ProxySettingsPolicy": "gateway.nginx.org/v1alpha1",
+    "WAFPolicy": "gateway.nginx.org/v1alpha1",
+    "RoutePolicy": "alb.networking.azure.io/v1",
+    "GuardPolicy": "example.io/v1",
+    "QuotaPolicy": "example.io/v1",
+}
+
+
 def policy(  # noqa: PLR0913 (as above)
-    kind: str,
-    target: str,
-    spec: str,
-    *,
-    name: str = "",
-    section: str = "",
-    created: str = "",
-    labels: str = "",
-    group: str = "gateway.envoyproxy.io/v1alpha1",
+    kind: str, target: str, spec: str, *, name: str = "", section: str = "", created: str = "", labels: str = ""
 ) -> str:
     """A policy on `KIND/NAME`, by default called like that, in its namespace: infra of a Gateway, else shop."""
+    version = _API_VERSIONS.get(kind, "gateway.envoyproxy.io/v1alpha1")
     of, _, called = target.partition("/")
     namespace = "infra" if of == "Gateway" else "shop"
     of_group = "" if of == "Service" else "gateway.networking.k8s.io"
     narrow = f", sectionName: {section}" if section else ""
     age = f", creationTimestamp: {created}" if created else ""
     reference = f'{{group: "{of_group}", kind: {of}, name: {called}{narrow}}}'
-    references = f"targetRef: {reference}" if group.startswith("kuadrant.io") else f"targetRefs: [{reference}]"
+    references = f"targetRef: {reference}" if version.startswith("kuadrant.io") else f"targetRefs: [{reference}]"
     return f"""---
-apiVersion: {group}
+apiVersion: {version}
 kind: {kind}
 metadata: {{name: {name or called}, namespace: {namespace}{age}, labels: {{{labels}}}}}
 spec: {{{", ".join(filter(None, (references, spec)))}}}
 """
 
 
+traffic: Final = partial(policy, "BackendTrafficPolicy")
+security: Final = partial(policy, "SecurityPolicy")
+rate: Final = partial(policy, "RateLimitPolicy")
+quota: Final = partial(policy, "QuotaPolicy")
+
+
+def profile(kind: str = "QuotaPolicy", **choices: Any) -> PolicyKindProfile:  # noqa: ANN401 (of any type)
+    """The profile of an inherited kind of `example.io`."""
+    return PolicyKindProfile(GroupKind("example.io", kind), "inherited", "profile", **choices)
+
+
 def retrying(target: str, times: int) -> str:
     """A BackendTrafficPolicy that retries."""
-    return policy("BackendTrafficPolicy", target, f"retry: {{numRetries: {times}}}")
-
-
-def kuadrant(kind: str, target: str, spec: str, **more: str) -> str:
-    """A policy of Kuadrant."""
-    return policy(kind, target, spec, group="kuadrant.io/v1", **more)
+    return traffic(target, f"retry: {{numRetries: {times}}}")
 
 
 def definition(kind: str, label: str) -> str:
@@ -147,3 +162,10 @@ def check(
 def said(findings: Iterable[Finding]) -> str:
     """The subjects and messages of the certain findings, a line each."""
     return "\n".join(f"{finding.subject}: {finding.message}" for finding in findings if finding.certain)
+
+
+WORLD: Final = gateway() + route() + service()
+ISTIO: Final = gateway(controller="istio.io/gateway-controller") + route() + service()
+ON_GATEWAY: Final = "Gateway/public"
+ON_ROUTE: Final = "HTTPRoute/cart"
+SLOW: Final = "timeout: {http: {requestTimeout: 60s}}"

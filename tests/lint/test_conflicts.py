@@ -21,33 +21,38 @@ from kubectl_policy.lint.rules.policies.conflicts import (
     silent_field_drop,
 )
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+from kubectl_policy.profiles import MergeStrategy
 from tests.lint.policy_manifests import (
     CORS,
+    ISTIO,
     JWT,
+    ON_GATEWAY,
+    ON_ROUTE,
+    SLOW,
+    WORLD,
     check,
     definition,
     gateway,
-    kuadrant,
     limits,
     policy,
+    profile,
+    quota,
+    rate,
     route,
     said,
+    security,
     service,
+    traffic,
 )
 from tests.lint.rule_worlds import right_world, snapshot_of
 
 OLD: Final = "2026-01-01T00:00:00Z"
 NEW: Final = "2026-02-01T00:00:00Z"
-WORLD: Final = gateway() + route() + service()
-ISTIO: Final = gateway(controller="istio.io/gateway-controller") + route() + service()
 NGINX: Final = gateway(controller="gateway.nginx.org/nginx-gateway-controller") + route() + service()
-ROUTE: Final = "HTTPRoute/cart"
 
 
 def on_route(name: str, spec: str = JWT, created: str = "", section: str = "") -> str:
-    return policy("SecurityPolicy", ROUTE, spec, name=name, created=created, section=section)
+    return security(ON_ROUTE, spec, name=name, created=created, section=section)
 
 
 @pytest.mark.parametrize(
@@ -56,15 +61,15 @@ def on_route(name: str, spec: str = JWT, created: str = "", section: str = "") -
         # One is on a rule, which refines the route.
         WORLD + on_route("one") + on_route("two", section="all"),
         # Kinds do not share targets.
-        WORLD + on_route("one") + policy("BackendTrafficPolicy", ROUTE, "retry: {numRetries: 3}"),
+        WORLD + on_route("one") + traffic(ON_ROUTE, "retry: {numRetries: 3}"),
         # Of this kind all apply.
         WORLD + "".join(policy("EnvoyPatchPolicy", "Gateway/public", "priority: 0", name=name) for name in "ab"),
         # The target is not there: that is what is to be said.
         on_route("one") + on_route("two"),
         # They set other fields of what this kind lets several policies have.
         NGINX
-        + policy("ProxySettingsPolicy", ROUTE, "timeout: {read: 10s}", name="a", group="gateway.nginx.org/v1alpha1")
-        + policy("ProxySettingsPolicy", ROUTE, "buffering: {disable: true}", group="gateway.nginx.org/v1alpha1"),
+        + policy("ProxySettingsPolicy", ON_ROUTE, "timeout: {read: 10s}", name="a")
+        + policy("ProxySettingsPolicy", ON_ROUTE, "buffering: {disable: true}"),
     ],
 )
 def test_other_policies_are_in_no_ones_way(manifests: str) -> None:
@@ -124,14 +129,7 @@ spec: {{{both}, {JWT}}}
 
 def test_where_several_may_share_a_target_a_common_field_is_the_conflict() -> None:
     first, second = (
-        policy(
-            "ProxySettingsPolicy",
-            ROUTE,
-            f"timeout: {{read: {seconds}s}}",
-            name=name,
-            created=created,
-            group="gateway.nginx.org/v1alpha1",
-        )
+        policy("ProxySettingsPolicy", ON_ROUTE, f"timeout: {{read: {seconds}s}}", name=name, created=created)
         for name, seconds, created in (("old", 10, OLD), ("new", 20, NEW))
     )
     assert said(check(same_target_conflict, NGINX, first, second)) == (
@@ -141,13 +139,9 @@ def test_where_several_may_share_a_target_a_common_field_is_the_conflict() -> No
 
 
 def test_a_kind_that_never_combines_leaves_no_room_below() -> None:
-    profile = PolicyKindProfile(
-        GroupKind("example.io", "QuotaPolicy"), "inherited", "profile", strategy=MergeStrategy.NONE
-    )
-    manifests = [
-        policy("QuotaPolicy", target, "quota: 1", group="example.io/v1") for target in ("Gateway/public", ROUTE)
-    ]
-    assert said(check(same_target_conflict, WORLD, *manifests, profiles=[profile])) == (
+    ours = profile(strategy=MergeStrategy.NONE)
+    manifests = [quota(target, "quota: 1") for target in ("Gateway/public", ON_ROUTE)]
+    assert said(check(same_target_conflict, WORLD, *manifests, profiles=[ours])) == (
         "QuotaPolicy shop/cart: QuotaPolicy infra/public on Gateway infra/public allows no other QuotaPolicy"
         " below it: the older one counts, and the other one is refused (manifests do not say which"
         " that is)"
@@ -155,40 +149,36 @@ def test_a_kind_that_never_combines_leaves_no_room_below() -> None:
 
 
 def test_one_that_is_beaten_is_not_refused() -> None:
-    three = [
-        policy("SecurityPolicy", "Gateway/public", JWT, created=OLD),
-        on_route("old", created=OLD),
-        on_route("new", CORS, NEW),
-    ]
+    three = [security("Gateway/public", JWT, created=OLD), on_route("old", created=OLD), on_route("new", CORS, NEW)]
     findings = check(same_target_conflict, WORLD, route("search"), *three)
     assert [str(finding.subject) for finding in findings] == ["SecurityPolicy shop/new"]
 
 
 def test_of_a_kind_without_a_profile_it_is_not_known() -> None:
     """That direct policies do not combine is but GEP-713's default."""
-    two = [policy("QuotaPolicy", "Service/cart", f"quota: {n}", name=f"q{n}", group="example.io/v1") for n in range(2)]
+    two = [quota("Service/cart", f"quota: {n}", name=f"q{n}") for n in range(2)]
     (finding,) = check(same_target_conflict, WORLD, definition("QuotaPolicy", "direct"), *two)
     assert not finding.certain
     assert finding.message == "QuotaPolicy shop/q0 is there as well, and how QuotaPolicies combine is not known"
 
 
-def on_kuadrant(name: str, spec: str, created: str = "") -> str:
-    return kuadrant("RateLimitPolicy", ROUTE, spec, name=name, created=created)
+def on_policy(name: str, spec: str, created: str = "") -> str:
+    return rate(ON_ROUTE, spec, name=name, created=created)
 
 
 @pytest.mark.parametrize(
     "manifests",
     [
         # The same value: nothing is decided.
-        ISTIO + on_kuadrant("one", limits("all", 10)) + on_kuadrant("two", limits("all", 10)),
+        ISTIO + on_policy("one", limits("all", 10)) + on_policy("two", limits("all", 10)),
         # Different targets: specificity decides.
-        ISTIO + on_kuadrant("one", limits("all", 10)) + kuadrant("RateLimitPolicy", "Gateway/public", limits("all", 1)),
+        ISTIO + on_policy("one", limits("all", 10)) + rate("Gateway/public", limits("all", 1)),
         # Of these one is refused, which GWP2001 tells.
         WORLD + on_route("one") + on_route("two", CORS),
         # How they combine is not known.
         WORLD
         + definition("QuotaPolicy", "inherited")
-        + "".join(policy("QuotaPolicy", ROUTE, f"quota: {n}", name=f"q{n}", group="example.io/v1") for n in range(2)),
+        + "".join(quota(ON_ROUTE, f"quota: {n}", name=f"q{n}") for n in range(2)),
     ],
 )
 def test_nothing_is_decided_by_age(manifests: str) -> None:
@@ -196,19 +186,12 @@ def test_nothing_is_decided_by_age(manifests: str) -> None:
 
 
 def test_a_weight_decides_before_age_does() -> None:
-    profile = PolicyKindProfile(
-        GroupKind("example.io", "QuotaPolicy"),
-        "inherited",
-        "profile",
-        strategy=MergeStrategy.PATCH_DEFAULTS,
-        order_field="spec.order",
-    )
+    ours = profile(strategy=MergeStrategy.PATCH_DEFAULTS, order_field="spec.order")
     one, two, three = (
-        policy("QuotaPolicy", ROUTE, f"order: {order}, quota: {place}", name=f"q{place}", group="example.io/v1")
-        for place, order in enumerate((1, 2, 2))
+        quota(ON_ROUTE, f"order: {order}, quota: {place}", name=f"q{place}") for place, order in enumerate((1, 2, 2))
     )
-    assert check(conflict_decided_by_age, WORLD, one, two, profiles=[profile]) == []
-    assert len(check(conflict_decided_by_age, WORLD, two, three, profiles=[profile])) == 1
+    assert check(conflict_decided_by_age, WORLD, one, two, profiles=[ours]) == []
+    assert len(check(conflict_decided_by_age, WORLD, two, three, profiles=[ours])) == 1
 
 
 @pytest.mark.parametrize(
@@ -221,9 +204,7 @@ def test_a_weight_decides_before_age_does() -> None:
 )
 def test_what_decides_is_told(created: tuple[str, str], result: str) -> None:
     """Of Kuadrant's policies the newer one counts."""
-    one, two = (
-        on_kuadrant(name, limits("all", len(name)), age) for name, age in zip(("a", "bb"), created, strict=True)
-    )
+    one, two = (on_policy(name, limits("all", len(name)), age) for name, age in zip(("a", "bb"), created, strict=True))
     (finding,) = check(conflict_decided_by_age, ISTIO, one, two)
     assert said([finding]) == (
         f"RateLimitPolicy shop/a: RateLimitPolicy shop/bb sets limits on HTTPRoute shop/cart too: {result}"
@@ -235,11 +216,10 @@ def test_the_older_one_may_be_the_one_that_counts() -> None:
     one, two = (
         policy(
             "TrafficPolicy",
-            ROUTE,
+            ON_ROUTE,
             f"timeouts: {{request: {len(name)}s}}, retry: {{attempts: 3}}",
             name=name,
             created=created,
-            group="gateway.kgateway.dev/v1alpha1",
         )
         for name, created in (("a", OLD), ("bb", NEW))
     )
@@ -256,23 +236,10 @@ def test_what_is_right_for_one_rule_is_so_for_the_others() -> None:
         assert [said(check(other, right_world(row))) for other in rules] == ["", ""]
 
 
+# The route has another parent as well.
+TWO_WAYS: Final = ISTIO.replace("parentRefs: [", "parentRefs: [{name: internal, namespace: infra}, ")
 KGATEWAY: Final = gateway(controller="kgateway.dev/kgateway") + route() + service()
-ON_GATEWAY: Final = "Gateway/public"
-ON_ROUTE: Final = "HTTPRoute/cart"
-SLOW: Final = "timeout: {http: {requestTimeout: 60s}}"
 FAST: Final = "timeout: {http: {requestTimeout: 5s}}"
-
-
-def traffic(target: str, spec: str, section: str = "", name: str = "") -> str:
-    return policy("BackendTrafficPolicy", target, spec, section=section, name=name)
-
-
-def security(target: str, spec: str, section: str = "", name: str = "") -> str:
-    return policy("SecurityPolicy", target, spec, section=section, name=name)
-
-
-def rate(target: str, spec: str, section: str = "", name: str = "") -> str:
-    return kuadrant("RateLimitPolicy", target, spec, section=section, name=name)
 
 
 def by_rule(*manifests: str, complete: bool = True) -> dict[str, str]:
@@ -337,9 +304,7 @@ def test_elsewhere_there_may_be_routes_without_policies() -> None:
 
 
 def test_a_parent_that_was_not_read_may_have_another_way() -> None:
-    parents = "{name: public, namespace: infra}, {name: internal, namespace: infra}"
-    world = ISTIO.replace("parentRefs: [{name: public, namespace: infra}]", f"parentRefs: [{parents}]")
-    manifests = [world, rate(ON_GATEWAY, f"overrides: {{{limits('all', 1)}}}"), rate(ON_ROUTE, limits("own", 2))]
+    manifests = [TWO_WAYS, rate(ON_GATEWAY, f"overrides: {{{limits('all', 1)}}}"), rate(ON_ROUTE, limits("own", 2))]
     assert by_rule(*manifests, complete=False) == {}
     (finding,) = check(override_shadows_lower, *manifests, complete=False)
     assert not finding.certain
@@ -349,7 +314,7 @@ def test_how_an_unknown_kind_combines_is_not_known() -> None:
     manifests = [
         WORLD,
         definition("QuotaPolicy", "inherited"),
-        *(policy("QuotaPolicy", each, f"quota: {len(each)}", group="example.io/v1") for each in (ON_GATEWAY, ON_ROUTE)),
+        *(quota(each, f"quota: {len(each)}") for each in (ON_GATEWAY, ON_ROUTE)),
     ]
     assert by_rule(*manifests) == {}
     (finding,) = check(fully_overridden, *manifests)
@@ -421,16 +386,16 @@ def test_several_fields_and_objects_are_named() -> None:
         # It says itself that it is a default.
         [
             ISTIO,
-            kuadrant("AuthPolicy", ON_GATEWAY, "defaults: {rules: {authorization: {deny: {opa: {rego: 'x'}}}}}"),
-            kuadrant("AuthPolicy", ON_ROUTE, "rules: {authentication: {anyone: {anonymous: {}}}}"),
+            policy("AuthPolicy", ON_GATEWAY, "defaults: {rules: {authorization: {deny: {opa: {rego: 'x'}}}}}"),
+            policy("AuthPolicy", ON_ROUTE, "rules: {authentication: {anyone: {anonymous: {}}}}"),
         ],
         # Another limit is in force instead.
         [ISTIO, rate(ON_GATEWAY, limits("all", 1)), rate(ON_ROUTE, limits("own", 1))],
         # Fields are merged, so that none is dropped.
         [
             KGATEWAY,
-            policy("TrafficPolicy", ON_GATEWAY, "rbac: {action: Deny}", group="gateway.kgateway.dev/v1alpha1"),
-            policy("TrafficPolicy", ON_ROUTE, "cors: {maxAge: 1}", group="gateway.kgateway.dev/v1alpha1"),
+            policy("TrafficPolicy", ON_GATEWAY, "rbac: {action: Deny}"),
+            policy("TrafficPolicy", ON_ROUTE, "cors: {maxAge: 1}"),
         ],
         # An override from above, which GWP2007 tells.
         [ISTIO, rate(ON_GATEWAY, f"overrides: {{{limits('all', 1)}}}"), rate(ON_ROUTE, limits("own", 1))],
@@ -473,7 +438,7 @@ def test_what_is_dropped_is_named_as_people_know_it() -> None:
     above = "rules: {authorization: {deny: {opa: {rego: 'allow = false'}}}}"
     below = "rules: {authentication: {anyone: {anonymous: {}}}}"
     (finding,) = check(
-        silent_field_drop, ISTIO, kuadrant("AuthPolicy", ON_GATEWAY, above), kuadrant("AuthPolicy", ON_ROUTE, below)
+        silent_field_drop, ISTIO, policy("AuthPolicy", ON_GATEWAY, above), policy("AuthPolicy", ON_ROUTE, below)
     )
     assert "so that its rules.authorization is lost" in finding.message
     assert finding.fix
@@ -481,10 +446,8 @@ def test_what_is_dropped_is_named_as_people_know_it() -> None:
 
 
 def test_what_protects_may_be_named_by_the_profile() -> None:
-    profile = PolicyKindProfile(
-        GroupKind("example.io", "GuardPolicy"),
-        "inherited",
-        "profile",
+    ours = profile(
+        "GuardPolicy",
         strategy=MergeStrategy.ATOMIC_DEFAULTS,
         stanzas="none",
         security_fields=frozenset({"guards.*.token", "guards.*", "rules"}),
@@ -492,19 +455,17 @@ def test_what_protects_may_be_named_by_the_profile() -> None:
     )
     manifests = [
         WORLD,
-        policy("GuardPolicy", ON_GATEWAY, "guards: {a: {token: x}}, rules: {b: c}", group="example.io/v1"),
-        policy("GuardPolicy", ON_ROUTE, "other: 1", group="example.io/v1"),
+        policy("GuardPolicy", ON_GATEWAY, "guards: {a: {token: x}}, rules: {b: c}"),
+        policy("GuardPolicy", ON_ROUTE, "other: 1"),
     ]
-    (finding,) = check(silent_field_drop, *manifests, profiles=[profile])
+    (finding,) = check(silent_field_drop, *manifests, profiles=[ours])
     assert "so that its guards.a.token, rules are lost" in finding.message
     assert finding.fix is None
 
 
 def test_whole_fields_tell_sorts_where_every_field_protects() -> None:
-    profile = PolicyKindProfile(
-        GroupKind("example.io", "GuardPolicy"),
-        "inherited",
-        "profile",
+    ours = profile(
+        "GuardPolicy",
         strategy=MergeStrategy.ATOMIC_DEFAULTS,
         stanzas="none",
         security_fields=frozenset({"*"}),
@@ -513,12 +474,12 @@ def test_whole_fields_tell_sorts_where_every_field_protects() -> None:
     above = "deep: {sort: {a: 1}, other: {b: 1}}, entries: {c: 1}, plain: {d: 1}"
     manifests = [
         WORLD,
-        policy("GuardPolicy", ON_GATEWAY, above, group="example.io/v1"),
-        policy("GuardPolicy", ON_ROUTE, "entries: {e: 1}, deep: {another: 1}", group="example.io/v1"),
+        policy("GuardPolicy", ON_GATEWAY, above),
+        policy("GuardPolicy", ON_ROUTE, "entries: {e: 1}, deep: {another: 1}"),
     ]
-    (finding,) = check(silent_field_drop, *manifests, profiles=[profile])
+    (finding,) = check(silent_field_drop, *manifests, profiles=[ours])
     assert "so that its deep.sort, plain are lost" in finding.message
-    (finding,) = check(silent_field_drop, *manifests, profiles=[replace(profile, whole_fields=frozenset({"*"}))])
+    (finding,) = check(silent_field_drop, *manifests, profiles=[replace(ours, whole_fields=frozenset({"*"}))])
     assert "so that its plain is lost" in finding.message
 
 
@@ -534,16 +495,14 @@ def test_an_empty_policy_takes_everything_away() -> None:
 
 def test_null_takes_a_field_away() -> None:
     """By the words of JSON merge patches, where a kind has them."""
-    profile = PolicyKindProfile(
-        GroupKind("example.io", "QuotaPolicy"), "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS
-    )
+    ours = profile(strategy=MergeStrategy.PATCH_DEFAULTS)
     manifests = [
         WORLD,
         route("search"),
-        policy("QuotaPolicy", ON_GATEWAY, "quota: {burst: 1}, other: 2", group="example.io/v1"),
-        policy("QuotaPolicy", ON_ROUTE, "quota: {burst: null}", group="example.io/v1"),
+        quota(ON_GATEWAY, "quota: {burst: 1}, other: 2"),
+        quota(ON_ROUTE, "quota: {burst: null}"),
     ]
-    (finding,) = check(default_taken_away, *manifests, profiles=[profile])
+    (finding,) = check(default_taken_away, *manifests, profiles=[ours])
     assert said([finding]) == (
         "QuotaPolicy shop/cart: sets quota.burst to null, and so takes away what QuotaPolicy infra/public sets for"
         " Service shop/cart"
@@ -576,11 +535,9 @@ def test_an_override_that_is_nearer_only_replaces() -> None:
 
 
 def test_what_is_overridden_in_some_places_alone_is_told_as_such() -> None:
-    parents = "{name: public, namespace: infra}, {name: internal, namespace: infra}"
-    world = ISTIO.replace("parentRefs: [{name: public, namespace: infra}]", f"parentRefs: [{parents}]")
     internal = gateway("internal", "istio.io/gateway-controller")
     above = rate(ON_GATEWAY, f"overrides: {{{limits('all', 1)}}}")
-    assert by_rule(world, internal, above, rate(ON_ROUTE, limits("own", 2))) == {
+    assert by_rule(TWO_WAYS, internal, above, rate(ON_ROUTE, limits("own", 2))) == {
         "partially-overridden": (
             "RateLimitPolicy shop/cart: limits is not in force for HTTPRoute shop/cart: RateLimitPolicy"
             " infra/public takes its place"
@@ -589,10 +546,8 @@ def test_what_is_overridden_in_some_places_alone_is_told_as_such() -> None:
 
 
 def test_one_beaten_from_above_and_from_below_is_told_once() -> None:
-    parents = "{name: public, namespace: infra}, {name: internal, namespace: infra}"
-    world = ISTIO.replace("parentRefs: [{name: public, namespace: infra}]", f"parentRefs: [{parents}]")
     manifests = [
-        world,
+        TWO_WAYS,
         gateway("internal", "istio.io/gateway-controller"),
         rate(ON_GATEWAY, f"overrides: {{{limits('all', 1)}}}"),
         rate(ON_ROUTE, limits("own", 2)),

@@ -17,37 +17,33 @@ from kubectl_policy.lint.rules.policies.merging import (
     redundant_policy,
 )
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+from kubectl_policy.model import Gap
+from kubectl_policy.profiles import MergeStrategy
 from tests.lint.policy_manifests import (
     CORS,
+    ISTIO,
     JWT,
+    ON_GATEWAY,
+    ON_ROUTE,
+    SLOW,
+    WORLD,
     check,
     definition,
     gateway,
-    kuadrant,
     limits,
     policy,
+    profile,
+    quota,
+    rate,
     route,
     said,
+    security,
     service,
+    traffic,
 )
 from tests.lint.rule_worlds import snapshot_of
 
-WORLD: Final = gateway() + route() + service()
-ISTIO: Final = gateway(controller="istio.io/gateway-controller") + route() + service()
-ON_GATEWAY: Final = "Gateway/public"
-ON_ROUTE: Final = "HTTPRoute/cart"
 MERGING: Final = f"mergeType: StrategicMerge, {CORS}"
-SLOW: Final = "timeout: {http: {requestTimeout: 60s}}"
-
-
-def traffic(target: str, spec: str, section: str = "", name: str = "") -> str:
-    return policy("BackendTrafficPolicy", target, spec, section=section, name=name)
-
-
-def security(target: str, spec: str, section: str = "", name: str = "") -> str:
-    return policy("SecurityPolicy", target, spec, section=section, name=name)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +58,7 @@ def security(target: str, spec: str, section: str = "", name: str = "") -> str:
         # It has no effect at all.
         [security(ON_ROUTE, MERGING)],
         # Where those further up decide, there is nothing to ask for.
-        [ISTIO, kuadrant("RateLimitPolicy", ON_ROUTE, f"defaults: {{strategy: merge, {limits('all', 1)}}}")],
+        [ISTIO, rate(ON_ROUTE, f"defaults: {{strategy: merge, {limits('all', 1)}}}")],
     ],
 )
 def test_there_is_something_to_merge_with(manifests: list[str]) -> None:
@@ -89,16 +85,9 @@ def test_what_may_not_be_read_may_be_there(kind: str, certain: bool) -> None:  #
 
 
 def test_it_may_be_any_target_further_up() -> None:
-    profile = PolicyKindProfile(
-        GroupKind("example.io", "QuotaPolicy"),
-        "inherited",
-        "profile",
-        strategy=MergeStrategy.ATOMIC_DEFAULTS,
-        strategy_field="spec.merge",
-        chooser="challenger",
-    )
-    alone = policy("QuotaPolicy", ON_ROUTE, "merge: Patch, quota: 1", group="example.io/v1")
-    (finding,) = check(nothing_to_merge_with, WORLD, alone, profiles=[profile])
+    ours = profile(strategy=MergeStrategy.ATOMIC_DEFAULTS, strategy_field="spec.merge", chooser="challenger")
+    alone = quota(ON_ROUTE, "merge: Patch, quota: 1")
+    (finding,) = check(nothing_to_merge_with, WORLD, alone, profiles=[ours])
     assert finding.message == "no QuotaPolicy is attached to a target further up to merge with: it applies alone"
 
 
@@ -109,12 +98,12 @@ LIMITS: Final = f"{{{limits('all', 1)}}}"
     "spec", [limits("all", 1), f"defaults: {LIMITS}", f"overrides: {LIMITS}", "defaults: text", "overrides: []"]
 )
 def test_one_strategy_is_right(spec: str) -> None:
-    assert check(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec)) == []
+    assert check(multiple_strategies, rate(ON_ROUTE, spec)) == []
 
 
 def test_the_experimental_text_has_two_strategies() -> None:
     both = "default: {timeouts: {routeTimeout: 1s}}, override: {timeouts: {routeTimeout: 2s}}"
-    manifests = policy("RoutePolicy", ON_ROUTE, both, group="alb.networking.azure.io/v1")
+    manifests = policy("RoutePolicy", ON_ROUTE, both)
     assert check(multiple_strategies, manifests) == []
 
 
@@ -127,13 +116,13 @@ def test_the_experimental_text_has_two_strategies() -> None:
     ],
 )
 def test_several_strategies_are_told(spec: str, parts: str, field: str) -> None:
-    (finding,) = check(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec), complete=False)
+    (finding,) = check(multiple_strategies, rate(ON_ROUTE, spec), complete=False)
     assert said([finding]) == (f"RateLimitPolicy shop/cart: has {parts}, where a policy has one strategy")
     assert finding.field == field
 
 
 def test_of_a_kind_without_a_schema_it_is_a_guess() -> None:
-    both = policy("QuotaPolicy", ON_ROUTE, "defaults: {a: 1}, overrides: {a: 2}", group="example.io/v1")
+    both = quota(ON_ROUTE, "defaults: {a: 1}, overrides: {a: 2}")
     (finding,) = check(multiple_strategies, definition("QuotaPolicy", "inherited"), both)
     assert not finding.certain
 
@@ -163,16 +152,11 @@ SHARED: Final = gateway(listeners=("http", "other")) + route("one") + route("two
                 "BackendTLSPolicy",
                 "Service/cart",
                 "validation: {hostname: cart.example.com, wellKnownCACertificates: System}",
-                group="gateway.networking.k8s.io/v1",
             ),
             policy("ClientTrafficPolicy", ON_GATEWAY, "tls: {minVersion: '1.3'}", section="http"),
         ],
         # No profile says what protects.
-        [
-            SHARED,
-            definition("QuotaPolicy", "inherited"),
-            policy("QuotaPolicy", "HTTPRoute/one", "quota: 1", group="example.io/v1"),
-        ],
+        [SHARED, definition("QuotaPolicy", "inherited"), quota("HTTPRoute/one", "quota: 1")],
         # The rule that leads there is protected as well, which another one of the route is not.
         [
             gateway(),
@@ -200,10 +184,7 @@ def test_a_backend_is_protected_on_one_way_alone() -> None:
 
 def test_policies_that_all_apply_protect_as_well() -> None:
     guard = policy(
-        "WAFPolicy",
-        "HTTPRoute/one",
-        "type: HTTP, policySource: {httpSource: {url: 'https://example.com/waf'}}",
-        group="gateway.nginx.org/v1alpha1",
+        "WAFPolicy", "HTTPRoute/one", "type: HTTP, policySource: {httpSource: {url: 'https://example.com/waf'}}"
     )
     proxy = """---
 apiVersion: gateway.nginx.org/v1alpha2
@@ -251,7 +232,7 @@ THREE: Final = gateway() + "".join(route(name, backend=name) for name in ("a", "
         # Each takes one target alone, or is for one.
         [
             gateway(controller="istio.io/gateway-controller") + "".join(route(name) for name in "abc"),
-            *(kuadrant("RateLimitPolicy", f"HTTPRoute/{name}", limits("all", 1)) for name in "abc"),
+            *(rate(f"HTTPRoute/{name}", limits("all", 1)) for name in "abc"),
         ],
     ],
 )
@@ -285,21 +266,13 @@ def test_what_is_said_too_often_is_told_once() -> None:
             route("both").replace("parentRefs: [", "parentRefs: [{name: internal, namespace: infra}, "),
         ],
         # An override holds its value whatever others say.
-        [
-            ISTIO,
-            kuadrant("RateLimitPolicy", ON_GATEWAY, limits("all", 1)),
-            kuadrant("RateLimitPolicy", ON_ROUTE, f"overrides: {LIMITS}"),
-        ],
+        [ISTIO, rate(ON_GATEWAY, limits("all", 1)), rate(ON_ROUTE, f"overrides: {LIMITS}")],
         # It is refused, which is another matter.
         [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, SLOW, name="a"), traffic(ON_ROUTE, SLOW, name="b")],
         # All of them apply.
         [WORLD, *(policy("EnvoyPatchPolicy", ON_GATEWAY, "priority: 0", name=name) for name in "ab")],
         # How they combine is not known.
-        [
-            WORLD,
-            definition("QuotaPolicy", "inherited"),
-            *(policy("QuotaPolicy", each, "quota: 1", group="example.io/v1") for each in (ON_GATEWAY, ON_ROUTE)),
-        ],
+        [WORLD, definition("QuotaPolicy", "inherited"), *(quota(each, "quota: 1") for each in (ON_GATEWAY, ON_ROUTE))],
         # One of them is there for others.
         [WORLD, traffic(ON_GATEWAY, SLOW), route("search"), traffic(ON_ROUTE, "")],
     ],
@@ -320,23 +293,21 @@ def test_what_others_say_already_is_found() -> None:
 
 
 def test_of_two_on_one_target_that_say_the_same_one_is_found() -> None:
-    two = [kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 1), name=name) for name in ("one", "two")]
+    two = [rate(ON_ROUTE, limits("all", 1), name=name) for name in ("one", "two")]
     assert said(check(redundant_policy, ISTIO, *two)) == (
         "RateLimitPolicy shop/one: sets nothing that is not in force without it: RateLimitPolicy shop/two says the same"
     )
-    other = kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 2), name="two")
+    other = rate(ON_ROUTE, limits("all", 2), name="two")
     assert check(redundant_policy, ISTIO, two[0], other) == []
 
 
 def test_what_is_merged_from_several_may_be_needed_all_the_same() -> None:
     """Each of its values is said by another policy, and not both of them would be in force without it."""
-    profile = PolicyKindProfile(
-        GroupKind("example.io", "QuotaPolicy"), "inherited", "profile", strategy=MergeStrategy.ATOMIC_DEFAULTS
-    )
+    ours = profile(strategy=MergeStrategy.ATOMIC_DEFAULTS)
     manifests = [
         gateway(listeners=("http",)) + route() + service(),
-        policy("QuotaPolicy", ON_GATEWAY, "a: 1", group="example.io/v1"),
-        policy("QuotaPolicy", ON_GATEWAY, "b: 2", group="example.io/v1", section="http", name="http"),
-        policy("QuotaPolicy", ON_ROUTE, "a: 1, b: 2", group="example.io/v1"),
+        quota(ON_GATEWAY, "a: 1"),
+        quota(ON_GATEWAY, "b: 2", section="http", name="http"),
+        quota(ON_ROUTE, "a: 1, b: 2"),
     ]
-    assert check(redundant_policy, *manifests, profiles=[profile]) == []
+    assert check(redundant_policy, *manifests, profiles=[ours]) == []

@@ -10,7 +10,7 @@ from kubectl_policy import analyze
 from kubectl_policy.lint.rules.requirements import cross_team_influence, owner_label_missing, wide_blast_radius
 from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.profiles.reading import problems as problems_of
-from tests.lint.policy_manifests import check, gateway, kuadrant, limits, policy, retrying, route, said, service
+from tests.lint.policy_manifests import check, gateway, limits, policy, rate, retrying, route, said, service
 from tests.lint.rule_worlds import lint, requiring, snapshot_of
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def test_an_owner_is_looked_up_once() -> None:
 def test_somebody_should_own_a_policy() -> None:
     mine = owned("BackendTrafficPolicy", "HTTPRoute/cart", "shop")
     home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {%s}}\n"
-    nobodys = kuadrant("RateLimitPolicy", "HTTPRoute/cart", limits("all", 1))
+    nobodys = rate("HTTPRoute/cart", limits("all", 1))
     assert check(owner_label_missing, mine, settings=OWNED) == []
     assert check(owner_label_missing, home % "team: shop", nobodys, settings=OWNED) == []
     (finding,) = check(owner_label_missing, home % "", nobodys, settings=OWNED, complete=False)
