@@ -58,6 +58,21 @@ def mirrored(reference: Mapping[str, Json]) -> Resource:
     return to(build.backend(), filters=[{"type": "RequestMirror", "requestMirror": {"backendRef": reference}}])
 
 
+TO_S: Final = to(build.backend())
+DELEGATING: Final = (build.gateway(), build.gateway_class(controller=delegation.CONTROLLER))
+
+
+def delegating(*references: Mapping[str, Json], name: str = "r") -> Resource:
+    """A route of the Gateway that delegates to others."""
+    return delegation.http_route(name, delegation.passing("/", *references), parents=[build.parent()])
+
+
+def lint_world(*resources: Resource, assumed: str) -> LintWorld:
+    """A world in which objects of a kind are said to exist."""
+    read = replace(build.snapshot(*resources, complete=True), assumed=(AssumedObjects(assumed),))
+    return LintWorld(analyze(read), LintSettings(), lambda _: True)
+
+
 class TestWhatResolves:
     @pytest.mark.parametrize("complete", [True, False], ids=["closed", "open"])
     @pytest.mark.parametrize(
@@ -95,17 +110,11 @@ class TestWhatResolves:
         assert verdicts(every) == [False]
 
     def test_where_somebody_says_that_it_is_there(self) -> None:
-        read = build.snapshot(to(build.backend()), to(build.backend(), kind="UDPRoute"), complete=True)
-        world = LintWorld(analyze(replace(read, assumed=(AssumedObjects("service"),))), LintSettings(), lambda _: True)
+        world = lint_world(TO_S, to(build.backend(), kind="UDPRoute"), assumed="service")
         assert [finding for rule in RULES for finding in rule.check(world)] == []
 
     def test_a_circle_of_routes(self) -> None:
-        world = (
-            delegation.http_route("r", delegation.passing("/", delegation.to("r")), parents=[build.parent()]),
-            build.gateway(),
-            build.gateway_class(controller=delegation.CONTROLLER),
-        )
-        assert check(*world) == []
+        assert check(*DELEGATING, delegating(delegation.to("r"))) == []
 
     def test_every_route_of_a_namespace(self) -> None:
         """Some implementations mean that by a star; what it is for others is not known."""
@@ -176,16 +185,12 @@ class TestMissing:
         assert finding.message.endswith("; requests to this rule are refused, as nothing can let them in")
 
     def test_routes_that_a_rule_would_delegate_to(self) -> None:
-        above = (build.gateway(), build.gateway_class(controller=delegation.CONTROLLER))
-        both = delegation.passing("/", delegation.to("menu"), delegation.to("drinks"))
-        assert said(checked(backend_not_found, delegation.http_route("r", both, parents=[build.parent()]), *above)) == [
+        both = delegating(delegation.to("menu"), delegation.to("drinks"))
+        assert said(checked(backend_not_found, *DELEGATING, both)) == [
             (f"{FIRST}.name", "HTTPRoute default/menu does not exist"),
             ("spec.rules[0].backendRefs[1].name", "HTTPRoute default/drinks does not exist"),
         ]
-        labelled = delegation.http_route(
-            "r", delegation.passing("/", delegation.labelled("x")), parents=[build.parent()]
-        )
-        [finding] = checked(backend_not_found, labelled, *above)
+        [finding] = checked(backend_not_found, *DELEGATING, delegating(delegation.labelled("x")))
         assert (finding.field, finding.fix) == (FIRST, None)
 
     def test_a_mirror(self) -> None:
@@ -288,10 +293,7 @@ class TestPermission:
         profile = known(
             delegation=DelegationProfile(group="example.com", grant_required=True, every_route="*", evidence=())
         )
-        above = [
-            delegation.http_route(name, delegation.passing("/", delegation.to(to_, "x")), parents=[build.parent()])
-            for name, to_ in (("one", "c"), ("every", "*"))
-        ]
+        above = [delegating(delegation.to(to_, "x"), name=name) for name, to_ in (("one", "c"), ("every", "*"))]
         world = (build.gateway_class(), build.gateway(), *above, delegation.http_route("c", namespace="x"))
         findings = checked(ref_not_permitted, *world, profiles=[profile])
         message = "no ReferenceGrant in namespace x lets it refer to an HTTPRoute"
@@ -305,16 +307,8 @@ class TestWeights:
     def test_some(self) -> None:
         """One that has a weight is enough; delegating has nothing to do with weights."""
         assert check(to(build.backend(weight=0), build.backend("t")), S, build.service("t")) == []
-        none = delegation.http_route(
-            "r", delegation.passing("/", {**delegation.to("c"), "weight": 0}), parents=[build.parent()]
-        )
-        world = (
-            none,
-            delegation.http_route("c", delegation.passing("/c")),
-            build.gateway(),
-            build.gateway_class(controller=delegation.CONTROLLER),
-        )
-        assert check(*world) == []
+        none = delegating({**delegation.to("c"), "weight": 0})
+        assert check(*DELEGATING, none, delegation.http_route("c", delegation.passing("/c"))) == []
 
     def test_none(self) -> None:
         """It is told of the rule as a whole."""
@@ -322,12 +316,12 @@ class TestWeights:
         message = "none of its backends has a weight above 0, so requests to this rule fail"
         assert said(checked(all_weights_zero, route, S, build.service("t"))) == [("spec.rules[0].backendRefs", message)]
 
-    @pytest.mark.parametrize("weight", [0, 1])
-    def test_what_an_api_server_may_have_filled_in(self, weight: int) -> None:
-        assert checked(weight_single_backend, to(build.backend(weight=weight)), S) == []
-
-    def test_one_of_several(self) -> None:
-        route = to(build.backend(weight=9), build.backend("t"))
+    @pytest.mark.parametrize(
+        "route",
+        [to(build.backend(weight=0)), to(build.backend(weight=1)), to(build.backend(weight=9), build.backend("t"))],
+        ids=["none", "as an API server fills it in", "one of several"],
+    )
+    def test_a_weight_that_means_something(self, route: Resource) -> None:
         assert checked(weight_single_backend, route, S, build.service("t")) == []
 
     def test_the_only_one(self) -> None:
@@ -424,29 +418,23 @@ def endpoints(*subsets: Json) -> Resource:
 
 class TestEndpoints:
     @pytest.mark.parametrize(
-        "read",
+        ("route", "read"),
         [
-            [],
-            [endpoint_slice("a", "+")],
-            [endpoint_slice("a", "?")],
-            [endpoint_slice("a", "-"), endpoint_slice("b", "-+")],
-            [endpoint_slice("a", "-", service="t")],
-            [endpoint_slice("a", "+"), endpoints()],
-            [endpoints({"addresses": [{"ip": "10.0.0.7"}]})],
+            (TO_S, []),
+            (TO_S, [endpoint_slice("a", "+")]),
+            (TO_S, [endpoint_slice("a", "?")]),
+            (TO_S, [endpoint_slice("a", "-"), endpoint_slice("b", "-+")]),
+            (TO_S, [endpoint_slice("a", "-", service="t")]),
+            (TO_S, [endpoint_slice("a", "+"), endpoints()]),
+            (TO_S, [endpoints({"addresses": [{"ip": "10.0.0.7"}]})]),
+            # No request goes there.
+            (to(build.backend(weight=0)), [endpoint_slice("a", "-")]),
+            (to(build.backend(port=1)), [endpoint_slice("a", "-")]),
+            (mirrored(build.backend("t")), [build.service("t"), endpoint_slice("a", "-", service="t")]),
         ],
-        ids=["unread", "ready", "not said", "in another slice", "of another", "slices count", "endpoints"],
     )
-    def test_one_is_ready(self, read: list[Resource]) -> None:
-        assert checked(backend_no_endpoints, to(build.backend()), S, *read) == []
-
-    @pytest.mark.parametrize("reference", [build.backend(weight=0), build.backend(port=1)], ids=["weight", "port"])
-    def test_no_request_goes_there(self, reference: Mapping[str, Json]) -> None:
-        assert checked(backend_no_endpoints, to(reference), S, endpoint_slice("a", "-")) == []
-
-    def test_a_mirror(self) -> None:
-        mirrors = mirrored(build.backend("t"))
-        world = (mirrors, S, build.service("t"), endpoint_slice("a", "-", service="t"))
-        assert checked(backend_no_endpoints, *world) == []
+    def test_one_is_ready_or_not_needed(self, route: Resource, read: list[Resource]) -> None:
+        assert checked(backend_no_endpoints, route, S, *read) == []
 
     @pytest.mark.parametrize(
         "read",
@@ -455,10 +443,8 @@ class TestEndpoints:
     )
     def test_none_is_ready(self, read: list[Resource]) -> None:
         message = "no endpoint of Service default/s is ready; requests to this rule get status 503"
-        assert said(checked(backend_no_endpoints, to(build.backend()), S, *read)) == [(FIRST, message)]
+        assert said(checked(backend_no_endpoints, TO_S, S, *read)) == [(FIRST, message)]
 
     def test_of_a_service_that_is_only_said_to_exist(self) -> None:
-        read = build.snapshot(to(build.backend()), endpoint_slice("a", "-"), complete=True)
-        assumed = replace(read, assumed=(AssumedObjects("service"),))
-        world = LintWorld(analyze(assumed), LintSettings(), lambda _: True)
+        world = lint_world(TO_S, endpoint_slice("a", "-"), assumed="service")
         assert list(backend_no_endpoints.check(world)) == []

@@ -31,7 +31,7 @@ from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model.kind_roles import GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.snapshot import AssumedObjects
 from tests import build, delegation
-from tests.lint.policy_worlds import checked, said, verdicts
+from tests.lint.policy_worlds import CLASS, ROUTE, checked, said, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef, Resource, Snapshot
 
 RULES: Final = (*rules_of(parents), gatewayclass_missing, listener_kind_impossible, listenerset_not_allowed)
-CLASS: Final = build.gateway_class()
-ROUTE: Final = build.route("r")
-KGATEWAY: Final = build.gateway_class(controller=delegation.CONTROLLER)
+DELEGATING: Final = (build.gateway(), build.gateway_class(controller=delegation.CONTROLLER))
 SITE: Final = delegation.http_route("site", delegation.passing("/", delegation.to("menu")), parents=[build.parent()])
 R: Final = build.ref("HTTPRoute", "r")
 G: Final = build.ref("Gateway", "g")
@@ -104,8 +102,7 @@ class TestWhatIsAttached:
         world = (
             SITE,
             delegation.http_route("menu", delegation.passing("/menu", build.backend("menu"))),
-            build.gateway(),
-            KGATEWAY,
+            *DELEGATING,
             build.service("menu"),
         )
         assert check(*world) == []
@@ -453,8 +450,7 @@ class TestUnreached:
         world = (
             SITE,
             delegation.http_route("menu", delegation.passing("/menu"), hostnames=["menu.example"]),
-            build.gateway(),
-            KGATEWAY,
+            *DELEGATING,
         )
         assert checked(attached_nowhere, *world) == []
         menu = build.ref("HTTPRoute", "menu")
@@ -471,8 +467,7 @@ class TestUnreached:
             delegation.http_route("site", delegation.passing("/", delegation.to("menu"))),
             delegation.http_route("menu", delegation.passing("/menu")),
             delegation.http_route("drinks", delegation.passing("/menu"), parents=[delegation.below("menu")]),
-            build.gateway(),
-            KGATEWAY,
+            *DELEGATING,
         )
         assert [finding.subject for finding in checked(attached_nowhere, *world)] == [build.ref("HTTPRoute", "site")]
 
@@ -481,8 +476,7 @@ class TestUnreached:
             SITE,
             delegation.http_route("menu", delegation.passing("/menu")),
             delegation.http_route("drinks", delegation.passing("/drinks"), parents=[delegation.below("site")]),
-            build.gateway(),
-            KGATEWAY,
+            *DELEGATING,
         )
         message = "no rule of HTTPRoute default/site delegates to it; no request reaches it"
         assert said(checked(attached_nowhere, *world)) == [("spec.parentRefs[0]", message)]
@@ -493,8 +487,7 @@ class TestUnreached:
             delegation.http_route("site", delegation.passing("/a", delegation.to("*")), parents=[build.parent()]),
             delegation.http_route("menu", delegation.passing("/a", build.backend())),
             delegation.http_route("drinks", delegation.passing("/b", build.backend())),
-            build.gateway(),
-            KGATEWAY,
+            *DELEGATING,
         )
         [finding] = checked(attached_nowhere, *world)
         message = "none of its matches lies inside those of rule[0] of HTTPRoute default/site; no request reaches it"
@@ -506,8 +499,7 @@ class TestUnreached:
             SITE,
             delegation.http_route("menu", delegation.passing("/", delegation.to("drinks"))),
             delegation.http_route("drinks", delegation.passing("/", delegation.to("menu"))),
-            build.gateway(),
-            KGATEWAY,
+            *DELEGATING,
         )
         drinks, menu = (build.ref("HTTPRoute", name) for name in ("drinks", "menu"))
         assert checked(route_cycle, *world) == [
@@ -526,7 +518,6 @@ class TestUnreached:
         world = (
             delegation.http_route("menu", delegation.passing("/", delegation.to("drinks"))),
             delegation.http_route("drinks", delegation.passing("/", delegation.to("menu"))),
-            build.gateway(),
-            KGATEWAY,
+            *DELEGATING,
         )
         assert check(*world) == ["GWP4018"]

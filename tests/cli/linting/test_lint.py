@@ -193,7 +193,11 @@ class TestRules:
                 "did you mean target-not-found?",
             ),
             (["--severity", "GWP1"], '"GWP1" gives no rule a severity', "write --severity RULE=LEVEL, with one of"),
-            (["--severity", "GWP1=bad"], '"GWP1=bad" gives no rule a severity', "write --severity RULE=LEVEL"),
+            (
+                ["--severity", "GWP1=bad"],
+                '"GWP1=bad" gives no rule a severity',
+                "write --severity RULE=LEVEL, with one of error, warning, info, off",
+            ),
             (["--severity", "x=error"], 'there is no rule "x"', "docs/rules.md lists all rules"),
             (
                 ["--fail-on", "all"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_policy.cli.linting.project import Project, find_project, read_project
-from kubectl_policy.errors import ProfileError, SourceError, UsageError
+from kubectl_policy.errors import ProfileError, SourceError
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
@@ -249,30 +249,3 @@ class TestSettings:
             True,
             now,
         )
-
-    @pytest.mark.parametrize(
-        ("options", "message", "hint"),
-        [
-            (
-                {"select": ["GWP1,target-not-fond"]},
-                'there is no rule "target-not-fond"',
-                "did you mean target-not-found?",
-            ),
-            ({"ignore": ["x"]}, 'there is no rule "x"', "docs/rules.md lists all rules"),
-            ({"severity": ["x=error"]}, 'there is no rule "x"', "docs/rules.md lists all rules"),
-            (
-                {"severity": ["GWP1001"]},
-                '"GWP1001" gives no rule a severity',
-                "write --severity RULE=LEVEL, with one of error, warning, info, off",
-            ),
-            (
-                {"severity": ["GWP1001=bad"]},
-                '"GWP1001=bad" gives no rule a severity',
-                "write --severity RULE=LEVEL, with one of error, warning, info, off",
-            ),
-        ],
-    )
-    def test_what_is_no_rule(self, options: dict[str, Any], message: str, hint: str) -> None:
-        with pytest.raises(UsageError) as refused:
-            Project().settings_with(**options)
-        assert (refused.value.message, refused.value.hint) == (message, hint)
