@@ -30,31 +30,34 @@ def related(kind: str, name: str, group: str = GATEWAY_API) -> tuple[Related, ..
     return (Related(object=build.ref(kind, name, group=group), words="the target", origin=build.ORIGIN),)
 
 
-@pytest.mark.parametrize("policy", [ON_ROUTE, ON_GATEWAY, build.policy("p", build.target("s", "Service", group=""))])
-def test_a_target_that_gets_requests(policy: Resource) -> None:
-    assert checked(target_unattached, *SERVED, policy) == []
+IN_SET: Final = build.route("r", parents=[build.parent("ls", kind="ListenerSet")])
+IN_MESH: Final = build.route("r", parents=[build.service_parent()])
+ABOVE: Final = build.route("above", rules=[build.rule(build.backend("r", None, kind="HTTPRoute", group=GATEWAY_API))])
+OURS_ONLY: Final = known(controllers=frozenset({OURS}))
 
 
-def test_a_route_of_the_mesh_gets_requests() -> None:
-    route = build.route("r", parents=[build.service_parent()])
-    assert checked(target_unattached, route, build.service(), ON_ROUTE) == []
-
-
-def test_a_route_on_the_listener_of_a_listener_set() -> None:
-    route = build.route("r", parents=[build.parent("ls", kind="ListenerSet")])
-    assert checked(target_unattached, CLASS, OPEN, build.listener_set(), route, ON_ROUTE, ON_SET) == []
-
-
-def test_a_route_to_which_others_delegate() -> None:
-    above = build.route("above", rules=[build.rule(build.backend("r", None, kind="HTTPRoute", group=GATEWAY_API))])
-    gateway_class = build.gateway_class(controller="kgateway.dev/kgateway")
-    assert checked(target_unattached, gateway_class, GATEWAY, above, build.route("r", parents=[]), ON_ROUTE) == []
-
-
-def test_a_route_with_the_gateways_of_everybody() -> None:
-    """It names no parent, and has some all the same (GEP-3793)."""
-    route = build.resource("HTTPRoute", "r", {"useDefaultGateways": "All", "rules": []})
-    assert checked(target_unattached, CLASS, GATEWAY, route, ON_ROUTE) == []
+@pytest.mark.parametrize(
+    "world",
+    [
+        [*SERVED, ON_ROUTE],
+        [*SERVED, ON_GATEWAY],
+        [*SERVED, build.policy("p", build.target("s", "Service", group=""))],
+        [IN_MESH, build.service(), ON_ROUTE],
+        [CLASS, OPEN, build.listener_set(), IN_SET, ON_ROUTE, ON_SET],
+        # A route to which others delegate.
+        [
+            build.gateway_class(controller="kgateway.dev/kgateway"),
+            GATEWAY,
+            ABOVE,
+            build.route("r", parents=[]),
+            ON_ROUTE,
+        ],
+        # It names no parent, and has some all the same (GEP-3793).
+        [CLASS, GATEWAY, build.resource("HTTPRoute", "r", {"useDefaultGateways": "All", "rules": []}), ON_ROUTE],
+    ],
+)
+def test_a_target_that_gets_requests(world: list[Resource]) -> None:
+    assert checked(target_unattached, *world) == []
 
 
 def test_a_route_that_is_attached_to_nothing() -> None:
@@ -113,14 +116,14 @@ def test_a_route_without_any_parent() -> None:
 def test_a_gateway_on_which_nobody_acts(world: list[Resource], why: str) -> None:
     """Whether or not it is known who would act on it."""
     expected = f"Gateway default/g gets no requests, so this has no effect there: {why}"
-    for profile in (known(), known(controllers=frozenset({OURS}))):
+    for profile in (known(), OURS_ONLY):
         findings = checked(target_unattached, *world, ON_GATEWAY, profiles=[profile])
         assert said(findings) == [("spec.targetRefs[0]", expected)]
     assert checked(target_unattached, GATEWAY, ON_GATEWAY, complete=False) == []
 
 
 def test_a_route_on_a_gateway_on_which_nobody_acts() -> None:
-    for profile in (known(), known(controllers=frozenset({OURS}))):
+    for profile in (known(), OURS_ONLY):
         (finding,) = checked(target_unattached, GATEWAY, ROUTE, ON_ROUTE, profiles=[profile])
         assert finding.message.endswith(": GatewayClass public does not exist")
 
@@ -156,52 +159,51 @@ def test_many_targets_with_one_reason() -> None:
     assert len(finding.related) == 5
 
 
+# A Gateway with parameters.
+SETTINGS: Final = known("Settings", attachment="parameters", controllers=frozenset({OURS}))
+SET_UP: Final = (
+    build.gateway(infrastructure={"parametersRef": {"group": "example.com", "kind": "Settings", "name": "p"}}),
+    build.resource("Settings", "p", {}, group="example.com"),
+)
+
+
 def test_parameters_of_a_gateway_on_which_nobody_acts() -> None:
-    profile = known("Settings", attachment="parameters", controllers=frozenset({OURS}))
-    parameters: Json = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "p"}}
-    settings = build.resource("Settings", "p", {}, group="example.com")
-    (finding,) = checked(target_unattached, build.gateway(infrastructure=parameters), settings, profiles=[profile])
+    (finding,) = checked(target_unattached, *SET_UP, profiles=[SETTINGS])
     assert (str(finding.subject), finding.field) == ("Settings default/p", "")
 
 
 @pytest.mark.parametrize(
-    "policy",
-    [ON_GATEWAY, build.policy("p", build.target("g", section="http")), ON_ROUTE],
-    ids=["whole", "listener", "route"],
+    "world",
+    [
+        [*SERVED, ON_GATEWAY],
+        [*SERVED, build.policy("p", build.target("g", section="http"))],
+        [*SERVED, ON_ROUTE],
+        [CLASS, OPEN, build.listener_set(), IN_SET, ON_GATEWAY, ON_SET],
+        # What else listeners serve is not known.
+        [CLASS, build.gateway("g", build.listener(protocol="mesh.example/HBONE")), ON_GATEWAY],
+        [
+            CLASS,
+            build.gateway(
+                "g", build.listener(allowedRoutes=build.allow("All", kinds=[("pears.example", "PearRoute")]))
+            ),
+            ON_GATEWAY,
+        ],
+        # Nobody acts on it, or it refuses its route: these are findings of their own.
+        [GATEWAY, ON_GATEWAY],
+        [CLASS, GATEWAY, build.route("r", parents=[build.parent("g", "x")]), ON_GATEWAY],
+        [
+            *(CLASS, GATEWAY, build.listener_set()),
+            build.route("r", parents=[build.parent("ls", "x", kind="ListenerSet")]),
+            ON_GATEWAY,
+        ],
+    ],
 )
-def test_a_gateway_with_a_route(policy: Resource) -> None:
-    assert checked(target_gateway_no_routes, *SERVED, policy) == []
-
-
-def test_a_gateway_with_a_route_on_a_listener_set() -> None:
-    route = build.route("r", parents=[build.parent("ls", kind="ListenerSet")])
-    assert checked(target_gateway_no_routes, CLASS, OPEN, build.listener_set(), route, ON_GATEWAY, ON_SET) == []
+def test_a_gateway_with_routes(world: list[Resource]) -> None:
+    assert checked(target_gateway_no_routes, *world) == []
 
 
 def test_a_policy_that_changes_the_gateway_alone() -> None:
     assert checked(target_gateway_no_routes, CLASS, GATEWAY, ON_GATEWAY, profiles=[known(direct=True)]) == []
-
-
-@pytest.mark.parametrize(
-    "listener",
-    [
-        build.listener(protocol="mesh.example/HBONE"),
-        build.listener(allowedRoutes=build.allow("All", kinds=[("pears.example", "PearRoute")])),
-    ],
-)
-def test_a_listener_that_serves_something_else(listener: dict[str, Json]) -> None:
-    assert checked(target_gateway_no_routes, CLASS, build.gateway("g", listener), ON_GATEWAY) == []
-
-
-def test_a_gateway_on_which_nobody_acts_has_no_routes() -> None:
-    assert checked(target_gateway_no_routes, GATEWAY, ON_GATEWAY) == []
-
-
-@pytest.mark.parametrize("above", ["g", "ls"])
-def test_a_gateway_that_refuses_its_route(above: str) -> None:
-    kind = "Gateway" if above == "g" else "ListenerSet"
-    route = build.route("r", parents=[build.parent(above, "x", kind=kind)])
-    assert checked(target_gateway_no_routes, CLASS, GATEWAY, build.listener_set(), route, ON_GATEWAY) == []
 
 
 def test_a_gateway_without_routes() -> None:
@@ -315,23 +317,21 @@ def test_a_backend_that_exists_if_routes_refer_to_it() -> None:
 THEIRS: Final = build.gateway_class("public", "other.example/controller")
 
 
-@pytest.mark.parametrize("profile", [known(), known(controllers=frozenset({OURS}))])
+@pytest.mark.parametrize("profile", [known(), OURS_ONLY])
 def test_a_target_of_the_own_controllers(profile: Any) -> None:  # noqa: ANN401 (a profile)
     """Or of a kind that any controller may act on."""
     assert checked(foreign_controller, *SERVED, ON_ROUTE, profiles=[profile]) == []
 
 
 def test_a_class_that_was_not_read() -> None:
-    ours = known(controllers=frozenset({OURS}))
     for complete in (False, True):
-        assert checked(foreign_controller, GATEWAY, ROUTE, ON_ROUTE, profiles=[ours], complete=complete) == []
+        assert checked(foreign_controller, GATEWAY, ROUTE, ON_ROUTE, profiles=[OURS_ONLY], complete=complete) == []
 
 
 def test_a_target_of_another_controller() -> None:
     """It is certain in any world."""
-    ours = known(controllers=frozenset({OURS}))
     for complete in (False, True):
-        findings = checked(foreign_controller, THEIRS, GATEWAY, ON_GATEWAY, profiles=[ours], complete=complete)
+        findings = checked(foreign_controller, THEIRS, GATEWAY, ON_GATEWAY, profiles=[OURS_ONLY], complete=complete)
         assert findings == [
             Finding(
                 subject=P,
@@ -345,28 +345,21 @@ def test_a_target_of_another_controller() -> None:
 
 def test_a_route_of_the_mesh_for_a_policy_of_gateways() -> None:
     """Nobody is known to act on it who reads the policy."""
-    route = build.route("r", parents=[build.service_parent()])
-    ours = known(controllers=frozenset({OURS}))
-    (finding,) = checked(foreign_controller, route, build.service(), ON_ROUTE, profiles=[ours])
+    (finding,) = checked(foreign_controller, IN_MESH, build.service(), ON_ROUTE, profiles=[OURS_ONLY])
     assert finding.message.endswith("and no parent of HTTPRoute default/r is")
-    assert checked(target_unattached, route, build.service(), ON_ROUTE, profiles=[ours]) == []
+    assert checked(target_unattached, IN_MESH, build.service(), ON_ROUTE, profiles=[OURS_ONLY]) == []
 
 
 def test_several_routes_of_another_controller() -> None:
     routes = [build.route(name, labels={"a": "b"}) for name in "rst"]
     selector: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}
-    ours = known(controllers=frozenset({OURS}))
     policy = build.policy("p", targetSelectors=[selector])
-    (finding,) = checked(foreign_controller, THEIRS, GATEWAY, *routes, policy, profiles=[ours])
+    (finding,) = checked(foreign_controller, THEIRS, GATEWAY, *routes, policy, profiles=[OURS_ONLY])
     assert finding.message.endswith("no parent of HTTPRoute default/r is, nor HTTPRoute default/s, HTTPRoute default/t")
 
 
 def test_parameters_of_another_controller() -> None:
-    profile = known("Settings", attachment="parameters", controllers=frozenset({OURS}))
-    parameters: Json = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "p"}}
-    settings = build.resource("Settings", "p", {}, group="example.com")
-    gateway = build.gateway(infrastructure=parameters)
-    (finding,) = checked(foreign_controller, THEIRS, gateway, settings, profiles=[profile])
+    (finding,) = checked(foreign_controller, THEIRS, *SET_UP, profiles=[SETTINGS])
     assert (str(finding.subject), finding.field) == ("Gateway default/g", "spec.infrastructure.parametersRef")
     assert [(str(related.object), related.words) for related in finding.related] == [
         ("Settings default/p", "what it names")
