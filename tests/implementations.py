@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy import GroupKind, NodeRef, leaves, load_manifests, plain
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_SETS, ROUTES
-from kubectl_policy.questions.predicted_conditions import policy_status, target_conditions
+from kubectl_policy.questions.predicted_conditions import PolicyStatuses, target_conditions
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.resolution import field_name
 from tests import build
@@ -146,9 +146,8 @@ def states(analysis: Analysis) -> dict[str, tuple[str, list[str]]]:
 
 def reported(analysis: Analysis, policy: str) -> dict[str, dict[str, Condition]]:
     """Return the conditions that would be reported on a policy, by ancestor; "" is the policy's own status."""
-    return {
-        _place(found): _conditions(found.conditions) for found in policy_status(analysis, policy_ref(analysis, policy))
-    }
+    statuses = PolicyStatuses(analysis).of(policy_ref(analysis, policy))
+    return {_place(found): _conditions(found.conditions) for found in statuses}
 
 
 def affected(analysis: Analysis, node: NodeRef) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, GatewayProfile, StatusProfile
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
-from kubectl_policy.questions.predicted_conditions import policy_status
+from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.topology import gateway_conditions, listener_set_conditions, route_parent_conditions
 from tests import build
 
@@ -143,7 +143,7 @@ def claims(analysis: Analysis) -> Iterator[str]:
         for attachment in analysis.attachments[policy.ref]:
             if attachment.state not in {"attached", "target unknown"}:
                 yield f"{policy.ref}: {attachment.message}"
-        for place in policy_status(analysis, policy.ref):
+        for place in PolicyStatuses(analysis).of(policy.ref):
             yield from (f"{policy.ref} at {place}" for found in place.conditions if found.status == "False")
     for obj in (found.ref for found in WORLD):
         yield from (f"{obj}: {message}" for message in _refusals(analysis, obj))

@@ -31,7 +31,7 @@ from kubectl_policy import (
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import Json
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.questions.predicted_conditions import policy_status, target_conditions
+from kubectl_policy.questions.predicted_conditions import PolicyStatuses, target_conditions
 from kubectl_policy.resolution import Traced
 from tests.cases.names import slashed
 from tests.cases.report import NOT_ANSWERED, NodeInForce, main
@@ -348,7 +348,7 @@ def _condition(analysis: Analysis, type_: str, enforcement: Enforcement) -> Mapp
     """Return the condition that would be reported on a policy, or "absent"."""
     reported = {
         condition.type.lower(): {"status": condition.status, "reason": condition.reason}
-        for status in policy_status(analysis, enforcement.policy)
+        for status in PolicyStatuses(analysis).of(enforcement.policy)
         for condition in status.conditions
     }
     return reported.get(type_, "absent")

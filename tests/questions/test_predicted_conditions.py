@@ -22,7 +22,6 @@ from kubectl_policy.questions.predicted_conditions import (
     PolicyStatuses,
     least,
     merged_state,
-    policy_status,
     target_conditions,
 )
 from tests import build
@@ -80,16 +79,16 @@ def report(profile: PolicyKindProfile, *resources: Resource, complete: bool = Tr
     analysis = analyzed(*world, *resources, complete=complete, profiles=[profile])
     return {
         str(found.ancestor or ""): {each.type: f"{each.status} {each.reason}" for each in found.conditions}
-        for found in policy_status(analysis, P)
+        for found in PolicyStatuses(analysis).of(P)
     }
 
 
 def test_an_object_that_is_no_policy_has_no_report() -> None:
     analysis = analyzed(build.gateway("g"))
     with pytest.raises(KeyError):
-        policy_status(analysis, build.ref("Gateway", "g"))
+        PolicyStatuses(analysis).of(build.ref("Gateway", "g"))
     with pytest.raises(KeyError):
-        policy_status(analysis, P)
+        PolicyStatuses(analysis).of(P)
 
 
 def test_a_policy_without_references_is_not_reported_on() -> None:
@@ -184,7 +183,7 @@ def test_what_lies_below_with_policies_of_its_own_is_told() -> None:
     """In words and as references; on the most general target first claimed last, so that it counts."""
     below = build.policy("below", build.target("r", "HTTPRoute"), age=0, color="red")
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service(), below)
-    (found,) = policy_status(analyzed(*world, colours("p", build.target("g")), profiles=[kind()]), P)
+    (found,) = PolicyStatuses(analyzed(*world, colours("p", build.target("g")), profiles=[kind()])).of(P)
     assert found.conditions[1] == PolicyCondition(
         type="Narrowed",
         status="True",
@@ -228,7 +227,7 @@ def test_the_most_specific_target_is_looked_at_first() -> None:
     analysis = analyzed(
         build.gateway("g"), build.route("r"), sets, build.namespace("default"), p, complete=True, profiles=[kind()]
     )
-    ((condition,),) = (found.conditions for found in policy_status(analysis, P))
+    ((condition,),) = (found.conditions for found in PolicyStatuses(analysis).of(P))
     assert condition.message == "Namespace nowhere does not exist"
 
 
@@ -237,7 +236,7 @@ def test_policies_of_one_analysis_share_what_is_looked_up() -> None:
     analysis = analyzed(build.gateway("g"), *policies, profiles=[kind(same_level="one-applies")])
     together = PolicyStatuses(analysis)
     for policy in policies:
-        assert together.of(policy.ref) == policy_status(analysis, policy.ref)
+        assert together.of(policy.ref) == PolicyStatuses(analysis).of(policy.ref)
     seen = PolicyCondition(type="Seen", status="True", reason="Fine", message="it is attached to Gateway default/g")
     why = "no HTTPRoute is attached to Gateway default/g"
     works = PolicyCondition(type="Works", status="False", reason="Nothing", message=why)
@@ -351,7 +350,7 @@ class TestFailures:
         )
         analysis = analyzed(*world, complete=True, profiles=[switched])
         assert [found.state for found in analysis.attachments[P]] == ["attached"]
-        ((condition,),) = (found.conditions for found in policy_status(analysis, P))
+        ((condition,),) = (found.conditions for found in PolicyStatuses(analysis).of(P))
         message = "spec.colours.enable is false in Settings default/s of Gateway default/off"
         assert condition == PolicyCondition(type="Seen", status="False", reason="Off", message=message)
 

@@ -14,7 +14,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, NarrowedBy, StatusProfile
 from kubectl_policy.profiles.merging import Chooser
 from kubectl_policy.profiles.needs import RequiredObject
-from kubectl_policy.questions.predicted_conditions import policy_status
+from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.questions.target_order import PolicyMerge, TargetOrder
 from tests import build
 from tests.questions.build import analyzed, color_kind
@@ -257,7 +257,7 @@ def test_the_report_has_what_merges_and_not_what_it_would_override() -> None:
     def report(policy: ObjectRef) -> dict[str, dict[str, tuple[str, tuple[NodeRef, ...]]]]:
         return {
             str(found.ancestor): {each.type: (each.reason, each.related) for each in found.conditions}
-            for found in policy_status(analysis, policy)
+            for found in PolicyStatuses(analysis).of(policy)
         }
 
     assert report(ABOVE.ref) == {
@@ -289,7 +289,7 @@ def test_a_policy_that_would_merge_with_an_invalid_one_is_invalid_there() -> Non
         analysis = analyzed(*world, *secrets, complete=True, profiles=[kind])
         return {
             str(found.ancestor): (each.reason, each.message)
-            for found in policy_status(analysis, P)
+            for found in PolicyStatuses(analysis).of(P)
             for each in found.conditions
         }
 

@@ -112,11 +112,6 @@ class PolicyStatuses:
         return _Report(self._analysis, profile, order, policy).ancestor_statuses()
 
 
-def policy_status(analysis: Analysis, policy: ObjectRef) -> tuple[AncestorStatus, ...]:
-    """The report on one policy; see `PolicyStatuses.of`."""
-    return PolicyStatuses(analysis).of(policy)
-
-
 class _Report:
     """The report on one policy, being written; descriptions of other objects do without what is imported for it."""
 

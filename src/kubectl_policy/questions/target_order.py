@@ -100,20 +100,16 @@ class TargetOrder:
             else:
                 yield from filter(self._has, sections if covered else (whole, *sections))
 
-    def _owners(self, target: NodeRef) -> Iterator[ObjectRef]:
-        """Objects that routes below a target name as their parents."""
-        obj = target.object
-        if obj.group_kind == GATEWAY:
-            yield obj
-            yield from () if target.section else self._gateways.admitted(obj)
-        elif obj.group_kind in LISTENER_SETS:
-            gateway = self._gateways.gateway_of(obj)
-            if gateway and self._gateways.admits(gateway, obj):
-                yield obj
-
     def _routes_below(self, target: NodeRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         """The routes that name a target as their parent, or what is between them and the target; each with that."""
-        return ((owner, route) for owner in self._owners(target) for route in self._relations.routes_naming(owner))
+        obj, gateways = target.object, self._gateways
+        owners: tuple[ObjectRef, ...] = ()
+        if obj.group_kind == GATEWAY:
+            owners = (obj, *(() if target.section else gateways.admitted(obj)))
+        elif obj.group_kind in LISTENER_SETS:
+            gateway = gateways.gateway_of(obj)
+            owners = (obj,) if gateway and gateways.admits(gateway, obj) else ()
+        return ((owner, route) for owner in owners for route in self._relations.routes_naming(owner))
 
     def _names(self, route: ObjectRef, owner: ObjectRef, section: str) -> bool:
         """Whether a parentRef of a route names an object and, where a section is asked for, no other one of it."""

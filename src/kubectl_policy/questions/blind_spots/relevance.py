@@ -87,7 +87,7 @@ def relevant_gaps(
             for gap in unbounded
             if (
                 may_lead_to(analysis, gap, subjects)
-                if _is_of_hierarchy(gap)
+                if gap.group is not None and GroupKind(gap.group, gap.kind) in TARGET_KINDS
                 else may_hold_policies_on(analysis, gap, every)
             )
         )
@@ -193,11 +193,6 @@ def may_hold_policies_on(analysis: Analysis, gap: Gap, objects: Iterable[ObjectR
     if not near or _leaves_namespace(analysis, profile):
         return True
     return gap.namespace in {"", *near} and not is_closed_in(analysis, gap, near)
-
-
-def _is_of_hierarchy(gap: Gap) -> bool:
-    """Whether what a cluster did not give out is of a kind that policies target."""
-    return gap.group is not None and GroupKind(gap.group, gap.kind) in TARGET_KINDS
 
 
 def may_lead_to(analysis: Analysis, gap: Gap, subjects: Iterable[ObjectRef]) -> bool:

@@ -148,28 +148,22 @@ def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iter
                 yield _unread(analysis, needed.ref, reason, remedy)
 
 
-def unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[BlindSpot]:
-    """The classes on paths that decide whether kinds of some controllers count there, and were not read."""
-    deciding: dict[tuple[ObjectRef, frozenset[str]], set[str]] = {}
+def unknown_conditions(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[BlindSpot]:
+    """The classes and parameters of Gateways on paths that decide whether kinds count there, and were not read."""
+    classes: dict[tuple[ObjectRef, frozenset[str]], set[str]] = {}
+    parameters: dict[tuple[ObjectRef, ObjectRef, str], set[str]] = {}
     for kind, path in kinds:
-        controllers = analysis.registry.profile(kind).controllers
+        controllers, enabling = analysis.registry.profile(kind).controllers, analysis.registry.profile(kind).enabled_by
         for node in path if controllers else ():
             if node.object.group_kind == GATEWAY_CLASS and analysis.index.presence(node.object) == "unknown":
-                deciding.setdefault((node.object, controllers), set()).add(kind.kind)
-    for (gateway_class, controllers), names in deciding.items():
-        yield _deciding(analysis, gateway_class, f"whether its controller is {_any_of(controllers)} is unknown", names)
-
-
-def unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[BlindSpot]:
-    """Unread parameters of Gateways on paths that decide whether kinds can be used there."""
-    deciding: dict[tuple[ObjectRef, ObjectRef, str], set[str]] = {}
-    for kind, path in kinds:
-        enabling = analysis.registry.profile(kind).enabled_by
-        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None) if enabling else None
+                classes.setdefault((node.object, controllers), set()).add(kind.kind)
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
         if enabling and gateway:
             for ref in unread_parameters(analysis.topology, gateway, enabling):
-                deciding.setdefault((ref, gateway, enabling.field), set()).add(kind.kind)
-    for (ref, gateway, field), names in deciding.items():
+                parameters.setdefault((ref, gateway, enabling.field), set()).add(kind.kind)
+    for (gateway_class, controllers), names in classes.items():
+        yield _deciding(analysis, gateway_class, f"whether its controller is {_any_of(controllers)} is unknown", names)
+    for (ref, gateway, field), names in parameters.items():
         yield _deciding(analysis, ref, f"whether spec.{field} is set in the parameters of {gateway} is unknown", names)
 
 

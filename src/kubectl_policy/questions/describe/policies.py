@@ -11,7 +11,7 @@ from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin, Resource
 from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
 from kubectl_policy.questions.describe.description import Description, reports_on
-from kubectl_policy.questions.predicted_conditions import AncestorStatus, policy_status
+from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyStatuses
 from kubectl_policy.questions.shared.effects import affected_nodes, relevant_diagnostics
 from kubectl_policy.questions.shared.fields import Declared, declared_fields
 from kubectl_policy.questions.shared.in_force import Assumption, OfPolicyKind, assumed_of
@@ -140,7 +140,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         all_fields=_fields(resource, profile, enforcement),
         assumed=assumed_of(profile, (outcome.resolution for outcome in outcomes)),
         doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.resolution.doubts})),
-        expected=policy_status(analysis, policy),
+        expected=PolicyStatuses(analysis).of(policy),
         reports=reports_on(analysis, policy),
         unseen=blind_spots_for_policy(analysis, enforcement),
         problems=relevant_diagnostics(analysis, NodeRef(policy), ()),

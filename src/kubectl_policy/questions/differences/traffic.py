@@ -223,15 +223,16 @@ class _OneWay:
                     (every if loses_all else some).append(traffic)
         concerned = (*every, *some)
         answered = self._still_answered({traffic.route for traffic in every if not traffic.kept}) if self._names else ()
+        lost = {listener for traffic in concerned for listener in traffic.lost}
+        has_routes = self._lacking.topology.relations.has_attached_routes
+        empty = (listener for listener in lost if self._lacking.is_dark(listener) or not has_routes(listener))
         still = {name for group in answered for name in group.hostnames}
         return TrafficOneWay(
             all=tuple(every),
             some=tuple(some),
             hostnames=tuple(sorted({name for _, name in self._names} - still)),
             answered=answered,
-            listeners=tuple(
-                sorted(filter(self._is_empty, {listener for traffic in concerned for listener in traffic.lost}))
-            ),
+            listeners=tuple(sorted(empty)),
             backends=tuple(self._unreached(concerned)),
         )
 
@@ -356,10 +357,6 @@ class _OneWay:
                 named, (resource.ref for resource in resources if not _WITH_HOSTNAME.search(text_of(resource.raw)))
             )
         return sorted(routes, key=lambda route: (ROUTES[route.group_kind], route))
-
-    def _is_empty(self, listener: NodeRef) -> bool:
-        """Whether no route takes requests at a place."""
-        return self._lacking.is_dark(listener) or not self._lacking.topology.relations.has_attached_routes(listener)
 
     def _unreached(self, routes: Iterable[RouteTraffic]) -> list[ObjectRef]:
         """Objects to which some routes send requests, and no route with requests in the other state does."""

@@ -25,7 +25,7 @@ from kubectl_policy.questions.graph.links import FRONTEND, INSIDE, Links
 from kubectl_policy.questions.graph.nodes import NodesInForce, about_kinds, affected_part, is_there, node_of, with_kinds
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture, numbered_links
 from kubectl_policy.questions.shared.effects import affected_nodes, from_the_root
-from kubectl_policy.questions.shared.reported import ReportedCondition, contrary_report, has_report
+from kubectl_policy.questions.shared.reported import contrary_report, has_report
 from kubectl_policy.questions.shared.selection import is_about_hierarchy
 from kubectl_policy.resolution.enforcement import Enforcements
 from kubectl_policy.topology import Path, Topology
@@ -268,6 +268,9 @@ class Drawing:
         profile, attachments = analysis.registry.profile(ref.group_kind), analysis.attachments[ref]
         # Of a policy that is asked about, everything is told.
         enforcement = (analysis.enforcement if ref in self._subjects else self._enforced)(ref)
+        targets = [attachment.target for attachment in attachments if attachment.target and has_report(resource.raw)]
+        ancestors = {node.object for target in targets for path in self._topology.paths(target) for node in path}
+        around = ancestors.union(target.object for target in targets)
         return GraphPolicy(
             ref=ref,
             profile=profile,
@@ -275,14 +278,8 @@ class Drawing:
             targets=attachments,
             affected=affected_nodes(enforcement, profile),
             origin=resource.origin,
-            contrary=self._contrary(resource) if has_report(resource.raw) else None,
+            contrary=contrary_report(resource, around),
         )
-
-    def _contrary(self, resource: Resource) -> ReportedCondition | None:
-        """Report of a controller against a policy, for its targets or for their ancestors."""
-        targets = [attachment.target for attachment in self.analysis.attachments[resource.ref] if attachment.target]
-        ancestors = {node.object for target in targets for path in self._topology.paths(target) for node in path}
-        return contrary_report(resource, ancestors.union(target.object for target in targets))
 
     def _drop_idle(self) -> None:
         """Leave out ports and backends that no rule names, and no policy is about, unless they are asked about.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS, NAMESPACE, PORT_HOLDERS, section_noun
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.topology.references import section_words
@@ -65,7 +66,6 @@ class PathPhrases:
     def __init__(self, paths: Sequence[Path]) -> None:
         """Remember the paths; nothing is looked up until somebody asks for some of them."""
         self._paths = paths
-        self._known: dict[frozenset[int], Phrase] = {}
 
     def phrase(self, positions: Collection[int]) -> Phrase:
         """The phrase for the paths at some positions; empty where there is one path only.
@@ -82,17 +82,16 @@ class PathPhrases:
         chosen = frozenset(positions)
         if len(chosen) == number:
             return Phrase("both paths" if number == 2 else f"all {number} paths")  # noqa: PLR2004 (a pair is "both")
-        if chosen not in self._known:
-            name = self._best.get(chosen) or self._by_several(chosen) or self._by_two(chosen)
-            if name:
-                phrase = Phrase(name if name[0].isdigit() or " but not " in name else f"{name} only")
-            else:
-                remaining = frozenset(range(number)) - chosen
-                left_out = self._best.get(remaining) or self._by_several(remaining)
-                by_number = Phrase(_by_number(sorted(chosen)), numbered=True)
-                phrase = Phrase(f"all but {left_out}") if left_out else by_number
-            self._known[chosen] = phrase
-        return self._known[chosen]
+        return self._of_part(chosen)
+
+    @cached_method
+    def _of_part(self, chosen: frozenset[int]) -> Phrase:
+        name = self._best.get(chosen) or self._by_several(chosen) or self._by_two(chosen)
+        if name:
+            return Phrase(name if name[0].isdigit() or " but not " in name else f"{name} only")
+        remaining = frozenset(range(len(self._paths))) - chosen
+        left_out = self._best.get(remaining) or self._by_several(remaining)
+        return Phrase(f"all but {left_out}") if left_out else Phrase(_by_number(sorted(chosen)), numbered=True)
 
     def words(self, positions: Collection[int]) -> str:
         """The text of the phrase for the paths at some positions."""
