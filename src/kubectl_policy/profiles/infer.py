@@ -127,7 +127,6 @@ def references_to_targets(schema: Mapping[str, Json]) -> Iterator[tuple[str, Map
 
 
 def _strategies(properties: Mapping[str, Json], objects: Iterable[Resource]) -> dict[str, MergeStrategy]:
-    """Return the meaning of the values of `spec.strategy`; empty unless all of them are GEP-713's."""
     values = strings_at(properties, "strategy.enum")
     if not values and (not properties or "strategy" in properties):
         values = [text_at(obj.raw, _STRATEGY_FIELD) for obj in objects if value_at(obj.raw, _STRATEGY_FIELD)]

@@ -175,7 +175,6 @@ def built_in_profiles_of(names: Collection[str]) -> Iterator[PolicyKindProfile]:
 
 @cache
 def _texts() -> Mapping[str, str]:
-    """Return the text of each built-in file, by group."""
     return {group: _text_of(group) for group in sorted(built_in_groups())}
 
 

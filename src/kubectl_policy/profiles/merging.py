@@ -13,8 +13,6 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.reading import INTERNAL, SPREAD, FieldName, Name, text_like
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kubectl_policy.model import NodeRef
 
 # Which policies share a field: those of one level, those of a route and of the routes that lead to it, or all scopes.
@@ -147,6 +145,11 @@ class JointField(Struct, frozen=True, kw_only=True, rename="camel"):
         return not self.setting or values.get(self.setting, "") == self.value
 
 
+def _includes(part: MergeScope | IgnoredPart, node: NodeRef, protocol: str) -> bool:
+    """Whether a node is on one of the levels, on a path by way of a listener of a protocol, in upper case."""
+    return (not part.protocols or protocol in part.protocols) and any(level.includes(node) for level in part.levels)
+
+
 class MergeScope(Struct, frozen=True, rename="camel"):
     """Levels whose policies are merged with each other; only the outcomes of scopes meet."""
 
@@ -155,9 +158,7 @@ class MergeScope(Struct, frozen=True, rename="camel"):
     protocols: _Protocols = frozenset()
     """The protocols of the listeners below which the scope exists. Without it: of all."""
 
-    def includes(self, node: NodeRef, protocol: str) -> bool:
-        """Whether a node is in it on a path by way of a listener of a protocol, in upper case."""
-        return _includes(self.levels, self.protocols, node, protocol)
+    includes = _includes
 
 
 class IgnoredPart(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -172,13 +173,7 @@ class IgnoredPart(Struct, frozen=True, kw_only=True, rename="camel"):
     values: Annotated[frozenset[str], Meta(min_length=1)] = frozenset()
     """The values, in JSON, with which controllers ignore the fields. Without it: any."""
 
-    def includes(self, node: NodeRef, protocol: str) -> bool:
-        """Whether a node is on one of the levels, below a listener of a protocol, in upper case."""
-        return _includes(self.levels, self.protocols, node, protocol)
-
-
-def _includes(levels: Iterable[TargetLevel], protocols: frozenset[str], node: NodeRef, protocol: str) -> bool:
-    return (not protocols or protocol in protocols) and any(level.includes(node) for level in levels)
+    includes = _includes
 
 
 class Inheritance(Struct, frozen=True, rename="camel"):

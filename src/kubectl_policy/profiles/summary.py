@@ -114,7 +114,6 @@ def summarize(parts: Sequence[SummaryPart], spec: Mapping[str, Json]) -> tuple[s
 
 
 def _named(field: str, value: Json) -> str:
-    """Return the name of a field, with the value if it is a single plain one."""
     while isinstance(value, Mapping) and len(value) == 1:
         ((key, value),) = value.items()
         field = f"{field}.{key}"
@@ -123,7 +122,6 @@ def _named(field: str, value: Json) -> str:
 
 
 def _text(value: Json) -> str:
-    """Return a plain value as text; "" for any other value."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else ""

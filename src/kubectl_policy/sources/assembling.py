@@ -198,13 +198,7 @@ def _problems_of_definitions(definitions: Sequence[Resource]) -> Iterator[Diagno
         problem = problem_of_definition(definition)
         if problem:
             message = f"{definition.ref}: {problem.message}"
-            yield Diagnostic(
-                rule=problem.reason,
-                severity="warning",
-                message=message,
-                subject=definition.ref,
-                origin=definition.origin,
-            )
+            yield Diagnostic(problem.reason, "warning", message, definition.ref, origin=definition.origin)
         names = names_in_crd(definition)
         first = counting[names.group_kind] if names else definition
         if names and first.ref != definition.ref:
@@ -212,15 +206,8 @@ def _problems_of_definitions(definitions: Sequence[Resource]) -> Iterator[Diagno
                 f"{definition.ref.name} defines {names.group_kind}, which {first.ref.name} does in {first.origin}: "
                 "an API server takes the older one, then the first by name; remove one of the two"
             )
-            yield Diagnostic(
-                rule="kind-defined-twice",
-                severity="warning",
-                message=message,
-                subject=definition.ref,
-                field="spec.names.kind",
-                origin=definition.origin,
-                related=(first.ref,),
-            )
+            twice, field = "kind-defined-twice", "spec.names.kind"
+            yield Diagnostic(twice, "warning", message, definition.ref, field, definition.origin, (first.ref,))
 
 
 def no_objects_error(reading: Reading, files: InputFiles) -> NothingThereError:

@@ -71,9 +71,7 @@ def _duplicate(first: Resource, later: Resource) -> Diagnostic:
         "with the same content" if same else f"with other content; what is {where} counts: remove one of the two"
     )
     severity: Severity = "info" if same else "warning"
-    return Diagnostic(
-        rule="duplicate-object", severity=severity, message=message, subject=first.ref, origin=later.origin
-    )
+    return Diagnostic("duplicate-object", severity, message, first.ref, origin=later.origin)
 
 
 def _alternatives(counting: Resource, candidates: Mapping[Resource, AppliedBy]) -> Gap:

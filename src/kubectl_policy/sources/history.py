@@ -90,7 +90,6 @@ def states(paths: Sequence[str], *, options: InputOptions = AS_IT_IS) -> Iterato
 
 
 def _paths_in_repository(paths: Sequence[str]) -> list[str]:
-    """Return paths from the root of the repository."""
     answer = git.ask("rev-parse", "--show-toplevel")
     if answer.complaint:
         hint = "run the command inside the repository of the manifests"

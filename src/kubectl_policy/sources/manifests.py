@@ -98,7 +98,6 @@ def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
 def _worlds_in(
     reading: Reading, tree: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
 ) -> Iterator[tuple[str, Snapshot]]:
-    """Yield the world that was asked for, or else all of them."""
     known = tree.tree.worlds if tree else None
     names = known.names if known else []
     if options.cluster and options.cluster not in names:

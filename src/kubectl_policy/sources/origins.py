@@ -201,13 +201,11 @@ class Origins:
         return [path for path in paths if path in self._files.manifests]
 
     def _renamed(self, path: str) -> str | None:
-        """Return a path with another beginning, if it is to have one."""
         path = path.removeprefix("./")
         return next((new + path[len(old) :] for old, new in self._path_map if path.startswith(old)), None)
 
 
 def _note_in(raw: Mapping[str, Json]) -> SourceNote | None:
-    """Return what the annotations of an object say of its source."""
     annotations = mapping_at(raw, "metadata.annotations")
     texts = {name: text for name, text in annotations.items() if isinstance(text, str)}
     if noted := texts.get(SOURCE_ANNOTATION):

@@ -94,7 +94,6 @@ class Gate:
 
 
 def _chunks(text: str) -> Iterator[str]:
-    """Cut a text at line breaks."""
     start = 0
     while start < len(text):
         end = text.find("\n", start + _CHUNK) if start + _CHUNK < len(text) else -1

@@ -61,7 +61,6 @@ def read_json(text: str, span: TextSpan, make_body: MakeBody) -> Iterator[Docume
 
 
 def _values(text: str, span: TextSpan) -> Iterator[tuple[int, int]]:
-    """Find where the values in a part of a text start and end."""
     start = _skip(_SPACE, text, span.start)
     try:
         msgspec.json.decode(text[start : span.end], type=msgspec.Raw)

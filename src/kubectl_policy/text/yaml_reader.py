@@ -232,7 +232,6 @@ class YamlReader:
             self._start_field(event, value)
 
     def _start_field(self, event: yaml.NodeEvent, value: Json | _Merge) -> None:
-        """Take a key."""
         if isinstance(value, str | _Merge):
             self._key = value
         elif isinstance(value, list | dict):
@@ -244,7 +243,6 @@ class YamlReader:
         self._key_line = self._line_of(event)
 
     def _steps(self) -> Iterator[str | int]:
-        """Return the path of the open container."""
         for container, key in self._stack[1:]:
             yield len(container) - 1 if isinstance(container, list) else key if isinstance(key, str) else MERGE_KEY
 

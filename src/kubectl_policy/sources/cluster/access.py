@@ -200,7 +200,6 @@ def _no_cluster(config: Kubeconfig, files: str, context: str) -> ClusterError:
 
 
 def _enumerate(names: Iterable[str]) -> str:
-    """Return names for a hint: all of them if they are few."""
     listed = [*names]
     return ", ".join(listed[:_MAX_NAMES]) + (f" and {len(listed) - _MAX_NAMES} more" if listed[_MAX_NAMES:] else "")
 
@@ -208,7 +207,6 @@ def _enumerate(names: Iterable[str]) -> str:
 def _with_flags(
     settings: Mapping[str, Any], options: ClusterOptions, flags: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Any]:
-    """Return settings as flags change them."""
     changed = dict(settings)
     for name, excluded in flags.items():
         if flag := getattr(options, name):

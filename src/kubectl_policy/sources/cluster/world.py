@@ -288,7 +288,6 @@ class ClusterWorld(World):
         return not subjects or not subjects.isdisjoint({*WORKLOADS, NAMESPACE})
 
     def _may_exist(self, ref: ObjectRef) -> bool:
-        """Whether there may be an object of a name that was not read."""
         kind, namespace, name = ref.group_kind, ref.namespace, ref.name
         served = self._served.get(kind)
         if served is None or served.namespaced != bool(namespace) or not (is_name(name) and is_name(namespace or name)):

@@ -224,7 +224,6 @@ def _read_archive(name: str, _version: tuple[int, ...]) -> dict[str, TreeEntry]:
 
 
 def _add_member(name: str, top: dict[str, TreeEntry], archive: TarFile, member: TarInfo) -> None:
-    """Add a member to the folder at the top. Raises SourceError for one that no tree can have."""
     parts = _names_in(name, member.name)
     try:
         if member.isdir():

@@ -204,7 +204,6 @@ def _entries(data: bytes, id_size: int) -> dict[str, TreeEntry]:
 
 
 def _entry(mode: str, object_id: str, *, is_unmerged: bool = False) -> TreeEntry:
-    """Return the entry for a mode as git writes it."""
     if mode.lstrip("0") == _FOLDER:
         return TreeEntry("folder", object_id)
     if mode == _SUBMODULE:
@@ -241,7 +240,6 @@ def _check_repository(name: str) -> None:
 
 
 def _nearest(name: str) -> str:
-    """Return a hint at the revision that is meant."""
     import difflib  # noqa: PLC0415 (only a mistake needs it)
 
     known = ask("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags").out.split()
@@ -254,7 +252,6 @@ def _nearest(name: str) -> str:
 
 
 def _started(*arguments: str, errors: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
-    """Start a git command. Raises SourceError if git is not installed."""
     git = shutil.which("git")
     if git is None:
         raise SourceError(

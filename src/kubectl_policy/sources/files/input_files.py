@@ -132,7 +132,6 @@ def _nothing_in(tree: FileTree, path: str, *, left_out: bool) -> SourceError:
 
 
 def _named(tree: FileTree, path: str, exclusions: Exclusions) -> Iterator[InputFile]:
-    """Find the manifests that one path names."""
     source, on_disk = tree.source(path), isinstance(tree, Disk)
     top, parts = "/" if path.startswith("/") else tree.top, [part for part in path.split("/") if part not in {"", "."}]
     try:
