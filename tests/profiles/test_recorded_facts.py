@@ -12,6 +12,7 @@ from kubectl_policy.profiles.load import built_in_profiles
 from tests import fast_yaml
 
 FACTS: Final = Path(__file__).parent.parent.parent.parent / "shared" / "facts" / "policy-kinds.yaml"
+POLICIES: Final = {"policy", "policy_like"}
 REFERENCES: Final = {"target_ref", "target_refs", "target_selectors"}
 # Where a profile says more than the record, which is of one text alone.
 WIDER: Final = {
@@ -48,32 +49,28 @@ def kind_of(kind: dict[str, Any]) -> GroupKind:
     return GroupKind(kind["group"], kind["kind"])
 
 
-def policies() -> list[dict[str, Any]]:
-    return [kind for kind in recorded() if kind["category"] in {"policy", "policy_like"}]
-
-
-def test_every_policy_kind_is_known() -> None:
-    found = [str(kind_of(kind)) for kind in policies() if kind_of(kind) not in built_in_profiles(kind["group"])]
-    assert found == []
+def policies() -> list[tuple[dict[str, Any], PolicyKindProfile]]:
+    """The kinds that are policies, all of which have a profile."""
+    kinds = [kind for kind in recorded() if kind["category"] in POLICIES]
+    return [(kind, built_in_profiles(kind["group"])[kind_of(kind)]) for kind in kinds]
 
 
 def test_nothing_else_is_known_as_a_policy() -> None:
     """Filters and parameters are known as what they are; bindings, grants, parts of the hierarchy are not known."""
-    others = {kind_of(kind): kind["category"] for kind in recorded() if kind not in policies()}
+    others = {kind_of(kind): kind["category"] for kind in recorded() if kind["category"] not in POLICIES}
     known = {kind: profile for kind in others if (profile := built_in_profiles(kind.group).get(kind))}
     assert {kind: profile.role for kind, profile in known.items()} == {kind: others[kind] for kind in known}
 
 
 def test_classes_agree() -> None:
-    for kind in policies():
+    for kind, profile in policies():
         wanted = OTHER_CLASS.get(str(kind_of(kind)), kind["policy_class"])
-        assert built_in_profiles(kind["group"])[kind_of(kind)].policy_class == wanted, kind_of(kind)
+        assert profile.policy_class == wanted, kind_of(kind)
 
 
 def test_target_kinds_agree() -> None:
     """Where the record says `*`, any kind may be a target."""
-    for kind in policies():
-        profile = built_in_profiles(kind["group"])[kind_of(kind)]
+    for kind, profile in policies():
         targets = {GroupKind(target["group"], target["kind"]) for target in kind["targets"]}
         if GroupKind("*", "*") in targets:
             assert profile.declared_targets == frozenset(), kind_of(kind)
@@ -85,8 +82,7 @@ def test_target_kinds_agree() -> None:
 
 def test_target_fields_agree() -> None:
     """A kind without target references has none in its profile either."""
-    for kind in policies():
-        profile = built_in_profiles(kind["group"])[kind_of(kind)]
+    for kind, profile in policies():
         fields = {
             attachment["path"].removesuffix("[]")
             for attachment in kind["attachment"]
@@ -98,16 +94,14 @@ def test_target_fields_agree() -> None:
 
 def test_other_namespaces_agree() -> None:
     """A kind whose references stay at home says so."""
-    for kind in policies():
-        profile = built_in_profiles(kind["group"])[kind_of(kind)]
+    for kind, profile in policies():
         rule = kind["namespaces"]["rule"]
         if profile.target_fields:
             assert profile.cross_namespace is (rule == "explicit_namespace"), kind_of(kind)
 
 
 def test_short_names_agree() -> None:
-    for kind in policies():
-        profile = built_in_profiles(kind["group"])[kind_of(kind)]
+    for kind, profile in policies():
         assert sorted(profile.short_names) == sorted(kind["short_names"] or []), kind_of(kind)
 
 
@@ -123,7 +117,7 @@ REPORTING: Final = {
 
 def reporting() -> list[tuple[PolicyKindProfile, dict[str, Any]]]:
     """The profiles that expect conditions, each with the status in the record."""
-    found = ((built_in_profiles(kind["group"])[kind_of(kind)], kind["status"]) for kind in policies())
+    found = ((profile, kind["status"]) for kind, profile in policies())
     return [
         (profile, status)
         for profile, status in found

@@ -256,6 +256,8 @@ class TestByProfile:
         kind = GroupKind(GATEWAY_API, "BackendTLSPolicy")
         own = PolicyKindProfile(kind, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS)
         assert Registry(index(), [own]).profile_of(kind) is own
+        color = PolicyKindProfile(COLOR, "inherited", "profile")
+        assert Registry(index(labelled("direct")), [color]).profile_of(COLOR) is color
         built_in = Registry(index()).profile(kind)
         assert built_in.policy_class == "direct"
 
@@ -264,11 +266,6 @@ class TestByProfile:
         claim = crd("BackendTLSPolicy", GATEWAY_API, labels={"gateway.networking.k8s.io/policy": "inherited"})
         built_in = Registry(index(claim)).profile(GroupKind(GATEWAY_API, "BackendTLSPolicy"))
         assert (built_in.known_by, built_in.policy_class) == ("profile", "direct")
-
-    def test_the_user_s_profile_beats_the_label(self) -> None:
-        """Even for a kind that the API itself defines, if somebody insists."""
-        own = PolicyKindProfile(COLOR, "inherited", "profile")
-        assert Registry(index(labelled("direct")), [own]).profile_of(COLOR) is own
 
     def test_a_later_profile_beats_an_earlier_one(self) -> None:
         """As files are given on the command line."""
@@ -318,20 +315,16 @@ class TestGateways:
     BUILT_IN: Final = "gateway.nginx.org/nginx-gateway-controller"
     GROUP: Final = "gateway.nginx.org"
 
-    def test_nobody_has_said_anything(self) -> None:
-        """Of this controller, of one without a name, or by a file without `gateways`."""
-        known = Registry(index(), [treated("A"), replace(treated(controllers=("example.com/h",)), gateways=None)])
-        for controller in ("example.com/other", "example.com/h", ""):
-            assert known.gateway_profile(controller) is STANDARD_GATEWAYS
-
-    def test_kinds_for_every_controller_say_nothing_of_one(self) -> None:
-        """Their file would else be about all Gateways."""
-        assert Registry(index(), [treated("A", controllers=())]).gateway_profile("example.com/g") is STANDARD_GATEWAYS
-
-    def test_the_users_file(self) -> None:
-        known = Registry(index(), [treated("A", controllers=("example.com/g", "example.com/h"))])
+    def test_whom_a_user_s_file_is_for(self) -> None:
+        """The controllers that it names; one for every controller would else be about all Gateways."""
+        silent = replace(treated(kind="OtherPolicy", controllers=("example.com/i",)), gateways=None)
+        known = Registry(index(), [treated("A", controllers=("example.com/g", "example.com/h")), silent])
         for controller in ("example.com/g", "example.com/h"):
             assert known.gateway_profile(controller).unsupported_features == {"A"}
+        for controller in ("example.com/other", "example.com/i", ""):
+            assert known.gateway_profile(controller) is STANDARD_GATEWAYS
+        for_all = Registry(index(), [treated("A", controllers=())])
+        assert for_all.gateway_profile("example.com/g") is STANDARD_GATEWAYS
 
     def test_of_several_of_the_users_files_the_later_one(self) -> None:
         """As with kinds, also where it says something of a kind that an earlier one is about as well."""
@@ -340,15 +333,11 @@ class TestGateways:
             assert Registry(index(), files).gateway_profile("example.com/g").unsupported_features == {expected}
 
     def test_the_built_in_file(self) -> None:
+        """Found by the name of the controller, which a setting of its implementation, and of no other, may change."""
         assert Registry(index()).gateway_profile(self.BUILT_IN).ignores_invalid
-
-    def test_a_controller_of_another_name(self) -> None:
-        """As a setting says; then the name by default is nobody's."""
         known = Registry(index(), settings={"nginxGatewayFabric.controllerName": "example.com/mine"})
         assert known.gateway_profile("example.com/mine").ignores_invalid
         assert known.gateway_profile(self.BUILT_IN) is STANDARD_GATEWAYS
-
-    def test_a_setting_of_another_implementation(self) -> None:
         known = Registry(index(), settings={"envoyGateway.controllerName": self.BUILT_IN})
         assert known.gateway_profile(self.BUILT_IN).ignores_invalid
 

@@ -47,7 +47,7 @@ SLOW: Final[dict[str, tuple[Fault, str]]] = {
     "cut": (faults.cut, "the connection was cut"),
     "cut within": (faults.cut_within, "the answer was cut off"),
     "truncated JSON": (faults.raw(b'{"items": ['), "not a JSON object"),
-    "dripping": (faults.dripping_body(), "no answer within --request-timeout"),
+    "dripping": (faults.DRIPPING_BODY, "no answer within --request-timeout"),
     "silent": (faults.silence, "no answer within --request-timeout"),
 }
 # Each with its exit code: of questions that people act on, it says that the answer is incomplete.

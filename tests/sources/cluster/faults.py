@@ -68,16 +68,6 @@ def html(code: int = 200) -> Fault:
     return raw(b"<html><body>Please log in</body></html>", code=code, sort="text/html; charset=utf-8")
 
 
-def wrong_gzip() -> Fault:
-    return raw(b"this is plain text", headers={"Content-Encoding": "gzip"})
-
-
-def truncated_gzip() -> Fault:
-    """A compressed body that ends too soon, though its length is right."""
-    body = gzip.compress(json.dumps({"kind": "Thing", "text": "abc" * 1000}).encode())
-    return raw(body[: len(body) // 2], headers={"Content-Encoding": "gzip"})
-
-
 def bomb(size: int) -> Fault:
     """A small body that is a large one once it is decompressed."""
     return raw(gzip.compress(b" " * size), headers={"Content-Encoding": "gzip"})
@@ -135,19 +125,6 @@ def drip(before: bytes, drop: bytes = b" ", every: float = 0.05) -> Fault:
     return answer
 
 
-def dripping_body() -> Fault:
-    return drip(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
-
-
-def dripping_chunks() -> Fault:
-    """The same in chunks of which the first one's length never ends."""
-    return drip(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1;", b"x")
-
-
-def dripping_headers() -> Fault:
-    return drip(b"HTTP/1.1 200 OK\r\nContent-Type: ", b"x")
-
-
 def then_hang_up(fault: Fault) -> Fault:
     """A fault after which the server closes the connection."""
 
@@ -156,3 +133,15 @@ def then_hang_up(fault: Fault) -> Fault:
         handler.hang_up()
 
     return answer
+
+
+# A body that is not compressed as it says, and one that ends too soon, though its length is right.
+WRONG_GZIP: Final = raw(b"this is plain text", headers={"Content-Encoding": "gzip"})
+_BODY: Final = gzip.compress(json.dumps({"kind": "Thing", "text": "abc" * 1000}).encode())
+TRUNCATED_GZIP: Final = raw(_BODY[: len(_BODY) // 2], headers={"Content-Encoding": "gzip"})
+# A header, a body, and the length of a chunk, none of which ever ends.
+_TO_TYPE: Final = b"HTTP/1.1 200 OK\r\nContent-Type: "
+_TO_LENGTH: Final = _TO_TYPE + b"application/json\r\n"
+DRIPPING_HEADERS: Final = drip(_TO_TYPE, b"x")
+DRIPPING_BODY: Final = drip(_TO_LENGTH + b"Content-Length: 100000\r\n\r\n")
+DRIPPING_CHUNKS: Final = drip(_TO_LENGTH + b"Transfer-Encoding: chunked\r\n\r\n1;", b"x")

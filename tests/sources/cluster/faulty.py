@@ -83,22 +83,20 @@ class FaultyServer:
 
     def _add_kinds(self) -> None:
         known = {(kind.group, kind.version, kind.kind) for kind in self.kinds}
+        found: list[Kind] = []
         for obj in self.objects:
             if obj["kind"] == "CustomResourceDefinition":
                 spec, names = obj["spec"], obj["spec"]["names"]
-                for version in spec["versions"]:
-                    if version["served"] and (spec["group"], version["name"], names["kind"]) not in known:
-                        known.add((spec["group"], version["name"], names["kind"]))
-                        short_names = tuple(names.get("shortNames", ()))
-                        namespaced = spec["scope"] == "Namespaced"
-                        names_of_kind = (spec["group"], version["name"], names["kind"], names["plural"])
-                        self.kinds.append(Kind(*names_of_kind, namespaced, short_names))
+                scope = spec["scope"] == "Namespaced", tuple(names.get("shortNames", ()))
+                versions = [version["name"] for version in spec["versions"] if version["served"]]
+                found += (Kind(spec["group"], name, names["kind"], names["plural"], *scope) for name in versions)
         for obj in self.objects:
-            group, version = group_and_version(obj)
-            if (group, version, obj["kind"]) not in known:
-                known.add((group, version, obj["kind"]))
-                namespaced = "namespace" in obj["metadata"]
-                self.kinds.append(Kind(group, version, obj["kind"], plural(obj["kind"].lower()), namespaced))
+            named = (*group_and_version(obj), obj["kind"])
+            found.append(Kind(*named, plural(obj["kind"].lower()), "namespace" in obj["metadata"]))
+        for kind in found:
+            if (kind.group, kind.version, kind.kind) not in known:
+                known.add((kind.group, kind.version, kind.kind))
+                self.kinds.append(kind)
 
     def change(self, sort: str, thing: Thing) -> None:
         """Let an object be `ADDED`, `MODIFIED` or `DELETED`, which watches are told."""
@@ -135,11 +133,6 @@ class FaultyServer:
 
     def count(self, path: str) -> int:
         return self.paths().count(path)
-
-    @staticmethod
-    def client_of(connection: socket.socket) -> object:
-        """The certificate of a client, if it presented one."""
-        return connection.getpeercert() if isinstance(connection, SSLSocket) else None
 
     @property
     def clients(self) -> list[object]:
@@ -201,9 +194,8 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         query, headers = dict(parse_qsl(url.query)), HTTPHeaderDict(self.headers.items())
-        self.request_now = Request(
-            self.command, url.path, query, headers, self.path, self.faulty.client_of(self.connection)
-        )
+        client = self.connection.getpeercert() if isinstance(self.connection, SSLSocket) else None
+        self.request_now = Request(self.command, url.path, query, headers, self.path, client)
         self.faulty.requests.append(self.request_now)
         fault = self.faulty.fault_at(url.path)
         # Who has asked may be gone by now.

@@ -102,8 +102,8 @@ def test_a_status_says_why_and_is_retried_if_that_may_help(
         (faults.raw(b"\xff{}"), "the server answered with something that is not a JSON object"),
         (faults.raw(b'{"a": NaN}'), "the server answered with something that is not a JSON object"),
         (faults.raw(b""), "the server answered with something that is not a JSON object"),
-        (faults.wrong_gzip(), "the answer is not compressed as it says"),
-        (faults.truncated_gzip(), "the server answered with something that is not a JSON object"),
+        (faults.WRONG_GZIP, "the answer is not compressed as it says"),
+        (faults.TRUNCATED_GZIP, "the server answered with something that is not a JSON object"),
         (faults.wrong_bytes(b"SSH-2.0-OpenSSH_9.6\r\n"), "the connection was cut"),
         (faults.status(500), "the server failed"),
         (faults.status(429, retry_after="1"), "too many requests"),
@@ -166,7 +166,7 @@ def test_redirects_are_not_followed(server: FaultyServer, connection: Connection
 
 @pytest.mark.parametrize(
     "fault",
-    [faults.silence, faults.dripping_headers(), faults.dripping_body(), faults.dripping_chunks(), faults.slow(5)],
+    [faults.silence, faults.DRIPPING_HEADERS, faults.DRIPPING_BODY, faults.DRIPPING_CHUNKS, faults.slow(5)],
 )
 def test_all_ends_within_the_time_given(server: FaultyServer, fault: Fault) -> None:
     """Also where a server always sends something, and nothing that is an answer."""
@@ -259,25 +259,15 @@ def test_new_credentials_are_tried_once(server: FaultyServer) -> None:
     server.fault(f"{ROUTES}/r1", faults.status(401), times=1)
     assert renewing.get(f"{ROUTES}/r1")
     assert [request.headers["Authorization"] for request in server.requests] == ["old", "new-1"]
+    # A watch that goes on for hours begins anew every few minutes.
+    server.fault(ROUTES, faults.status(401), times=1)
+    renewing.watch(ROUTES, {"resourceVersion": "1"}, METADATA).close()
+    assert [request.headers["Authorization"] for request in server.requests[2:]] == ["new-1", "new-2"]
     server.fault(f"{ROUTES}/r2", faults.status(401))
     assert refused(lambda: renewing.get(f"{ROUTES}/r2")).status == 401
     assert server.count(f"{ROUTES}/r2") == 2
     assert refused(lambda: Connection(reaching(server)).get(f"{ROUTES}/r2")).status == 401
     assert server.count(f"{ROUTES}/r2") == 3
-
-
-def test_a_watch_gets_new_credentials_as_well(server: FaultyServer) -> None:
-    """One that goes on for hours begins anew every few minutes, and the token of its first minutes has expired."""
-    tokens = ["old"]
-
-    def renew(_: Mapping[str, str]) -> bool:
-        tokens.append("new")
-        return True
-
-    server.fault(ROUTES, faults.status(401), times=1)
-    watching = Connection(access_of(server.url, headers=lambda: {"Authorization": tokens[-1]}, renew=renew))
-    watching.watch(ROUTES, {"resourceVersion": "1"}, METADATA).close()
-    assert [request.headers["Authorization"] for request in server.requests] == ["old", "new"]
 
 
 def test_what_is_sent(server: FaultyServer, connection: Connection) -> None:
@@ -371,13 +361,19 @@ def test_a_list_is_one_request(server: FaultyServer, connection: Connection) -> 
     ]
 
 
-@pytest.mark.parametrize("code", [413, 504])
+@pytest.mark.parametrize("code", [413, 504, 200])
 def test_a_list_that_is_too_large_is_asked_for_in_pages(
-    server: FaultyServer, connection: Connection, code: int
+    server: FaultyServer, connection: Connection, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    server.fault(ALL_ROUTES, faults.status(code), times=1)
+    """By what the server says, or as the answer is larger than one may be: all of it is never in memory at once."""
+    monkeypatch.setattr(module, "_CHUNK", 2)
+    if code == 200:
+        monkeypatch.setattr(responses, "MAX_BYTES", 600)
+    else:
+        server.fault(ALL_ROUTES, faults.status(code), times=1)
     assert len(connection.list(ALL_ROUTES).items) == 5
-    assert [request.query for request in server.requests] == [{}, {"limit": "500"}]
+    pages = [{"limit": "2"}, {"limit": "2", "continue": "2"}, {"limit": "2", "continue": "4"}]
+    assert [request.query for request in server.requests] == [{}, *pages]
 
 
 def test_a_list_that_changed_too_much_starts_over(server: FaultyServer, connection: Connection) -> None:
@@ -393,20 +389,17 @@ def test_a_list_that_changed_too_much_starts_over(server: FaultyServer, connecti
     assert [request.query for request in server.requests] == [{"limit": "2"}, {"limit": "2", "continue": "2"}, {}]
 
 
-def test_a_list_that_never_ends_does(server: FaultyServer, connection: Connection) -> None:
-    """A server that gives the same page again and again is not asked for ever."""
-    server.fault(ALL_ROUTES, faults.raw(b'{"metadata": {"continue": "x"}, "items": []}'))
-    assert "again and again" in refused(lambda: connection.list(ALL_ROUTES)).reason
-
-
-@pytest.mark.parametrize("body", [b"{}", b'{"items": {}}', b'{"items": [1]}', b'{"items": "ab"}'])
-def test_what_is_no_list_is_refused(server: FaultyServer, connection: Connection, body: bytes) -> None:
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        *((body, "not a list") for body in (b"{}", b'{"items": {}}', b'{"items": [1]}', b'{"items": "ab"}')),
+        (b'{"metadata": {"continue": "x"}, "items": []}', "the same page"),
+    ],
+)
+def test_what_is_no_list_is_refused(server: FaultyServer, connection: Connection, body: bytes, reason: str) -> None:
+    """Nor is a server that gives the same page again and again asked for ever; Go writes null for a list of nothing."""
     server.fault(ALL_ROUTES, faults.raw(body))
-    assert "not a list" in refused(lambda: connection.list(ALL_ROUTES)).reason
-
-
-def test_no_items_are_an_empty_list(server: FaultyServer, connection: Connection) -> None:
-    """So Go writes a list that was never made."""
+    assert reason in refused(lambda: connection.list(ALL_ROUTES)).reason
     server.fault(ALL_ROUTES, faults.raw(b'{"items": null, "metadata": {"resourceVersion": "7"}}'))
     found = connection.list(ALL_ROUTES)
     assert (list(found.items), found.resource_version) == ([], "7")
@@ -416,21 +409,6 @@ def test_a_body_is_bounded(server: FaultyServer, connection: Connection, monkeyp
     monkeypatch.setattr(responses, "MAX_BYTES", 2**20)
     server.fault(ALL_ROUTES, faults.bomb(2**24))
     assert refused(lambda: connection.list(ALL_ROUTES)).reason == "the answer is larger than 1 MiB"
-
-
-def test_a_list_that_is_larger_than_one_answer_may_be_is_asked_for_in_pages(
-    server: FaultyServer, connection: Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So that nothing but its objects is in memory as a whole."""
-    monkeypatch.setattr(responses, "MAX_BYTES", 600)
-    monkeypatch.setattr(module, "_CHUNK", 2)
-    assert len(connection.list(ALL_ROUTES).items) == 5
-    assert [request.query for request in server.requests] == [
-        {},
-        {"limit": "2"},
-        {"limit": "2", "continue": "2"},
-        {"limit": "2", "continue": "4"},
-    ]
 
 
 def test_large_answers_are_compressed() -> None:

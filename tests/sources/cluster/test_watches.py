@@ -197,17 +197,18 @@ def test_what_goes_wrong_is_a_refusal(server: FaultyServer, fault: Fault, reason
         _ = [*watched(server)]
 
 
-@pytest.mark.parametrize("line", [b"", b"[]", b"1", b"{}", b'{"type": "BOOKMARK"}', b'{"type": "NEW", "object": 1}'])
-def test_what_is_no_change_is_not_told(server: FaultyServer, line: bytes) -> None:
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [
+        *((line, "1000") for line in (b"", b"[]", b"1", b"{}", b'{"type": "BOOKMARK"}', b'{"type": "A", "object": 1}')),
+        (b'{"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "7"}}}', "7"),
+    ],
+)
+def test_what_is_no_change_is_not_told(server: FaultyServer, line: bytes, version: str) -> None:
+    """A bookmark moves on, and says no more than that."""
     server.fault(PATH, faults.raw(line + b"\n\n"))
-    assert [*watched(server)] == []
-
-
-def test_a_bookmark_moves_on(server: FaultyServer) -> None:
-    server.fault(PATH, faults.raw(b'{"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "7"}}}\n'))
     watch = watched(server)
-    assert [*watch] == []
-    assert watch.resource_version == "7"
+    assert ([*watch], watch.resource_version) == ([], version)
 
 
 def test_of_secrets_metadata_alone_is_watched(server: FaultyServer) -> None:
