@@ -15,7 +15,7 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.sources.outline import mentions_of
+from kubectl_policy.sources.mentions import mentions_of
 from tests.implementations import manifests
 from tests.property.examples import examples
 

@@ -329,7 +329,7 @@ class TestGrantSetting:
         ("values", "required"), [({"grants": "on"}, True), ({"grants": "off"}, False), ({"grants": ""}, False)], ids=str
     )
     def test_its_value_decides(self, values: dict[str, str], required: bool) -> None:  # noqa: FBT001
-        need = self.need.under(values)
+        need = self.need.with_settings(values)
         assert (need.grant_required, need.through[0].grant_required) == (required, required)
         forbidden = "no ReferenceGrant in namespace far lets ColorPolicy default/p refer to Store far/a"
         profile = replace(NEEDY, needs=(need,))
@@ -338,15 +338,15 @@ class TestGrantSetting:
         assert missing(self.far, profile=profile) != ""
 
     def test_without_such_a_setting(self) -> None:
-        assert STORE.under({"grants": "off"}).grant_required is True
+        assert STORE.with_settings({"grants": "off"}).grant_required is True
 
     def test_by_default(self) -> None:
         """The setting of a profile has a value that holds unless another one is given."""
         profile = replace(
             NEEDY, needs=(self.need,), settings={"grants": ControllerSetting("on", "whether grants are asked for")}
         )
-        assert profile.under({}).needs[0].grant_required is True
-        assert profile.under({"grants": "off"}).needs[0].grant_required is False
+        assert profile.with_settings({}).needs[0].grant_required is True
+        assert profile.with_settings({"grants": "off"}).needs[0].grant_required is False
 
 
 @pytest.mark.parametrize("reference", [{"name": "a"}, {"name": "a", "namespace": "far"}], ids=str)
@@ -520,7 +520,7 @@ def test_a_kind_that_needs_no_grants() -> None:
     found = policy("p", key={"name": "k", "namespace": "far"})
     world = index(found, secret("k", "far"), complete=True)
     assert missing_need(world, found, replace(NEEDY, needs=(need,))) is None
-    assert missing_need(world, found, replace(NEEDY, needs=(need.under({}),))) is None
+    assert missing_need(world, found, replace(NEEDY, needs=(need.with_settings({}),))) is None
 
 
 class TestTolerated:

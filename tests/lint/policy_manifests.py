@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.linted import LintWorld
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles import PolicyKindProfile

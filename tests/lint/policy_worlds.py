@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy import PolicyKindProfile, analyze
-from kubectl_policy.lint.linted import LintWorld
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, GroupKind, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API

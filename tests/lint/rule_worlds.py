@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.comparison import StateComparison, compare
-from kubectl_policy.lint.linted import LintWorld
-from kubectl_policy.lint.linting import findings_in, suppress, unused_in
+from kubectl_policy.lint.checking import findings_in, suppress, unused_in
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.model import Diagnostic, Gap, Json, Origin, Resource, Snapshot
 from kubectl_policy.model.snapshot import Permission

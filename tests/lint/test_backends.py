@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import Implementation, analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.lint.linted import LintWorld
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules import backends, rules_of
 from kubectl_policy.lint.rules.backends import (
     all_weights_zero,

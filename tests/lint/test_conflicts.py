@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.linted import LintWorld
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.policies import conflicts
 from kubectl_policy.lint.rules.policies.conflicts import (

@@ -9,7 +9,7 @@ from typing import Final, get_args
 import pytest
 
 from kubectl_policy import InputOptions, analyze, load_manifests
-from kubectl_policy.lint.linted import LintWorld
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.policies import failures as failing
 from kubectl_policy.lint.rules.policies import target_references, targets, unreached_targets, validity

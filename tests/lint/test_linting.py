@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare
-from kubectl_policy.lint.linted import LintWorld
-from kubectl_policy.lint.linting import LintFindings, lint_worlds
+from kubectl_policy.lint.checking import LintFindings, lint_worlds
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.snapshot import Comment

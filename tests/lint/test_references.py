@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.lint.linted import LintWorld
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules.references import (
     ca_and_wellknown,
     ca_ref_invalid,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.lint.linted import LintWorld
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.backends import backend_not_found
 from kubectl_policy.lint.rules.listeners import gatewayclass_missing, listener_kind_impossible, listenerset_not_allowed

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.linted import LintWorld
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.routes import shadowing
 from kubectl_policy.lint.rules.routes.shadowing import (

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
-from kubectl_policy.lint.linted import LintWorld
-from kubectl_policy.lint.linting import JudgedFindings, findings_in, suppress, unused_in
+from kubectl_policy.lint.checking import JudgedFindings, findings_in, suppress, unused_in
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.suppressions import Suppression, suppressions_of
 from kubectl_policy.lint.settings import LintSettings

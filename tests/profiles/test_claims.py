@@ -86,7 +86,7 @@ def _name(target: GroupKind) -> str:
 
 def world(claim: Claim, target: GroupKind, where: str = "default") -> list[Resource]:
     """An object of a kind, labelled, and the Gateway and GatewayClass that put it under the kind's controller."""
-    (controller,) = profile_of(claim).under({}).controllers or {"example.com/controller"}
+    (controller,) = profile_of(claim).with_settings({}).controllers or {"example.com/controller"}
     edge = gateway("edge", namespace=where)
     objects = {
         GATEWAY_CLASS: gateway_class("x", controller),
@@ -243,7 +243,7 @@ class TestAsParameters:
     @pytest.mark.parametrize("holder", [GATEWAY_CLASS, GATEWAY])
     def test_of_gateways_and_classes(self, claim: Claim, holder: GroupKind) -> None:
         """Those of the controllers of the kind; a Gateway's are in its namespace, a class says where its are."""
-        controllers = sorted(profile_of(claim).under({}).controllers) or ["example.com/controller"]
+        controllers = sorted(profile_of(claim).with_settings({}).controllers) or ["example.com/controller"]
         reference: dict[str, Json] = {"group": claim.kind.group, "kind": claim.kind.kind, "name": "p"}
         if holder == GATEWAY_CLASS:
             of_class = {**reference, "namespace": "infra"}

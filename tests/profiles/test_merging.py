@@ -46,7 +46,9 @@ def asked(
     group: str, *policies: Resource, protocol: str = "HTTP", rules: Sequence[Mapping[str, Json]] = (ONE_RULE,)
 ) -> Analysis:
     """A Gateway `g` with listener `web`, a route `r` with a rule `first`, and a Service `s`, under the controller."""
-    controllers = {name for profile in built_in_profiles(group).values() for name in profile.under({}).controllers}
+    controllers = {
+        name for profile in built_in_profiles(group).values() for name in profile.with_settings({}).controllers
+    }
     (controller,) = controllers or {"example.com/controller"}
     return analyze(
         snapshot(

@@ -103,18 +103,18 @@ class TestSettings:
     def test_without_settings_nothing_changes(self) -> None:
         """Braces in the name of a controller are part of it then."""
         odd = replace(PLAIN, controllers=frozenset({"example.com/{name}"}))
-        assert odd.under({"name": "x"}) is odd
+        assert odd.with_settings({"name": "x"}) is odd
 
     def test_without_a_value_the_default_holds(self) -> None:
         """A value for a setting of another kind does not matter."""
         for values in ({}, {"other": "x"}):
-            assert self.named.under(values).controllers == {"example.com/gateway", "example.com/fixed"}
+            assert self.named.with_settings(values).controllers == {"example.com/gateway", "example.com/fixed"}
 
     def test_with_a_value(self) -> None:
         varied = replace(
             self.named, variants=(Variant(targets=frozenset({HTTP_ROUTE}), strategy=MergeStrategy.ALL_APPLY),)
         )
-        under = varied.under({"name": "mine"})
+        under = varied.with_settings({"name": "mine"})
         assert under.controllers == under.at(HTTP_ROUTE).controllers == {"example.com/mine", "example.com/fixed"}
         assert under.at(HTTP_ROUTE).strategy is MergeStrategy.ALL_APPLY
         assert "example.com/{name}" in varied.controllers
@@ -181,9 +181,9 @@ def test_shared_fields_under_settings() -> None:
     variants = (Variant(targets=frozenset({SERVICE}), chooser="challenger"),)
     profile = replace(PLAIN, settings=settings, joint_fields=(deep, always), variants=variants)
     for values, found in (({}, (always,)), ({"merge": "deep"}, (deep, always)), ({"merge": "x"}, (always,))):
-        under = profile.under(values)
+        under = profile.with_settings(values)
         assert under.joint_fields == under.at(SERVICE).joint_fields == found
-    assert replace(PLAIN, joint_fields=(deep,)).under({"merge": "deep"}).joint_fields == (deep,)
+    assert replace(PLAIN, joint_fields=(deep,)).with_settings({"merge": "deep"}).joint_fields == (deep,)
 
 
 def test_what_is_needed_depends_on_settings_all_the_way() -> None:

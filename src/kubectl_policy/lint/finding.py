@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.settings import Level, LintSettings
     from kubectl_policy.model import Json, ObjectRef, Origin, Severity
 

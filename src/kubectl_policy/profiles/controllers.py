@@ -251,7 +251,7 @@ class DelegationProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     evidence: Evidence
     """The sources of this information."""
 
-    def under(self, values: Mapping[str, str]) -> DelegationProfile:
+    def with_settings(self, values: Mapping[str, str]) -> DelegationProfile:
         """Return the profile under settings; one without a value has its default."""
         settings = {name: values.get(name, default) for name, default in self.settings}
         return replace(self, controllers=frozenset(fill_in(name, settings) for name in self.controllers))

@@ -87,10 +87,10 @@ class RequiredObject(Struct, frozen=True, kw_only=True, rename="camel"):
         """The kinds that it may name, as far as they are known."""
         return (*(GroupKind(self.group, kind) for kind in self.kinds), *self.other_kinds)
 
-    def under(self, values: Mapping[str, str]) -> RequiredObject:
+    def with_settings(self, values: Mapping[str, str]) -> RequiredObject:
         """Return the need under settings, all of which have values."""
         required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
-        through = tuple(need.under(values) for need in self.through)
+        through = tuple(need.with_settings(values) for need in self.through)
         return replace(self, grant_required=self.grant_required and required, through=through)
 
     def within(self, stanza: str) -> RequiredObject:

@@ -157,7 +157,7 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
         names = {joint.setting for joint in self.joint_fields} | {name for need in self.needs for name in need.settings}
         return {name: setting for name, setting in self.settings.items() if name in names}
 
-    def under(self, values: Mapping[str, str]) -> PolicyKindProfile:
+    def with_settings(self, values: Mapping[str, str]) -> PolicyKindProfile:
         """Replace placeholders of controller settings in the profile by their values or defaults."""
         if not self.settings:
             return self
@@ -167,5 +167,5 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
             controllers=frozenset(fill_in(controller, settings) for controller in self.controllers),
             global_namespace=fill_in(self.global_namespace, settings),
             joint_fields=tuple(joint for joint in self.joint_fields if joint.holds(settings)),
-            needs=tuple(need.under(settings) for need in self.needs),
+            needs=tuple(need.with_settings(settings) for need in self.needs),
         )

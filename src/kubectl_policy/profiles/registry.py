@@ -72,7 +72,7 @@ class Registry:
         """
         user = {profile.delegation.group: profile.delegation for profile in self._user.values() if profile.delegation}
         built_in = (profile for profile in built_in_delegations(kinds) if profile.group not in user)
-        return tuple(profile.under(self._settings) for profile in (*user.values(), *built_in))
+        return tuple(profile.with_settings(self._settings) for profile in (*user.values(), *built_in))
 
     @cached_method
     def gateway_profile(self, controller: str) -> GatewayProfile:
@@ -84,7 +84,7 @@ class Registry:
         groups = {profile.group_kind.group for profile in user}
         built_in = built_in_profiles_of([controller, *self._settings]) if controller else ()
         for profile in chain(user, (profile for profile in built_in if profile.group_kind.group not in groups)):
-            if profile.gateways and controller in profile.under(self._settings).controllers:
+            if profile.gateways and controller in profile.with_settings(self._settings).controllers:
                 return profile.gateways
         return STANDARD_GATEWAYS
 
@@ -137,7 +137,7 @@ class Registry:
             profile = built_in_profiles(group_kind.group).get(group_kind)
             if not profile and not is_kubernetes_own(group_kind):
                 profile = infer_profile(group_kind, self._index)
-        return profile.under(self._settings) if profile else None
+        return profile.with_settings(self._settings) if profile else None
 
     @property
     def look_alikes(self) -> tuple[GroupKind, ...]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.sources.files.input_files import InputFile, InputFiles
     from kubectl_policy.sources.lines import Lines
-    from kubectl_policy.sources.origins import Origins
+    from kubectl_policy.sources.rendered_origins import Origins
     from kubectl_policy.sources.rendering.render import Rendered
     from kubectl_policy.sources.tree.input import TreeInput
 
@@ -53,7 +53,7 @@ def read_files(files: InputFiles, options: InputOptions, lines: Lines | None = N
     """Read files, or the snapshot that one of them holds, which has to be the only one."""
     origins: Origins | None = None
     if options.map_origins or options.path_map:
-        from kubectl_policy.sources.origins import LocalFiles, Origins  # noqa: PLC0415 (few commands ask for it)
+        from kubectl_policy.sources.rendered_origins import LocalFiles, Origins  # noqa: PLC0415 (few commands ask for it)
 
         origins = Origins(LocalFiles(files.tree), options, lines)
     reading = Reading(options.values, lines, origins)

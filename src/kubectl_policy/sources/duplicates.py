@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model import Diagnostic, Gap
-from kubectl_policy.sources.outline import mentions_of
+from kubectl_policy.sources.mentions import mentions_of
 from kubectl_policy.sources.tree import DELIVERING
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from kubectl_policy.model.kinds import why_impossible
 from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.files.input_files import ABOUT_OTHERS
 from kubectl_policy.sources.files.tree import reason_of
-from kubectl_policy.sources.outline import ANYTHING, looks_like_an_object, may_hold_objects, mentions_of, outline
+from kubectl_policy.sources.mentions import ANYTHING, looks_like_an_object, may_hold_objects, mentions_of, outline
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread, inherited_fields
 from kubectl_policy.text.documents import DocumentReader, objects_in
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files.input_files import InputFile
     from kubectl_policy.sources.lines import Lines
-    from kubectl_policy.sources.origins import Origins
+    from kubectl_policy.sources.rendered_origins import Origins
     from kubectl_policy.text.lines import TextLines
 
 # API groups of files that command-line tools and components read, and that no API server stores.

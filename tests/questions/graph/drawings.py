@@ -79,11 +79,12 @@ def unseen(picture: Picture) -> list[str]:
     return [thing.what for thing in picture.unseen]
 
 
-def wins(picture: Picture) -> dict[str, list[tuple[str, ...]]]:
+def groups(picture: Picture) -> dict[str, list[tuple[str, ...]]]:
     """What is in force where: the kind, the policies, and the positions of the paths."""
     return {
         short(place): [
-            (win.policy_kind.kind, _names(win.policies), "".join(map(str, win.positions))) for win in outcome.wins
+            (group.policy_kind.kind, _names(group.policies), "".join(map(str, group.positions)))
+            for group in outcome.groups
         ]
         for place, outcome in outcomes(picture).items()
     }

@@ -17,7 +17,7 @@ from kubectl_policy.questions.graph.picture import GraphOptions, Picture
 from kubectl_policy.questions.shared.selection import find
 from tests import build
 from tests.questions.build import analyzed
-from tests.questions.graph.drawings import around, drawn, links, nodes, outcomes, policies, short, unseen, wins
+from tests.questions.graph.drawings import around, drawn, groups, links, nodes, outcomes, policies, short, unseen
 
 CLASS: Final = build.gateway_class()
 G: Final = build.gateway()
@@ -328,13 +328,13 @@ class TestOutcomes:
     def test_of_the_later_state(self) -> None:
         assert not outcomes(between([*WORLD, RED], WORLD, self.ASKED))
         picture = between([*WORLD, RED], [*WORLD, BLUE], self.ASKED)
-        assert [win.summary for win in outcomes(picture)[build.node("HTTPRoute", "r", "rule[0]")].wins] == [
+        assert [group.summary for group in outcomes(picture)[build.node("HTTPRoute", "r", "rule[0]")].groups] == [
             ("color blue",)
         ]
 
     def test_of_what_is_gone(self) -> None:
         gone = build.route("gone")
-        assert wins(between([*WORLD, RED, gone], [*WORLD, RED], self.ASKED)) == {
+        assert groups(between([*WORLD, RED, gone], [*WORLD, RED], self.ASKED)) == {
             "HTTPRoute gone#rule[0]": [("ColorPolicy", "p", "0")],
             "HTTPRoute r#rule[0]": [("ColorPolicy", "p", "0")],
         }

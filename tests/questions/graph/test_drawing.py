@@ -352,7 +352,7 @@ class TestWhatMayDiffer:
         picture = self.of("ConfigMap", "c")
         assert not any(node.may_differ for node in picture.nodes)
         assert not any(policy.may_differ for policy in picture.policies)
-        assert all(win.certain for outcome in outcomes(picture).values() for win in outcome.wins)
+        assert all(group.certain for outcome in outcomes(picture).values() for group in outcome.groups)
 
     def test_a_route(self) -> None:
         picture = self.of("HTTPRoute", "r")
@@ -366,7 +366,7 @@ class TestWhatMayDiffer:
         picture = self.of("ColorPolicy", "p")
         assert [policy.may_differ for policy in picture.policies] == [True]
         assert not any(node.may_differ for node in picture.nodes)
-        assert not any(win.certain for outcome in outcomes(picture).values() for win in outcome.wins)
+        assert not any(group.certain for outcome in outcomes(picture).values() for group in outcome.groups)
 
 
 EVERYTHING: Final[tuple[Resource, ...]] = (

@@ -17,7 +17,7 @@ from kubectl_policy.questions.graph.picture import GraphNode, GraphOptions
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.questions.build import analyzed
-from tests.questions.graph.drawings import around, drawn, failing, links, nodes, outcomes, wins
+from tests.questions.graph.drawings import around, drawn, failing, groups, links, nodes, outcomes
 
 NAMED = {"path": {"type": "PathPrefix", "value": "/cart"}}
 
@@ -253,27 +253,27 @@ def test_not_unless_asked_for() -> None:
 def test_where_nothing_is_in_force() -> None:
     assert not outcomes(drawn(WITH_OUTCOMES, EFFECTIVE))
     idle = build.route("idle", parents=[])
-    assert "HTTPRoute idle#rule[0]" not in wins(drawn([*WITH_OUTCOMES, idle, ON_GATEWAY], EFFECTIVE))
+    assert "HTTPRoute idle#rule[0]" not in groups(drawn([*WITH_OUTCOMES, idle, ON_GATEWAY], EFFECTIVE))
 
 
 def test_at_rules() -> None:
     """Which policy wins on which path; what is on its way to routes is not told at listeners."""
     picture = drawn([*WITH_OUTCOMES, ON_GATEWAY, ON_TWO], EFFECTIVE)
     told = [("ColorPolicy", "on-g", "0"), ("ColorPolicy", "on-two", "1")]
-    assert wins(picture) == {"HTTPRoute r#rule[0]": told, "HTTPRoute r#two": told}
+    assert groups(picture) == {"HTTPRoute r#rule[0]": told, "HTTPRoute r#two": told}
     outcome = outcomes(picture)[build.node("HTTPRoute", "r", "two")]
     assert [path[3].section for path in outcome.paths] == ["one", "two"]
-    assert [win.certain for win in outcome.wins] == [True, True]
+    assert [group.certain for group in outcome.groups] == [True, True]
 
 
 def test_at_routes_without_rules() -> None:
     """Then the route itself has them; with `sections` left out, any route has, for all of its rules."""
     bare = build.resource("TLSRoute", "r", {"parentRefs": [build.parent()], "rules": []})
     gateway = build.gateway("g", build.listener(protocol="TLS", port=443, tls={"mode": "Passthrough"}))
-    assert wins(drawn([WITH_OUTCOMES[0], gateway, bare, ON_GATEWAY], EFFECTIVE)) == {
+    assert groups(drawn([WITH_OUTCOMES[0], gateway, bare, ON_GATEWAY], EFFECTIVE)) == {
         "TLSRoute r": [("ColorPolicy", "on-g", "0")]
     }
-    assert wins(drawn([*WITH_OUTCOMES, ON_GATEWAY], GraphOptions(effective=True, sections=False))) == {
+    assert groups(drawn([*WITH_OUTCOMES, ON_GATEWAY], GraphOptions(effective=True, sections=False))) == {
         "HTTPRoute r": [("ColorPolicy", "on-g", "0123")]
     }
 
@@ -284,14 +284,14 @@ def test_at_listeners() -> None:
         PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.ATOMIC_DEFAULTS),
         PolicyKindProfile(COLOR, "inherited", "profile", effective_targets=levels),
     ):
-        found = wins(drawn([*WITH_OUTCOMES, ON_GATEWAY], EFFECTIVE, profiles=[profile]))
+        found = groups(drawn([*WITH_OUTCOMES, ON_GATEWAY], EFFECTIVE, profiles=[profile]))
         assert found["Gateway g#one"] == found["Gateway g#two"] == [("ColorPolicy", "on-g", "0")]
 
 
 def test_what_passes_on() -> None:
     levels = (TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute")),)
     profile = PolicyKindProfile(COLOR, "inherited", "profile", effective_targets=levels)
-    assert [*wins(drawn([*WITH_OUTCOMES, ON_GATEWAY], EFFECTIVE, profiles=[profile]))] == [
+    assert [*groups(drawn([*WITH_OUTCOMES, ON_GATEWAY], EFFECTIVE, profiles=[profile]))] == [
         "HTTPRoute r#rule[0]",
         "HTTPRoute r#two",
     ]
@@ -304,7 +304,7 @@ def test_what_is_not_read() -> None:
 
 def test_what_rules_say_themselves() -> None:
     route = build.route(rules=[build.rule(build.backend(), timeouts={"request": "5s"})])
-    assert wins(drawn([*WITH_OUTCOMES[:2], route, WITH_OUTCOMES[3]], EFFECTIVE)) == {
+    assert groups(drawn([*WITH_OUTCOMES[:2], route, WITH_OUTCOMES[3]], EFFECTIVE)) == {
         "HTTPRoute r#rule[0]": [("HTTPRoute", "", "01")]
     }
 
@@ -313,7 +313,7 @@ def test_of_some_kinds() -> None:
     fast = build.policy("fast", build.target("g"), kind="SpeedPolicy", speed=1)
     route = build.route(rules=[build.rule(build.backend(), timeouts={"request": "5s"})])
     asked = GraphOptions(effective=True, policy_kinds=frozenset({COLOR}))
-    assert wins(drawn([*WITH_OUTCOMES[:2], route, WITH_OUTCOMES[3], ON_GATEWAY, fast], asked)) == {
+    assert groups(drawn([*WITH_OUTCOMES[:2], route, WITH_OUTCOMES[3], ON_GATEWAY, fast], asked)) == {
         "HTTPRoute r#rule[0]": [("ColorPolicy", "on-g", "01")]
     }
 
@@ -322,13 +322,13 @@ def test_kinds_of_routes_told_apart() -> None:
     """What of a policy counts may differ between kinds of routes, though it is the same policy."""
     routes = [build.route("r"), build.route("t", kind="GRPCRoute")]
     picture = drawn([*WITH_OUTCOMES[:2], *routes, WITH_OUTCOMES[3], ON_GATEWAY], EFFECTIVE)
-    assert wins(picture)["GRPCRoute t#rule[0]"] == [("ColorPolicy", "on-g", "01")]
-    assert outcomes(picture)[build.node("GRPCRoute", "t", "rule[0]")].wins[0].summary == ("color red",)
+    assert groups(picture)["GRPCRoute t#rule[0]"] == [("ColorPolicy", "on-g", "01")]
+    assert outcomes(picture)[build.node("GRPCRoute", "t", "rule[0]")].groups[0].summary == ("color red",)
 
 
 def test_around_something() -> None:
     picture = drawn([*WITH_OUTCOMES, ON_GATEWAY], around(build.ref("Service", "s", group=""), effective=True))
-    assert [*wins(picture)] == ["HTTPRoute r#rule[0]", "HTTPRoute r#two"]
+    assert [*groups(picture)] == ["HTTPRoute r#rule[0]", "HTTPRoute r#two"]
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,9 @@ def test_as_described(name: str) -> None:
     assert rules
     for rule in rules:
         outcome = outcomes(picture).get(rule)
-        told = {(win.policy_kind, policy) for win in (outcome.wins if outcome else ()) for policy in win.policies}
+        told = {
+            (group.policy_kind, policy) for group in (outcome.groups if outcome else ()) for policy in group.policies
+        }
         description = describe(analysis, rule)
         groups = [group for group in description.in_force if not (group.extent.passes_down or group.profile.patches)]
         expected = {(group.kind, policy) for group in groups for policy in group.policies}
@@ -354,7 +356,7 @@ def test_as_described_of_whole_routes() -> None:
     picture = graph(analysis, GraphOptions(effective=True, sections=False))
     for node, outcome in outcomes(picture).items():
         described = {policy for group in describe(analysis, NodeRef(node.object)).in_force for policy in group.policies}
-        assert {policy for win in outcome.wins for policy in win.policies} == described
+        assert {policy for group in outcome.groups for policy in group.policies} == described
 
 
 TWO_GATEWAYS: Final = (build.gateway_class(), build.gateway(), build.gateway("other"), build.route(), build.service())

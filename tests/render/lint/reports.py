@@ -14,7 +14,7 @@ from tests import build
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
 
 
 def target_not_found(world: LintWorld) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.lint.github import github_summary
-from kubectl_policy.render.output.escape import commands, escape_commands
+from kubectl_policy.render.output.escape import escape_commands, has_commands
 from kubectl_policy.render.output.formats import FORMATS
 from kubectl_policy.render.output.text import View
 from tests.render.lint.reports import EVERYTHING, HOSTILE, hostile
@@ -49,7 +49,7 @@ def test_no_name_breaks_a_document(name: str) -> None:
 def _documents(name: str) -> None:
     report = hostile(name)
     texts = {form: shown(report, form) for form in ("json", "sarif", "gitlab")}
-    assert all(text.isascii() and not commands(text) for text in texts.values())
+    assert all(text.isascii() and not has_commands(text) for text in texts.values())
     found: dict[str, Any] = {form: json.loads(text) for form, text in texts.items()}
     VALIDATOR.validate(found["json"])
     SARIF.validate(found["sarif"])
@@ -102,7 +102,7 @@ def test_no_name_breaks_xml(name: str) -> None:
 
 def _xml(name: str) -> None:
     text = shown(hostile(name), "junit")
-    assert not commands(text)
+    assert not has_commands(text)
     tags = [element.tag for element in ET.fromstring(text).iter()]  # noqa: S314 (our own text)
     plain = [element.tag for element in ET.fromstring(shown(hostile("x"), "junit")).iter()]  # noqa: S314 (see above)
     assert sorted(tags) == sorted(plain)
@@ -123,7 +123,7 @@ def _log(name: str) -> None:
     findings = [COMMAND.fullmatch(line) for line in text.splitlines()]
     assert [finding[1] for finding in findings if finding] == ["error", "warning", "group", "endgroup"]
     for line, command in zip(text.splitlines(), findings, strict=True):
-        assert command or not commands(line)
+        assert command or not has_commands(line)
         properties = command[2] or "" if command else ""
         for each in filter(None, properties.strip().split(",")):
             assert re.fullmatch("(file|line|title)=[^,:]+", each)
@@ -136,7 +136,7 @@ def test_text_is_harmless(name: str) -> None:
     for view in (View(terminal=True), View(everything=True), View(unicode=False)):
         lines = escape_commands(shown(hostile(name), "text", view)).split("\n")
         assert all(line.isprintable() for line in lines)
-        assert not any(map(commands, lines))
+        assert not any(map(has_commands, lines))
 
 
 @every_name

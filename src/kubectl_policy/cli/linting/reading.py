@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.errors import NothingThereError, SourceError, UsageError
-from kubectl_policy.lint.linted import LintWorld
+from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.model import ObjectRef, Resource, Snapshot
 from kubectl_policy.sources import InputOptions, Lines
 from kubectl_policy.states import overlay

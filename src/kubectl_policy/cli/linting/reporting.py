@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import PolicyError, SourceError, UsageError
 from kubectl_policy.lint.baseline import baseline_text, read_baseline
-from kubectl_policy.lint.linting import LintFindings, lint_worlds
+from kubectl_policy.lint.checking import LintFindings, lint_worlds
 from kubectl_policy.lint.report import Checkout, Report, Scope
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.model import FieldPath, Origin

@@ -27,7 +27,7 @@ from kubectl_policy.topology.references import NOT_PERMITTED, refer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.topology.gateway.listeners import Listener
 
 # cert-manager makes Secrets: as Certificates say, or by annotations of what has listeners.

@@ -11,7 +11,7 @@ from kubectl_policy.resolution.enforcement import ENFORCEMENT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.questions.differences.effects import EffectChange
     from kubectl_policy.questions.differences.traffic import RouteTraffic

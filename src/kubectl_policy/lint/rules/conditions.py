@@ -25,7 +25,7 @@ from kubectl_policy.questions.shared.reported import NOT_WORKING, reported_condi
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.reported_status import ReportedClaim
 
 # By which a controller says of any object, also of a policy, that something of it is not as it should be.

@@ -25,7 +25,7 @@ from kubectl_policy.profiles.infer import references_to_targets, refers_to_targe
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.model import GroupKind, Json, Resource
 
 _LABEL_FIELD: Final = f'metadata.labels["{POLICY_LABEL}"]'

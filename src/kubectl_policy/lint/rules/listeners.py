@@ -21,7 +21,7 @@ from kubectl_policy.topology.gateway.listeners import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.unknown import Port
 

@@ -24,7 +24,7 @@ from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET, C
 from kubectl_policy.topology.references import RouteFilter, parameters_ref
 
 if TYPE_CHECKING:
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.profiles import PolicyKindProfile
 
 # The kind and the namespace of what refers.

@@ -25,7 +25,7 @@ from kubectl_policy.topology.references import hostnames_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.settings import Requirement
     from kubectl_policy.topology import Path
     from kubectl_policy.validation.expressions import Result, Seen

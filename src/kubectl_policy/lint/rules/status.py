@@ -16,7 +16,7 @@ from kubectl_policy.questions.status.objects import COMPARED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.model import NodeRef, ObjectRef, Resource, Severity
     from kubectl_policy.questions.status.comparison import Claim, Comparison
 

@@ -99,17 +99,21 @@ class NodesInForce:
     def __init__(self, analysis: Analysis, kinds: frozenset[GroupKind], doubtful: frozenset[str]) -> None:
         """Take the policy kinds that count (none: all), and the objects that may be different."""
         self._analysis, self._kinds, self._doubtful = analysis, kinds, doubtful
-        self._wins: dict[tuple[Resolution, GroupKind], KindInForce] = {}
+        self._groups: dict[tuple[Resolution, GroupKind], KindInForce] = {}
 
     def at(self, node: NodeRef) -> NodeInForce | None:
         """Settings in force at a node, kind by kind; None if there are none, as where no traffic comes."""
         topology = self._analysis.topology
         paths = tuple(path for path in covered_paths(self._analysis, node) if topology.carries_traffic(path))
         entries = (*effective_entries(self._analysis, node, paths), *own_settings_entries(self._analysis, paths))
-        positions = grouped((self._win(entry), entry.path) for entry in entries if self._counts(entry, node))
-        wins = [replace(win, positions=on_paths) for win, on_paths in positions.items() if win.policies or win.summary]
-        wins.sort(key=lambda win: (win.policy_kind, win.positions))
-        return NodeInForce(paths=paths, wins=tuple(wins)) if wins else None
+        positions = grouped((self._group(entry), entry.path) for entry in entries if self._counts(entry, node))
+        groups = [
+            replace(group, positions=on_paths)
+            for group, on_paths in positions.items()
+            if group.policies or group.summary
+        ]
+        groups.sort(key=lambda group: (group.policy_kind, group.positions))
+        return NodeInForce(paths=paths, groups=tuple(groups)) if groups else None
 
     def _counts(self, entry: EffectiveEntry, node: NodeRef) -> bool:
         """Whether a kind is asked for and takes effect there: at a listener, what is on its way to routes does not."""
@@ -118,20 +122,20 @@ class NodesInForce:
             return False
         return node.object.group_kind in ROUTES or profile.policy_class == "direct" or bool(profile.effective_targets)
 
-    def _win(self, entry: EffectiveEntry) -> KindInForce:
+    def _group(self, entry: EffectiveEntry) -> KindInForce:
         resolution, kind = entry.effective.resolution, entry.effective.target.object.group_kind
-        if (resolution, kind) not in self._wins:
+        if (resolution, kind) not in self._groups:
             profile = self._analysis.registry.profile(resolution.kind)
             # What a rule says itself is in force as well, and no policy's.
             policies = () if profile.route_settings else resolution.policies_in_force
             taking_part = {str(part.source.object) for part in resolution.contributions}
-            self._wins[resolution, kind] = KindInForce(
+            self._groups[resolution, kind] = KindInForce(
                 policy_kind=resolution.kind,
                 policies=tuple(sorted(policies)),
                 summary=summary_of(entry.effective, profile.at(kind)),
                 certain=not resolution.undecided and self._doubtful.isdisjoint(taking_part),
             )
-        return self._wins[resolution, kind]
+        return self._groups[resolution, kind]
 
 
 # Of the states of links, by how likely requests get to the end.

@@ -130,7 +130,7 @@ class NodeInForce(Struct, frozen=True, kw_only=True):
     """Settings in force at a rule of a route or a listener, with the paths that carry traffic there."""
 
     paths: tuple[Path, ...]
-    wins: tuple[KindInForce, ...]
+    groups: tuple[KindInForce, ...]
 
 
 _TARGETS: Final = (
@@ -183,7 +183,7 @@ class GraphNode(_Drawn, frozen=True, kw_only=True):
     @property
     def in_force(self) -> Annotated[tuple[KindInForce, ...], Meta()]:
         """The settings in force at a rule or a listener; empty without --effective."""
-        return self.outcome.wins if self.outcome else ()
+        return self.outcome.groups if self.outcome else ()
 
 
 class _GraphEdge(Struct, frozen=True, kw_only=True):

@@ -138,7 +138,7 @@ class Branches:
         """See the class."""
         self._picture, self._links = picture, links
         self._names = drawn_kinds(picture)
-        self._wins = BranchOutcomes(picture, self._names)
+        self._groups = BranchOutcomes(picture, self._names)
         self._times: dict[NodeRef, int] = {}
         asked = picture.asked
         # What leads to something may be in the picture with some of its rules only, but not what it is made of.
@@ -260,18 +260,18 @@ class Branches:
         is_one_of_some = self._has_some_rules and node.object not in self._picture.asked.subjects
         if has_others or (len(sections) == 1 and (noun == "listener" or is_one_of_some)):
             sections = []
-        common = self._wins.at_each(sections, branch)
+        common = self._groups.at_each(sections, branch)
         where = f" on each {noun} below" if len(sections) > 1 else ""
-        direct, at_ends = self._wins.at(
+        direct, at_ends = self._groups.at(
             node, ancestors, [link_.child for link_ in links if link_.relation == "backend"]
         )
-        rows = {end: [self._win_row(win, node) for win in wins] for end, wins in at_ends.items()}
-        rows[node] = [self._win_row(win, node) for win in direct if win not in shown]
-        rows[node] += [self._win_row(win, node, where) for win in common if win not in shown]
-        return rows, shown.union(common, [win for win in direct if not win.scope])
+        rows = {end: [self._win_row(group, node) for group in groups] for end, groups in at_ends.items()}
+        rows[node] = [self._win_row(group, node) for group in direct if group not in shown]
+        rows[node] += [self._win_row(group, node, where) for group in common if group not in shown]
+        return rows, shown.union(common, [group for group in direct if not group.scope])
 
-    def _win_row(self, win: KindInForce, node: NodeRef, where: str = "") -> TreeRow:
-        head, members = self._wins.head(win, node, where, is_gone=self._links.nodes[node].mark == "removed")
+    def _win_row(self, group: KindInForce, node: NodeRef, where: str = "") -> TreeRow:
+        head, members = self._groups.head(group, node, where, is_gone=self._links.nodes[node].mark == "removed")
         return self.rows.row(head, *members)
 
     def _policy_rows(self, node: NodeRef, *, is_inside: bool) -> Iterator[TreeRow]:

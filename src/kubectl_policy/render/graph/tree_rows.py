@@ -208,54 +208,54 @@ class BranchOutcomes:
         if not outcome:
             return (), {}
         positions = self._positions(node, ancestors)
-        wins: list[KindInForce] = []
+        groups: list[KindInForce] = []
         backend_wins: dict[NodeRef, list[KindInForce]] = {}
         leading = {
             backend: {number for number in positions if backend in outcome.paths[number]}
             for backend in (backends if len(backends) > 1 else ())
         }
-        for win in outcome.wins:
-            scoped = replace(win, positions=())
-            if len(win.positions) == len(outcome.paths) and positions:
-                wins.append(scoped)
+        for group in outcome.groups:
+            scoped = replace(group, positions=())
+            if len(group.positions) == len(outcome.paths) and positions:
+                groups.append(scoped)
                 continue
-            on = set(win.positions).intersection(positions)
+            on = set(group.positions).intersection(positions)
             ends = [backend for backend, through in leading.items() if through and through <= on]
             if on and len(on) == len(positions):
-                wins.append(scoped)
+                groups.append(scoped)
             elif ends and len(on) == len(set[int]().union(*(leading[backend] for backend in ends))):
                 for backend in ends:
                     backend_wins.setdefault(backend, []).append(scoped)
             elif on:
-                wins.append(replace(scoped, scope=_scope(outcome, on, positions)))
-        return tuple(wins), {backend: tuple(scoped_wins) for backend, scoped_wins in backend_wins.items()}
+                groups.append(replace(scoped, scope=_scope(outcome, on, positions)))
+        return tuple(groups), {backend: tuple(scoped_wins) for backend, scoped_wins in backend_wins.items()}
 
     def at_each(self, nodes: Sequence[NodeRef], ancestors: Path) -> tuple[KindInForce, ...]:
         """Return the outcomes at every one of some nodes, on all paths of a branch, as the first node has them."""
         if not nodes:
             return ()
-        first, *remaining = ([win for win in self.at(node, ancestors)[0] if not win.scope] for node in nodes)
-        return tuple([win for win in first if all(win in wins for wins in remaining)])
+        first, *remaining = ([group for group in self.at(node, ancestors)[0] if not group.scope] for node in nodes)
+        return tuple([group for group in first if all(group in groups for groups in remaining)])
 
-    def head(self, win: KindInForce, node: NodeRef, where: str, *, is_gone: bool) -> tuple[Head, list[Member]]:
+    def head(self, group: KindInForce, node: NodeRef, where: str, *, is_gone: bool) -> tuple[Head, list[Member]]:
         """Return the head of an outcome's row, and the policies that apply at this node alone."""
-        targets = {policy: self._only_targets.get(policy) for policy in win.policies}
+        targets = {policy: self._only_targets.get(policy) for policy in group.policies}
         direct = [
             policy
             for policy, target in targets.items()
             if target and (target.object == node.object or target.object.group_kind not in _OUTSIDE_ROUTES)
         ]
-        elsewhere = [policy.qualified_name for policy in win.policies if policy not in direct]
+        elsewhere = [policy.qualified_name for policy in group.policies if policy not in direct]
         is_certain, was_certain = ("in force", "may be in force"), ("was in force", "may have been in force")
-        perhaps = (was_certain if is_gone else is_certain)[not win.certain]
+        perhaps = (was_certain if is_gone else is_certain)[not group.certain]
         head = Head(
             sort="in force",
             # What the route says itself is of no kind of policies.
-            noun=self._names.get(win.policy_kind, win.policy_kind.kind) if win.policies else "",
+            noun=self._names.get(group.policy_kind, group.policy_kind.kind) if group.policies else "",
             lead=f"{perhaps}{where}: ",
-            summary=", ".join(win.summary),
-            policies=tuple(elsewhere) if win.policies else ("the route itself",),
-            scope=f", on {win.scope}" if win.scope else "",
+            summary=", ".join(group.summary),
+            policies=tuple(elsewhere) if group.policies else ("the route itself",),
+            scope=f", on {group.scope}" if group.scope else "",
         )
         return head, [(policy.qualified_name, "") for policy in direct]
 

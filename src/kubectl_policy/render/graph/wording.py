@@ -155,10 +155,10 @@ def outcome_lines(node: GraphNode) -> Iterator[str]:
     if not outcome:
         return
     which = PathPhrases(outcome.paths)
-    for win in outcome.wins:
-        names_of_policies = listed([ref.qualified_name for ref in win.policies])
+    for group in outcome.groups:
+        names_of_policies = listed([ref.qualified_name for ref in group.policies])
         by = f" ({names_of_policies or 'the route itself'})"
-        scope = f", on {which.words(win.positions)}" if len(win.positions) < len(outcome.paths) else ""
-        perhaps = "" if win.certain else ", may hold"
-        name = "" if not win.policies else f"{win.policy_kind.kind}: "
-        yield f"{name}{', '.join(win.summary) or 'in force'}{by}{scope}{perhaps}"
+        scope = f", on {which.words(group.positions)}" if len(group.positions) < len(outcome.paths) else ""
+        perhaps = "" if group.certain else ", may hold"
+        name = "" if not group.policies else f"{group.policy_kind.kind}: "
+        yield f"{name}{', '.join(group.summary) or 'in force'}{by}{scope}{perhaps}"

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from kubectl_policy.profiles.reading import camel_case
-from kubectl_policy.render.output.escape import commands, escape_commands
+from kubectl_policy.render.output.escape import escape_commands, has_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -237,7 +237,7 @@ def _dumped(document: Json, *, unicode: bool, flow: bool) -> str:
 
     _WithoutAliases.add_representer(str, as_read)
     text = dump(unicode=unicode)
-    if commands(text):
+    if has_commands(text):
         # Within quotes an escape means the same and does nothing.
         _WithoutAliases.add_representer(str, quoted)
         text = escape_commands(dump(unicode=unicode))

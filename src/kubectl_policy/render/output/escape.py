@@ -37,14 +37,14 @@ class Commands(str):
     __slots__ = ()
 
 
-def commands(text: str) -> bool:
+def has_commands(text: str) -> bool:
     """Whether a CI that reads the text in its log would obey something in it."""
     return ("::" in text or "##" in text) and re.search(_COMMAND, text) is not None
 
 
 def escape_commands(text: str, written: str = "\\x") -> str:
     r"""Replace what a CI would obey: the first character of each command is `written` out."""
-    if not commands(text):
+    if not has_commands(text):
         return text
     return re.sub(_COMMAND, lambda match: f"{match['indent'] or ''}{written}{ord(match[0][-1]):02x}", text)
 
@@ -88,6 +88,6 @@ def _escape_markup_character(character: str, *, is_plain: bool, ends_piece: bool
 def code(text: str) -> str:
     """Return a name or a value as code in GitHub Flavored Markdown, `escape_markup` also in a cell of a table."""
     shown = escape_controls(text)
-    if shown.strip(" ") != shown or not shown or not _UNSPANNED.isdisjoint(shown) or commands(shown):
+    if shown.strip(" ") != shown or not shown or not _UNSPANNED.isdisjoint(shown) or has_commands(shown):
         return f"<code>{escape_markup(shown)}</code>"
     return f"`{shown}`"

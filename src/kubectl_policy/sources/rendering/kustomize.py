@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, strings_at, text_at
-from kubectl_policy.sources.outline import texts_in
+from kubectl_policy.sources.mentions import texts_in
 from kubectl_policy.sources.rendering.programs import Job, find_program
 from kubectl_policy.sources.tree.ground import is_in
 from kubectl_policy.sources.tree.kustomization import (

@@ -11,7 +11,7 @@ from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, ObjectRef, Problem, Resource
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.sources.outline import texts_in
+from kubectl_policy.sources.mentions import texts_in
 from kubectl_policy.sources.rendering import helm
 from kubectl_policy.sources.rendering.argo import Files, NotRendered
 from kubectl_policy.sources.rendering.builds import objects_in_file

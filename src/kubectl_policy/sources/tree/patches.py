@@ -14,7 +14,7 @@ from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.selectors import parse_label_query, selects
 from kubectl_policy.model.unknown import is_unknown
-from kubectl_policy.sources.outline import mentioned_in
+from kubectl_policy.sources.mentions import mentioned_in
 from kubectl_policy.text import Document
 from kubectl_policy.text.documents import DocumentReader
 

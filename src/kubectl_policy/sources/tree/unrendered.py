@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import labels_of, mappings_at, text_at
-from kubectl_policy.sources.outline import mentions_of, words_in
+from kubectl_policy.sources.mentions import mentions_of, words_in
 from kubectl_policy.sources.tree import DELIVERING
 from kubectl_policy.sources.tree.delivery import (
     Application,

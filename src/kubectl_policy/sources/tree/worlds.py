@@ -15,7 +15,7 @@ from kubectl_policy.model import Gap, ObjectRef, Origin
 from kubectl_policy.model.kind_roles import NAMESPACE
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.world import grouped
-from kubectl_policy.sources.outline import mentions_of
+from kubectl_policy.sources.mentions import mentions_of
 from kubectl_policy.sources.tree.clusters import shortest_ends
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from kubectl_policy.resolution.precedence import numbers_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.enforcement import Enforcement

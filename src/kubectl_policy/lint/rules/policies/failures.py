@@ -28,7 +28,7 @@ from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
 
 # What is wrong with an attachment. Which need is not met is for GWP5012, GWP5016 and GWP5017 to say.
 Concern: TypeAlias = Literal[

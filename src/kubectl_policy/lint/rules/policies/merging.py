@@ -21,7 +21,7 @@ from kubectl_policy.topology.paths import first_route
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.profiles import PolicyKindProfile
 
 # So many policies say the same before anybody would want to hear of it.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.profiles import PolicyKindProfile
 
 _Attached: TypeAlias = "tuple[Resource, Attachment, NodeRef]"

@@ -15,7 +15,7 @@ from kubectl_policy.topology.references import hostnames_of, parent_refs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.refusals import ParentRefusal
     from kubectl_policy.model import GroupKind, NodeRef, Resource
     from kubectl_policy.topology import Binding

@@ -12,7 +12,7 @@ from kubectl_policy.model.kind_roles import ROUTES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.topology.gateway.listeners import Listener
 
 # Characters at the end of a prefix that show that more of the same path element is meant to follow.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.references import may_have_unread
 from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related, lint_rule, some
-from kubectl_policy.lint.linted import LintWorld, similar
+from kubectl_policy.lint.lint_world import LintWorld, similar
 from kubectl_policy.lint.rules.listeners import impossible_kinds
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES, SERVICE, TLS_ROUTE

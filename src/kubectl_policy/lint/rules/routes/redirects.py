@@ -20,7 +20,7 @@ from kubectl_policy.topology.references import hostnames_of, parent_refs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef, Resource
 
 _SCHEMES: Final = {"HTTP": "http", "HTTPS": "https"}

@@ -22,7 +22,7 @@ from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
 
 # GEP-1762: what an implementation makes for a Gateway, its Service among that, has its name in this label.
 _OF_GATEWAY: Final = "gateway.networking.k8s.io/gateway-name"

@@ -26,7 +26,7 @@ from kubectl_policy.topology.gateway.listeners import listener_label
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
 
 # In which an expression is more than the characters that it has, and those after which the one before may be absent.

@@ -18,7 +18,7 @@ from kubectl_policy.model.world import grouped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.linted import LintWorld
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.settings import LintSettings
 
     # From where an object was read, and a field of it, to where that field is written, as far as it can be told.

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.sources.outline import ANYTHING, looks_like_an_object, may_hold_objects, mentions_of, outline
+from kubectl_policy.sources.mentions import ANYTHING, looks_like_an_object, may_hold_objects, mentions_of, outline
 
 ROUTE = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n"
 POLICY = "apiVersion: example.com/v1\nkind: RetryPolicy\n"
