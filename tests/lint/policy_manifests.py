@@ -15,7 +15,8 @@ from tests.lint.rule_worlds import snapshot_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_policy.lint.finding import Finding, Rule
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.rule import Rule
 
 ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
 JWT = 'jwt: {providers: [{name: example, remoteJWKS: {uri: "https://id.example.com/keys"}}]}'

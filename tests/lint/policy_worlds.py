@@ -14,7 +14,8 @@ from tests import build
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_policy.lint.finding import Finding, Rule
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.rule import Rule
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 OURS: Final = "example.com/gateway"

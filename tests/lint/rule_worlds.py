@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.lint.finding import Finding, Rule
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.rule import Rule
 
 _WORLDS: Final = Path(__file__).with_name("worlds")
 _MARK: Final = "# right\n"

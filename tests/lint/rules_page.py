@@ -10,7 +10,8 @@ from tests.lint.rule_worlds import found_by, world_before, wrong_world
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.lint.finding import Finding, Need, Rule
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.rule import Need, Rule
 
 _NEEDS: Final[dict[Need, str]] = {
     "closed world": "certain only if the input is complete (`--complete`), else unknown",

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import Finding, Rule
+from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.report import Report, Scope, Suppressed
+from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import LintSettings, Threshold
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot

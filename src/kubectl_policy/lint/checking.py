@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.lint.baseline import fingerprinted
-from kubectl_policy.lint.finding import SEVERITIES, Finding, Related, Rule
+from kubectl_policy.lint.finding import SEVERITIES, Finding, Related
 from kubectl_policy.lint.report import Suppressed
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.suppressions import Suppression, suppression_finding, suppression_unused, suppressions_of
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.lint_world import LintWorld
+    from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.settings import LintSettings
 
     # From where an object was read, and a field of it, to where that field is written, as far as it can be told.

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
-from kubectl_policy.lint.finding import SEVERITIES, Finding, Rule
+from kubectl_policy.lint.finding import SEVERITIES, Finding
 from kubectl_policy.lint.settings import LintSettings, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Origin, Severity
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 

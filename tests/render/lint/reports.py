@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.finding import Finding, Fix, Related, Rule
+from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.report import Checkout, Report, Scope, Suppressed
+from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Json, Origin
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.lint.baseline import fingerprinted
-from kubectl_policy.lint.finding import Rule
+from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import Origin, Severity
 from tests.render.lint.reports import CLEAN, EVERYTHING, LIVE, LOST, MISSING, SCOPE, setting_lost
 from tests.render.shown import shown

@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 import kubectl_policy
-from kubectl_policy.lint.finding import Finding, Fix, Related, Rule
+from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.report import Checkout, Report
+from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import Origin, Severity
 from kubectl_policy.render.lint.sarif import MAX_DESCRIPTION, MAX_LOCATIONS, MAX_MESSAGE, MAX_RESULTS, lint_sarif
 from tests import build

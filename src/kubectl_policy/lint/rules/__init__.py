@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Final
 
-from kubectl_policy.lint.finding import Rule
+from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.rules import (
     backends,
     certificates,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related, lint_rule, some
+from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related, some
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef, Resource
 from kubectl_policy.model.fields import items_at, labels_of, mappings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, PORT_HOLDERS, ROUTES, SERVICE, UDP_ROUTE

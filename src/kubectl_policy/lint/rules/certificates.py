@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.competition import hostname_field
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule
+from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef, Problem, Resource
 from kubectl_policy.model.fields import each_mapping, items_at, mapping_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.finding import Finding, Related, lint_rule, some
+from kubectl_policy.lint.finding import Finding, Related, some
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 

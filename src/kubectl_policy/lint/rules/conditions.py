@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.finding import Finding, lint_rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.status import (
     NOT_SERVING,
     as_computed,
@@ -25,6 +25,7 @@ from kubectl_policy.questions.shared.reported import NOT_WORKING, reported_condi
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.reported_status import ReportedClaim
 

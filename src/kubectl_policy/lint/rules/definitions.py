@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lazy import pattern
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule
+from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import (
     GATEWAY_API,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule, some
+from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.lint_world import LintWorld, nearest
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import Diagnostic, FieldPath, Gap, GroupKind, Json, NodeRef, ObjectRef, Origin, Resource
 from kubectl_policy.model.fields import each_text, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE, KINDS

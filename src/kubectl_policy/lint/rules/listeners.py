@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule, some
+from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import each_text, items_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, LISTENER_SETS
 from kubectl_policy.model.world import grouped

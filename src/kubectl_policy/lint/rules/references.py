@@ -11,7 +11,8 @@ from msgspec import Struct
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.settings import calls_of
 from kubectl_policy.attachment.validity import FAILING_REQUESTS, is_permitted, named_needs
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule, some
+from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Problem, Resource, Severity
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at

@@ -6,7 +6,8 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final, cast
 
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule, some
+from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of, mapping_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, NAMESPACE, ROUTES

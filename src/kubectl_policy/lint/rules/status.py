@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule
+from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.reported_status import ReportedClaim, status_phrase
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import integer_at, time_at
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS
 from kubectl_policy.questions.shared.reported import NOT_WORKING

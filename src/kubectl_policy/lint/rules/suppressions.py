@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lazy import pattern
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule
+from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.lint_world import LintWorld, nearest
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import FieldPath, ObjectRef, Origin, Resource, Severity
 from kubectl_policy.model.fields import mapping_at
 

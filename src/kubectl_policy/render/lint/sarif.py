@@ -15,8 +15,9 @@ from kubectl_policy.render.wording.names import count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.lint.finding import Finding, Related, Rule
+    from kubectl_policy.lint.finding import Finding, Related
     from kubectl_policy.lint.report import Report
+    from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Json, ObjectRef, Origin, Severity
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"

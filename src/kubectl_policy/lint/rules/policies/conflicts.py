@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule, some
+from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.losses import Loss, Losses, by_winner, field_group
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.world import grouped

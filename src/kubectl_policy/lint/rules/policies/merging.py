@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.finding import Finding, lint_rule, some
+from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.losses import effective_at, field_group
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import mapping_at, same_json, value_at
 from kubectl_policy.model.kind_roles import ROUTES

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule
+from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.lint_world import LintWorld, nearest
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import Failure, failures, working_attachments
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
 from kubectl_policy.profiles.fields import TARGET_FIELDS

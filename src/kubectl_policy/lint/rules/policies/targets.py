@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule, some
+from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.lint_world import LintWorld, nearest, similar
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import Failure, failures, right_groups, working_attachments
 from kubectl_policy.model.fields import strings_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, ROUTES

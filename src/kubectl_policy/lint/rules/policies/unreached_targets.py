@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.finding import Finding, lint_rule, some
+from kubectl_policy.lint.finding import Finding, some
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import Failure, failures, finding_about
 from kubectl_policy.model import NodeRef, ObjectRef, Problem, Resource
 from kubectl_policy.model.fields import value_at

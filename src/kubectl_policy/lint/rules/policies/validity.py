@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment import unattached_phrase
 from kubectl_policy.attachment.validity import FAILING_REQUESTS
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule, some
+from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.lint_world import LintWorld, nearest
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import Concern, failures, finding_about
 from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.references import may_have_unread
-from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related, lint_rule, some
+from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related, some
 from kubectl_policy.lint.lint_world import LintWorld, similar
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.listeners import impossible_kinds
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES, SERVICE, TLS_ROUTE

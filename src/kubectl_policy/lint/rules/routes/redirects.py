@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.lint.competition import EXACT, PREFIX, Conditions, Intake
-from kubectl_policy.lint.finding import Finding, Fix, lint_rule, some
+from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import each_mapping, each_text, mapping_at, text_at
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, ROUTES
 from kubectl_policy.model.unknown import port_at

@@ -14,7 +14,8 @@ from kubectl_policy.lint.competition import (
     RouteMatch,
     hostname_field,
 )
-from kubectl_policy.lint.finding import Finding, lint_rule, some
+from kubectl_policy.lint.finding import Finding, some
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, ROUTES
 from kubectl_policy.model.refs import is_unnamed
