@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Segment, cells, cut, pad, prose_line
-from kubectl_policy.render.wording.names import count, flow, node_phrase, self_phrase
+from kubectl_policy.render.wording.names import count, flow, node_label, self_phrase
 from kubectl_policy.render.wording.sections import BLANK, headline_line
 from kubectl_policy.render.wording.settings import SHORT_ID
 from kubectl_policy.topology.references import section_words
@@ -32,7 +32,7 @@ _MOST: Final = 8
 
 def history_headline(answer: History) -> str:
     """Return the answer in a sentence."""
-    name, changed = node_phrase(answer.subject), sum(change.commit is not None for change in answer.changes)
+    name, changed = node_label(answer.subject), sum(change.commit is not None for change in answer.changes)
     on_disk = len(answer.changes) > changed
     if answer.more and not answer.shallow:
         last = "last change" if len(answer.changes) == 1 else f"last {len(answer.changes)} changes"
@@ -79,7 +79,7 @@ def _event_lines(change: Change, subject: NodeRef) -> Iterator[Line]:
         yield _line("requests reach it again")
     for verb, nodes in (("is no longer attached to", change.left), ("is now attached to", change.joined)):
         if nodes:
-            yield _line(f"{verb} {listed([node_phrase(node) for node in nodes])}")
+            yield _line(f"{verb} {listed([node_label(node) for node in nodes])}")
 
 
 def _line(text: str, style: Style = "") -> Line:

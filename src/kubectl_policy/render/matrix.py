@@ -10,7 +10,7 @@ from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
 from kubectl_policy.render.wording.blind_spots import missing, unread_hedge
-from kubectl_policy.render.wording.names import count, either, flow, namespaces_phrase, node_phrase, self_phrase
+from kubectl_policy.render.wording.names import count, either, flow, namespaces_phrase, node_label, self_phrase
 from kubectl_policy.render.wording.sections import nothing_found
 from kubectl_policy.topology.references import section_words
 
@@ -96,7 +96,7 @@ def _from(row: MatrixRow, index: int) -> tuple[str, ...]:
 
 def _source(source: Source) -> str:
     if source.object != source.target.object:
-        return f"{source.object} → {node_phrase(source.target)}"
+        return f"{source.object} → {node_label(source.target)}"
     return self_phrase(source.object) if source.object.group_kind in ROUTES else f"{source.object} itself"
 
 

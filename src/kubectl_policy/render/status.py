@@ -11,7 +11,7 @@ from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Segment, prose_line
 from kubectl_policy.render.wording.headlines import status_headline
-from kubectl_policy.render.wording.names import at_origin, count, node_phrase
+from kubectl_policy.render.wording.names import at_origin, count, node_label
 from kubectl_policy.render.wording.sections import (
     BLANK,
     describing,
@@ -140,7 +140,7 @@ def _block(status: ObjectStatus, world: SnapshotSource, wanted: Callable[[Compar
 
 
 def _where(comparison: Comparison) -> str:
-    return f"{comparison.type or '(no type)'}{f' at {node_phrase(comparison.at)}' if comparison.at else ''}"
+    return f"{comparison.type or '(no type)'}{f' at {node_label(comparison.at)}' if comparison.at else ''}"
 
 
 def _compared(status: ObjectStatus, comparison: Comparison, world: SnapshotSource) -> Iterator[Line]:
@@ -209,7 +209,7 @@ def long_reason(status: ObjectStatus, comparison: Comparison, world: SnapshotSou
         return ""
     kind = (comparison.policy_kind or status.resource.ref.group_kind).kind
     return _EXPLANATIONS[comparison.explanation][1].format(
-        where=node_phrase(comparison.at) if comparison.at else str(status.resource.ref),
+        where=node_label(comparison.at) if comparison.at else str(status.resource.ref),
         seen=comparison.observed_generation,
         now=status.generation,
         controller=comparison.controller or "another controller",

@@ -10,7 +10,7 @@ from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
 from kubectl_policy.render.output.text import Line, Segment, cells, prose_line
 from kubectl_policy.render.wording.headlines import reason_phrase, why_not_headline
-from kubectl_policy.render.wording.names import at_origin, count, kind_counts, namespaces_phrase, node_phrase
+from kubectl_policy.render.wording.names import at_origin, count, kind_counts, namespaces_phrase, node_label
 from kubectl_policy.render.wording.paths import path_lines
 from kubectl_policy.render.wording.sections import (
     BLANK,
@@ -120,7 +120,7 @@ def _side_effects(offered: Offered, world: SnapshotSource, indent: int) -> Itera
     for sentence in filter(None, taken):
         yield _told(f"{sentence}.", indent, "warning")
     if also.lost:
-        nodes = [node_phrase(node) for node in also.lost[:_MOST_NAMED]]
+        nodes = [node_label(node) for node in also.lost[:_MOST_NAMED]]
         rest = len(also.lost) - len(nodes)
         lost = listed([*nodes, *([f"{rest} more"] if rest else [])])
         yield _told(f"It would then have no effect any more on {lost}.", indent, "warning")

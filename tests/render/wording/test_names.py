@@ -77,8 +77,8 @@ def test_a_kind_of_the_same_name_in_another_group_is_another_kind() -> None:
 
 
 def test_a_node_is_its_object_and_section() -> None:
-    assert words.node_phrase(node("Gateway", "edge", "https", "infra")) == "Gateway infra/edge, listener https"
-    assert words.node_phrase(node("GatewayClass", "public")) == "GatewayClass public"
+    assert words.node_label(node("Gateway", "edge", "https", "infra")) == "Gateway infra/edge, listener https"
+    assert words.node_label(node("GatewayClass", "public")) == "GatewayClass public"
 
 
 def test_the_most_frequent_kind_comes_first() -> None:

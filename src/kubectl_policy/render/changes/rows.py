@@ -16,7 +16,7 @@ from kubectl_policy.render.changes.traffic import details
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.escape import code, escape_markup
 from kubectl_policy.render.wording.blind_spots import remedy_phrase
-from kubectl_policy.render.wording.names import count, mark, node_phrase, source_phrase
+from kubectl_policy.render.wording.names import count, mark, node_label, source_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -57,7 +57,7 @@ _COLUMNS: Final[tuple[Column[ChangeRow], ...]] = (
     Column("SOURCE", lambda row: row.source),
     Column("OBJECTS", lambda row: str(len(row.objects) or "")),
     Column("PATHS", lambda row: row.paths),
-    Column("NAMES", lambda row: ", ".join(map(node_phrase, row.objects)), narrow=False),
+    Column("NAMES", lambda row: ", ".join(map(node_label, row.objects)), narrow=False),
     Column("MESSAGE", lambda row: row.message, narrow=False),
 )
 
@@ -150,7 +150,7 @@ def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: N
         kind=str(ref.group_kind),
         before=change.before or "",
         after=change.after or "",
-        source=f"{ref} → {node_phrase(to)}",
+        source=f"{ref} → {node_label(to)}",
         message=change.message,
     )
 
@@ -317,7 +317,7 @@ def _traffic(row: ChangeRow) -> str:
 
 def _setting(row: ChangeRow) -> str:
     change = f"**{row.change.removesuffix('!')}** (security)" if row.change.endswith("!") else row.change
-    names = [code(node_phrase(node)) for node in row.objects[:_NAMES]]
+    names = [code(node_label(node)) for node in row.objects[:_NAMES]]
     rest = len(row.objects) - len(names)
     objects = ", ".join(names) + (f" and {rest} more" if rest else "")
     cells = map(_cell, (row.kind, row.field, row.before, row.after, row.source))

@@ -22,7 +22,7 @@ from kubectl_policy.render.changes.traffic import (
     traffic_sections,
 )
 from kubectl_policy.render.output.text import Line, Segment, in_a_row, pad, prose_line
-from kubectl_policy.render.wording.names import attachment_phrase, count, node_phrase
+from kubectl_policy.render.wording.names import attachment_phrase, count, node_label
 from kubectl_policy.render.wording.sections import (
     BLANK,
     describing,
@@ -133,7 +133,7 @@ def _on_targets(targets: Mapping[NodeRef, Sequence[ObjectRef]], view: View) -> I
         if number:
             yield Segment(";")
         yield from _named(policies, view, lead=" " if number else "")
-        yield Segment(f" → {node_phrase(target)}")
+        yield Segment(f" → {node_label(target)}")
     if rest:
         yield _and_more(sum(len(policies) for policies, _ in pairs[-rest:]))
 

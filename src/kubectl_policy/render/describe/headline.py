@@ -9,7 +9,7 @@ from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.world import grouped
 from kubectl_policy.render.describe.naming import PathScopes
 from kubectl_policy.render.wording.blind_spots import unread_hedge
-from kubectl_policy.render.wording.names import at_origin, count, node_phrase, objects_phrase
+from kubectl_policy.render.wording.names import at_origin, count, node_label, objects_phrase
 from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _failing(answer: ObjectDescription) -> str:
 
 
 def _of_object(answer: ObjectDescription) -> str:
-    subject = node_phrase(answer.subject)
+    subject = node_label(answer.subject)
     if not answer.requests.carries_traffic:
         is_route = answer.subject.object.group_kind in ROUTES
         why = _unattached(answer.requests.unattached) if is_route else "no route sends requests to it"

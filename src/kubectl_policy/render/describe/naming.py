@@ -14,7 +14,7 @@ from kubectl_policy.render.wording.names import (
     at_origin,
     kind_names,
     mark,
-    node_phrase,
+    node_label,
     self_phrase,
     source_filter_phrase,
 )
@@ -80,7 +80,7 @@ class Names:
         """`rule cart` of what the answer is about, `Gateway infra/public, listener https` of anything else."""
         if node.section and node.object == self._subject.object:
             return section_words(node)
-        return node_phrase(node)
+        return node_label(node)
 
     def policy(self, source: Source, kind: GroupKind) -> str:
         """`shop/cart`, as the kind stands beside it; `the route itself` for what an object says itself."""

@@ -13,7 +13,7 @@ from kubectl_policy.render.describe.naming import Names, PathScopes
 from kubectl_policy.render.describe.overview import by_kind, overview
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Segment, in_a_row
-from kubectl_policy.render.wording.names import flow, mark, node_phrase, source_phrase
+from kubectl_policy.render.wording.names import flow, mark, node_label, source_phrase
 from kubectl_policy.render.wording.sections import (
     BLANK,
     describing,
@@ -99,7 +99,7 @@ def _not_applying(answer: ObjectDescription) -> Iterator[Line]:
         is_said = entry.target is not None and (entry.target.object, entry.message) in mentioned
         if is_said and not policies:
             continue
-        target = node_phrase(entry.target) if entry.target else ""
+        target = node_label(entry.target) if entry.target else ""
         if policies:
             lead = f" → {target}: " if target else ": "
         else:
@@ -116,7 +116,7 @@ class _SettingRow(Struct, frozen=True):
     subject: NodeRef
 
 
-_OBJECT: Final[Column[_SettingRow]] = Column("OBJECT", lambda row: node_phrase(row.subject))
+_OBJECT: Final[Column[_SettingRow]] = Column("OBJECT", lambda row: node_label(row.subject))
 _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
     Column("KIND", lambda row: f"{row.group.kind}{mark(row.group.profile, 'being a policy')}"),
     Column("FIELD", lambda row: row.setting.field),
@@ -124,7 +124,7 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
         "VALUE", lambda row: f"{'<removed>' if row.setting.removed else flow(row.setting.value)}{perhaps(row.setting)}"
     ),
     Column("SOURCE", lambda row: row.setting.source.object.qualified_name),
-    Column("TARGET", lambda row: node_phrase(row.setting.source.target)),
+    Column("TARGET", lambda row: node_label(row.setting.source.target)),
     Column("PATHS", lambda row: row.paths),
     Column(
         "INSTEAD OF",

@@ -19,7 +19,7 @@ from kubectl_policy.render.wording.names import (
     attachment_phrase,
     count,
     mark,
-    node_phrase,
+    node_label,
     sections_phrase,
     source_spans,
 )
@@ -111,7 +111,7 @@ class _Fields:
 
     def in_effect(self, outcome: _Outcome) -> str:
         """`in effect on listener https only, in part on rule seats only`; `in effect nowhere`."""
-        target = f" through {node_phrase(outcome.field.source.target)}" if self._several_sources else ""
+        target = f" through {node_label(outcome.field.source.target)}" if self._several_sources else ""
         undecided = outcome.field.undecided_on
         if not (outcome.field.effective_on or undecided):
             return f"in effect nowhere{target}"
@@ -131,7 +131,7 @@ class _Fields:
         for (winners, is_partly), positions in outcome.defeats.items():
             where = self.which.words(positions)
             # That a policy on a route beats another one on that route goes without saying.
-            limited = where and not any(f"{node_phrase(winner.target)} only".endswith(where) for winner in winners)
+            limited = where and not any(f"{node_label(winner.target)} only".endswith(where) for winner in winners)
             yield (
                 Segment(f"{'in part ' if is_partly else ''}{self._verb(field, winners)}", "superseded"),
                 *(

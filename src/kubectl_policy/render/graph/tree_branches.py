@@ -13,7 +13,7 @@ from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.graph.picture import GraphLink
 from kubectl_policy.render.graph.tree_rows import ARROW, REFUSED, BranchOutcomes, Head, TreeRows
 from kubectl_policy.render.graph.wording import drawn_kinds, node_details, policy_state, presence_phrase
-from kubectl_policy.render.wording.names import attachment_phrase, filter_phrase, node_phrase, sections_phrase
+from kubectl_policy.render.wording.names import attachment_phrase, filter_phrase, node_label, sections_phrase
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.references import section_words
 
@@ -329,7 +329,7 @@ class Branches:
             no_route = "only routes that it leads to lead to it" if is_entered else "no route leads to it"
             yield self.rows.row(Head("line", tone="warning"), why=f"names no parent, and {no_route}")
         for link in refused:
-            parent = node_phrase(link.parent)
+            parent = node_label(link.parent)
             if link.mark == "removed":
                 yield self.rows.row(Head("line", tone="error", mark="removed"), why=f"was attached to {parent}")
                 continue

@@ -20,7 +20,7 @@ from kubectl_policy.render.wording.names import (
     count,
     kind_counts,
     namespaces_phrase,
-    node_phrase,
+    node_label,
     of_all,
 )
 
@@ -219,7 +219,7 @@ def _nouns(objects: Iterable[ObjectStatus]) -> Counter[str]:
 
 def why_not_headline(answer: WhyNot) -> str:
     """Return the answer in one sentence."""
-    policy, where, unread = str(answer.policy), node_phrase(answer.target), unread_hedge(answer.unseen)
+    policy, where, unread = str(answer.policy), node_label(answer.target), unread_hedge(answer.unseen)
     effect = answer.effect
     if effect.in_force:
         paths = f", on {of_all(len(effect.in_force), len(effect.paths))}" if len(effect.paths) > 1 else ""

@@ -49,7 +49,7 @@ def sections_phrase(kind: GroupKind, names: Sequence[str]) -> str:
     return listed(phrases)
 
 
-def node_phrase(node: NodeRef) -> str:
+def node_label(node: NodeRef) -> str:
     """`Gateway infra/edge, listener https`; the object alone where no section is meant."""
     return f"{node.object}, {section_words(node)}" if node.section else str(node.object)
 
@@ -64,7 +64,7 @@ def kind_counts(kinds: Iterable[GroupKind]) -> str:
 def attachment_phrase(attachment: Attachment) -> str:
     """Name the target of a reference and the filter that makes it; its field, if it names nothing."""
     if attachment.target:
-        return f"{node_phrase(attachment.target)}{filter_phrase(attachment)}"
+        return f"{node_label(attachment.target)}{filter_phrase(attachment)}"
     declared = attachment.declared
     unread = "parameters" if declared.way == "parameters" else "filters"
     return declared.field or f"{unread} of {plural(declared.kind)}"
@@ -74,9 +74,7 @@ def filter_phrase(attachment: Attachment) -> str:
     """` (by its filter)` after what names a policy itself, and how it does; empty where the policy names its target."""
     way, rule = attachment.declared.way, attachment.declared.rule
     if way == "backend filter":
-        return (
-            f" (by a filter of its backendRef in {node_phrase(rule)})" if rule else " (by a filter of its backendRef)"
-        )
+        return f" (by a filter of its backendRef in {node_label(rule)})" if rule else " (by a filter of its backendRef)"
     return {"reference": "", "filter": " (by its filter)", "parameters": " (as its parameters)"}[way]
 
 
@@ -106,7 +104,7 @@ def source_spans(
     if source.object == source.target.object:
         section = f", {section_words(source.target)}" if source.target.section else ""
         return (Segment(f"{lead}{source.object} itself{section}", style),)
-    names = [node_phrase(target) for target in targets.get(source, ())] or [node_phrase(source.target)]
+    names = [node_label(target) for target in targets.get(source, ())] or [node_label(source.target)]
     how = source_filter_phrase(source)
     return Segment(f"{lead}{source.object}", style), Segment(f" → {listed(names, MOST_TARGETS)}{how}", style)
 

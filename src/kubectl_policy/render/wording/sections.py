@@ -10,7 +10,7 @@ from kubectl_policy.model.world import grouped_by
 from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.output.text import Line, Segment, prose_line
 from kubectl_policy.render.wording.blind_spots import remedy_phrase
-from kubectl_policy.render.wording.names import at_origin, count, node_phrase
+from kubectl_policy.render.wording.names import at_origin, count, node_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ def expected_places_section(expected: Sequence[AncestorStatus]) -> tuple[Line, .
     """Return the conditions that controllers should report on a policy: a line for each ancestor."""
     lines: list[Line] = []
     for status in expected:
-        label = (Segment(f"{node_phrase(status.ancestor)}: "),) if status.ancestor else ()
+        label = (Segment(f"{node_label(status.ancestor)}: "),) if status.ancestor else ()
         lines.append(Line((*label, *_conditions(status.conditions)), 2, 4))
     return section("Its controllers should report", lines)
 
@@ -145,7 +145,7 @@ def not_looked_into_section(references: Iterable[NotLookedInto]) -> tuple[Line, 
     """Return the references that lead out of what is known: a line per object, with all that name it."""
     lines: list[Line] = []
     for (obj, sort), alike in grouped_by(references, lambda reference: (reference.object, reference.as_)).items():
-        by = dict.fromkeys(f"{_WHAT[sort]} {node_phrase(reference.by)}" for reference in alike)
+        by = dict.fromkeys(f"{_WHAT[sort]} {node_label(reference.by)}" for reference in alike)
         fields = ", ".join(dict.fromkeys(reference.field for reference in alike))
         lead = Segment(f"{obj}{at_origin(alike[0].origin, ' ({})')}:")
         lines.append(Line((lead, Segment(f" {listed(list(by))}", prose=True), Segment(f" ({fields})", "aside")), 2, 4))
