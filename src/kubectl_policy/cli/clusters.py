@@ -251,7 +251,7 @@ def ask_clusters(
     A cluster that gives no answer is an error on standard error. Raises `PolicyError` if all give none for the same
     reason, or if the format has no place for the cluster.
     """
-    from kubectl_policy.render.output.cluster_answers import Answers, Unanswered, render_answers
+    from kubectl_policy.render.output.cluster_answers import Unanswered, render_answers
 
     if not questions:
         raise ClusterError("there is no context in the kubeconfig", "`kubectl config get-contexts` lists them")
@@ -267,7 +267,7 @@ def ask_clusters(
         Unanswered(context=context, message=error.message, hint=error.hint) for context, error in errors.items()
     )
     if answers:
-        shown = render_answers(Answers(answered=answers, unanswered=unanswered), output_format)
+        shown = render_answers(answers, unanswered, output_format)
         terminal.show(shown, answers[0].view.width, coloured=answers[0].view.coloured)
     for context, (output, _) in ends.items():
         output.release(f"{context}: ")

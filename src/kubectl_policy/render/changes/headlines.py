@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
@@ -37,32 +35,27 @@ if TYPE_CHECKING:
 _PLURAL: Final = {"is": "are", "has": "have", "loses": "lose", "gets": "get", "gains": "gain", "takes": "take"}
 
 
-class _Consequence(Struct, frozen=True):
-    """Consequence for objects: a sentence about them, and a verb phrase after the name of its cause."""
-
-    noun: str
-    passive: str
-    active: str
-
-
-_CONSEQUENCES: Final[Mapping[Relation, _Consequence]] = {
-    "without class": _Consequence(
-        "Gateway", "{who} {is} left without a GatewayClass", "leaves {who} without a GatewayClass"
+# What happens to some objects, with their noun: a sentence about them, and a verb phrase after the name of its cause.
+_CONSEQUENCES: Final[Mapping[Relation, tuple[str, str, str]]] = {
+    "without class": ("Gateway", "{who} {is} left without a GatewayClass", "leaves {who} without a GatewayClass"),
+    "detached": ("route", "{who} {is} detached from a parent", "detaches {who}"),
+    "attached": ("route", "{who} {is} newly attached to a parent", "attaches {who} to a parent"),
+    "without target": ("policy", "{who} {is} left without a target", "leaves {who} without a target"),
+    "losing target": ("policy", "{who} {loses} a target", "takes a target from {who}"),
+    "gaining target": ("policy", "{who} {gains} a target", "gives a target to {who}"),
+    "unsure": (
+        "object",
+        "what {who} {is} attached to is no longer known",
+        "leaves it unknown what {who} {is} attached to",
     ),
-    "detached": _Consequence("route", "{who} {is} detached from a parent", "detaches {who}"),
-    "attached": _Consequence("route", "{who} {is} newly attached to a parent", "attaches {who} to a parent"),
-    "without target": _Consequence("policy", "{who} {is} left without a target", "leaves {who} without a target"),
-    "losing target": _Consequence("policy", "{who} {loses} a target", "takes a target from {who}"),
-    "gaining target": _Consequence("policy", "{who} {gains} a target", "gives a target to {who}"),
-    "unsure": _Consequence(
-        "object", "what {who} {is} attached to is no longer known", "leaves it unknown what {who} {is} attached to"
+    "undecided": (
+        "policy",
+        "whether {who} {is} enforced is no longer known",
+        "leaves it unknown whether {who} {is} enforced",
     ),
-    "undecided": _Consequence(
-        "policy", "whether {who} {is} enforced is no longer known", "leaves it unknown whether {who} {is} enforced"
-    ),
-    "into force": _Consequence("policy", "{who} {takes} effect", "puts {who} into effect"),
-    "out of force": _Consequence("policy", "{who} {is} left without effect", "leaves {who} without effect"),
-    "new without effect": _Consequence("policy", "{who} {is} new and {has} no effect", "leaves {who} without effect"),
+    "into force": ("policy", "{who} {takes} effect", "puts {who} into effect"),
+    "out of force": ("policy", "{who} {is} left without effect", "leaves {who} without effect"),
+    "new without effect": ("policy", "{who} {is} new and {has} no effect", "leaves {who} without effect"),
 }
 _SORT_WORDS: Final[Mapping[ChangeSort, str]] = {
     "lost": "{who} {loses} settings",
@@ -302,8 +295,8 @@ def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:
 def _relation_clauses(relations: Relations, *, active: bool = False) -> list[str]:
     """List the clauses about routes and policies; `active` ones follow the name of the cause."""
     return [
-        _agree(row.active if active else row.passive, objects_phrase(refs, row.noun), len(refs))
-        for relation, row in _CONSEQUENCES.items()
+        _agree(verb_phrase if active else sentence, objects_phrase(refs, noun), len(refs))
+        for relation, (noun, sentence, verb_phrase) in _CONSEQUENCES.items()
         if (refs := relations.get(relation))
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -206,8 +205,7 @@ _TOO_LONG: Final = "**What changes cannot be said in one short sentence.**\n"
 _WARNING: Final = "\n> [!WARNING]\n> Not everything could be seen or computed, so this may not be all that changes:\n"
 
 
-@dataclass(slots=True)
-class _Part:
+class _Part(Struct, kw_only=True):
     """Lines that belong together, their frame, and those of them that fit."""
 
     noun: str
@@ -216,7 +214,7 @@ class _Part:
     lines: Iterable[str]
     title: str = ""
     columns: tuple[str, ...] = ()
-    shown: list[str] = field(default_factory=list[str])
+    shown: list[str] = []
 
     @property
     def left_out(self) -> int:

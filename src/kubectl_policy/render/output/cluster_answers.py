@@ -44,47 +44,41 @@ class Unanswered(Struct, frozen=True, kw_only=True):
     hint: Annotated[str, Meta(description="A remedy, for people; may be empty.")]
 
 
-class Answers(Struct, frozen=True, kw_only=True):
-    """Answers of several clusters in the order in which they were named, and the clusters without an answer."""
-
-    answered: tuple[ClusterAnswer, ...]
-    unanswered: tuple[Unanswered, ...]
-
-
-def render_answers(answers: Answers, name: str) -> Shown:
+def render_answers(answers: Sequence[ClusterAnswer], unanswered: Sequence[Unanswered], name: str) -> Shown:
     """Show all answers in a format, each with its context. Raises `KeyError` for a format without a place for that."""
-    return _WAYS[format_of(name).part if "=" not in name else name.partition("=")[0]](answers, name)
+    part = format_of(name).part if "=" not in name else name.partition("=")[0]
+    return _document(answers, unanswered, name) if part == "document" else _WAYS[part](answers, name)
 
 
-def _document(answers: Answers, name: str) -> Shown:
-    items = [answer.forms.document(answer.answer, answer.context) for answer in answers.answered]
-    document = envelope("Answers", {"items": items, "unanswered": answers.unanswered})
+def _document(answers: Sequence[ClusterAnswer], unanswered: Sequence[Unanswered], name: str) -> Shown:
+    items = [answer.forms.document(answer.answer, answer.context) for answer in answers]
+    document = envelope("Answers", {"items": items, "unanswered": unanswered})
     if name == "yaml":
-        return as_yaml(plain(document), unicode=all(answer.view.unicode for answer in answers.answered)) + "\n"
+        return as_yaml(plain(document), unicode=all(answer.view.unicode for answer in answers)) + "\n"
     return chain(json_pieces(document), ("\n",))
 
 
-def _trees(answers: Answers, _: str) -> Document:
+def _trees(answers: Sequence[ClusterAnswer], _: str) -> Document:
     lines: list[Line] = []
-    for answer in answers.answered:
+    for answer in answers:
         shown = cast("Document", answer.shown)
         lines += (*((Line(),) if lines else ()), Line((Segment(f"Context {answer.context}", "title"),)), *shown)
     return tuple(lines)
 
 
-def _lines(answers: Answers, _: str) -> Document:
+def _lines(answers: Sequence[ClusterAnswer], _: str) -> Document:
     """Return the lines of answers that have one line each, with their contexts."""
     return tuple(
         Line((Segment(f"{answer.context}: "), *line.spans))
-        for answer in answers.answered
+        for answer in answers
         for line in cast("Document", answer.shown)
     )
 
 
-def _tables(answers: Answers, name: str) -> Shown:
-    view = replace(answers.answered[0].view, namespaces=any(answer.view.namespaces for answer in answers.answered))
-    several = [answer.forms.table(answer.answer, answer.view) for answer in answers.answered]
-    contexts = [answer.context for answer in answers.answered]
+def _tables(answers: Sequence[ClusterAnswer], name: str) -> Shown:
+    view = replace(answers[0].view, namespaces=any(answer.view.namespaces for answer in answers))
+    several = [answer.forms.table(answer.answer, answer.view) for answer in answers]
+    contexts = [answer.context for answer in answers]
     # Where several types are listed, each answer has a table for each type.
     return laid_out((_together(contexts, tables) for tables in zip(*several, strict=True)), name, view)
 
@@ -125,30 +119,29 @@ def _column(columns: Sequence[Column[Any] | None]) -> Column[_Row]:
     )
 
 
-def _custom_columns(answers: Answers, name: str) -> str:
+def _custom_columns(answers: Sequence[ClusterAnswer], name: str) -> str:
     """Return the rows of all documents under one header, with a column for the context."""
     from kubectl_policy.render.output.templates import CustomColumns  # noqa: PLC0415 (no other format needs it)
 
     columns = CustomColumns(name.partition("=")[2])
     rows = [
         [answer.context, *cells]
-        for answer in answers.answered
+        for answer in answers
         for cells in columns.cells(plain(answer.forms.document(answer.answer, answer.context)))
     ]
-    header = [[_TITLE, *columns.titles]] if answers.answered[0].view.headers else []
+    header = [[_TITLE, *columns.titles]] if answers[0].view.headers else []
     return "".join(f"{line}\n" for line in aligned([*header, *rows])) if rows else ""
 
 
-_WAYS: Final[dict[str, Callable[[Answers, str], Shown]]] = {
+_WAYS: Final[dict[str, Callable[[Sequence[ClusterAnswer], str], Shown]]] = {
     "text": _trees,
     "tree": _trees,
     "table": _tables,
-    "document": _document,
     "markdown": lambda answers, _: "\n".join(
-        f"## Context {code(answer.context)}\n\n{answer.shown!s}" for answer in answers.answered
+        f"## Context {code(answer.context)}\n\n{answer.shown!s}" for answer in answers
     ),
     "summary": _lines,
     # As kubectl prints them, without a line break at the end.
-    "jsonpath": lambda answers, _: "\n".join(str(answer.shown).removesuffix("\n") for answer in answers.answered),
+    "jsonpath": lambda answers, _: "\n".join(str(answer.shown).removesuffix("\n") for answer in answers),
     "custom-columns": _custom_columns,
 }
