@@ -99,9 +99,3 @@ def test_names_of_the_input_can_do_no_harm(command: Command, manifests: Path) ->
         code, out, err = command("explain", "colorpolicy", "--offline", manifests, option)
         assert (code, out) == (3, "")
         assert all(line.isprintable() for line in err.split("\n"))
-
-
-def test_colour_is_used_where_it_is_asked_for(command: Command) -> None:
-    arguments = ("explain", "xbackendtrafficpolicy", "--color")
-    assert "\x1b[" in command(*arguments, "always").out
-    assert "\x1b[" not in command(*arguments, "never").out

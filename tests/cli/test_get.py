@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import re
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +16,6 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Command
 
-EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
 TABLE = """\
 NAME   KIND                    ENFORCEMENT   AFFECTS   TARGETS
 red    ColorPolicy (assumed)   Enforced      2         HTTPRoute app/r
@@ -71,11 +67,8 @@ def test_nothing_is_said_as_kubectl_says_it(command: Command, manifests: Path) -
         "No resources found in default namespace.\nhint: there is 1 policy in namespace app: add -n app\n",
     )
     for output in ("wide", "name"):
-        assert command("get", "grpcroutes", "-A", "-o", output, "--offline", manifests) == (
-            0,
-            "",
-            "No resources found\n",
-        )
+        result = command("get", "grpcroutes", "-A", "-o", output, "--offline", manifests)
+        assert result == (0, "", "No resources found\n")
     assert command("get", "gc", "--offline", manifests) == (0, "", "No resources found\n")
 
 
@@ -96,11 +89,8 @@ def test_a_list_is_a_document(command: Command, manifests: Path) -> None:
 
 def test_names_can_be_given_to_other_commands(command: Command, manifests: Path) -> None:
     for arguments in ((), ("--sort-by", "affects")):
-        assert command("get", "policies", "-n", "app", "-o", "name", *arguments, "--offline", manifests) == (
-            0,
-            "colorpolicy.example.com/red\n",
-            "",
-        )
+        result = command("get", "policies", "-n", "app", "-o", "name", *arguments, "--offline", manifests)
+        assert result == (0, "colorpolicy.example.com/red\n", "")
 
 
 def test_every_format_can_be_asked_for(command: Command, manifests: Path) -> None:
@@ -117,11 +107,8 @@ def test_a_part_of_a_document_can_be_asked_for(command: Command, manifests: Path
     assert command(*arguments, "jsonpath={.items[*].policy.name}") == (0, "red", "")
     columns = command(*arguments, "custom-columns=NAME:.policy.name,STATE:.enforcement.state", "--no-headers")
     assert columns == (0, "red   Enforced\n", "")
-    assert command("describe", "httproute/r", "-n", "app", "--offline", manifests, "-o", "jsonpath=.subject.name") == (
-        0,
-        "r",
-        "",
-    )
+    described = ("describe", "httproute/r", "-n", "app", "--offline", manifests)
+    assert command(*described, "-o", "jsonpath=.subject.name") == (0, "r", "")
     message = '.items[*] has no field "metadata"; did you mean .items[*].policy.name?\n'
     assert command(*arguments, "jsonpath={.items[*].metadata.name}") == (0, "", message)
     (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
@@ -143,13 +130,6 @@ def test_names_can_be_handed_to_describe(command: Command, manifests: Path) -> N
         assert {name.split("/")[1] for name in names} == {"app", "other"}
         code, out, _ = command("describe", *names, "--offline", manifests)
         assert (code, "app/" in out, "other/" in out) == (0, True, True)
-
-
-def test_a_table_can_be_coloured(command: Command, manifests: Path) -> None:
-    arguments = ("get", "policies", "-n", "app", "--offline", manifests, "--color")
-    coloured = command(*arguments, "always").out
-    assert "\x1b[1;32mEnforced" in coloured
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == command(*arguments, "never").out == TABLE
 
 
 @pytest.mark.parametrize(
@@ -274,28 +254,6 @@ def test_what_could_not_be_read_is_said(command: Command, manifests: Path) -> No
     assert command("get", "gateways", "-o", "name", "--offline", manifests).err.splitlines()[0] == (
         "No resources found in default namespace."
     )
-
-
-def test_manifests_can_come_from_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MANIFESTS.encode())))
-    assert command("get", "policies", "-n", "app", "--offline", "-").out == TABLE
-
-
-def test_profiles_and_a_closed_world_are_heeded(command: Command, manifests: Path) -> None:
-    profile = manifests / "profile.txt"
-    profile.write_text(
-        "group: example.com\nkinds:\n  ColorPolicy:\n"
-        "    {class: inherited, strategy: Patch defaults, evidence: [its documentation says so]}\n",
-        "utf-8",
-    )
-    out = command("get", "policykinds", "--profiles", profile, "--offline", manifests / "all.yaml").out
-    assert "Patch defaults   any       profile    1" in out
-    (manifests / "more.yaml").write_text(
-        MANIFESTS.split("---\n")[-1].replace("name: red", "name: lost", 1).replace("HTTPRoute", "TLSRoute"), "utf-8"
-    )
-    arguments = ("get", "policy/lost", "-n", "app", "--offline", manifests)
-    assert " Unknown " in command(*arguments).out
-    assert " TargetNotFound " in command(*arguments, "--complete").out
 
 
 @pytest.mark.parametrize("output", LISTS.formats)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -343,3 +344,22 @@ sys.modules.pop({module!r}, None)
     with _interrupted(code, "describe", "httproute/r", "-n", "app", "--offline", str(manifests)) as process:
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "describe httproute/r",
+        "get policies",
+        "explain colorpolicy",
+        "why-not colorpolicy/red httproute/r",
+        "diff --delete httproute/r",
+    ],
+)
+def test_colour_is_used_where_it_is_asked_for(command: Command, manifests: Path, question: str) -> None:
+    namespace = () if "explain" in question else ("-n", "app")
+    arguments = (*question.split(), *namespace, "--offline", manifests, "--color")
+    coloured, plain = (command(*arguments, choice).out for choice in ("always", "never"))
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured).rstrip() == plain.rstrip()
+    assert "\x1b[" not in command(*arguments, "always", "-o", "yaml").out

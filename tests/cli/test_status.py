@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 REPORTED: Final = Path(__file__).parents[2] / "fixtures" / "reported"
 OUTPUTS: Final = STATUS.formats
-EXAMPLE: Final = "for example: status, status policies, status gateways, status httproute/baker"
 HEADLINE: Final = "4 of 17 conditions and numbers disagree with what is computed"
 
 
@@ -69,16 +69,8 @@ def test_a_table_of_everything(command: Command) -> None:
     _, wide, _ = command("status", "-A", "--offline", REPORTED, "-o", "wide", "--show-all")
     assert len(narrow.splitlines()) == len(wide.splitlines()) == 1 + 17 + 2
     (stale,) = (line for line in wide.splitlines() if "search-login" in line)
-    assert (
-        stale.split("   ")[-4:]
-        == [
-            "gateway.envoyproxy.io/gatewayclass-controller",
-            "3      4",
-            " ",
-            "     No section name login found for HTTPRoute shop/search",
-        ]
-        or "No section name login found" in stale
-    )
+    assert re.search(r"gateway.envoyproxy.io/gatewayclass-controller +3 +4 ", stale)
+    assert "No section name login found for HTTPRoute shop/search" in stale
 
 
 def test_documents_carry_both_sides(command: Command) -> None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
 ASK: Final = ("why-not", "retrypolicy/own", "httproute/menu", "-n", "baker", "--offline", BAKERY)
-EXAMPLE: Final = "for example: why-not retrypolicy/own httproute/menu"
 
 
 @pytest.mark.parametrize(
@@ -75,11 +74,6 @@ def test_the_target_can_be_in_another_namespace(command: Command) -> None:
     assert command(*ask).code == 3
     out = command(*ask, "--target-namespace", "baker", "--section", "cream").out
     assert out.startswith("TimeoutPolicy infra/strict has an effect on HTTPRoute baker/menu, rule cream, on 1 of its 2")
-
-
-def test_colour_is_there_if_it_is_asked_for(command: Command) -> None:
-    assert "\x1b[" in command(*ASK, "--color", "always").out
-    assert "\x1b[" not in command(*ASK, "--color", "always", "-o", "yaml").out
 
 
 def test_what_cannot_be_read_is_said(command: Command, tmp_path: Path) -> None:

@@ -477,7 +477,6 @@ class TestOverridesOfOneTarget:
 
 KGATEWAY: Final = "gateway.kgateway.dev"
 NGINX: Final = "gateway.nginx.org"
-LONGER: Final[dict[str, Json]] = {"httpSettings": {"idleTimeout": "3s"}}
 IDLE: Final[dict[str, Json]] = {"httpSettings": {"idleTimeout": "1s"}}
 
 
