@@ -239,6 +239,11 @@ def target(
     return {**reference, "sectionName": section} if section else reference
 
 
+ON_GATEWAY: Final = target("g")
+ON_ROUTE: Final = target("r", "HTTPRoute")
+ON_SERVICE: Final = target("s", "Service", group="")
+
+
 def policy(  # noqa: PLR0913 - a builder is read by its keywords
     name: str = "p",
     *targets: Mapping[str, Json],

@@ -56,7 +56,7 @@ def on_gateways(**spec: Json) -> Resource:
 
 
 def on_route(**spec: Json) -> Resource:
-    target = build.target("r", "HTTPRoute")
+    target = build.ON_ROUTE
     return build.resource("ColorPolicy", "own", {"targetRef": target, **spec}, group="example.com", age=2)
 
 

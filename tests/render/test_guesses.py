@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 A: Final = build.ref("ColorPolicy", "a", group="example.com")
 B: Final = build.ref("ColorPolicy", "b", group="example.com")
 ROUTE: Final = build.node("HTTPRoute", "r")
-ON_ROUTE: Final = build.target("r", "HTTPRoute")
+ON_ROUTE: Final = build.ON_ROUTE
 HIERARCHY: Final = (
     build.gateway_class(),
     build.gateway(),
     build.route(),
     build.route("other"),
     build.service(),
-    build.policy("a", build.target("g"), age=1, one=1),
+    build.policy("a", build.ON_GATEWAY, age=1, one=1),
 )
 SECOND: Final = build.policy("b", ON_ROUTE, age=2, two=2)
 

@@ -59,7 +59,7 @@ def busy() -> Analysis:
     policy = build.resource(
         "ColorPolicy",
         "reported",
-        {"targetRefs": [build.target("r", "HTTPRoute")], "defaults": {"a": 1}},
+        {"targetRefs": [build.ON_ROUTE], "defaults": {"a": 1}},
         group="example.com",
         age=5,
         status={
@@ -87,7 +87,7 @@ def busy() -> Analysis:
         ),
         build.crd("ScopedPolicy", cluster_scoped=True, labels=INHERITED),
         build.policy("scoped", build.target("public", "GatewayClass"), kind="ScopedPolicy", namespace="", a=1),
-        build.policy("guessed", build.target("g"), kind="OddPolicy", b=2),
+        build.policy("guessed", build.ON_GATEWAY, kind="OddPolicy", b=2),
         build.namespace("empty"),
     )
 
@@ -104,7 +104,7 @@ def test_the_table_of_a_type(snapshot: SnapshotAssertion, type_name: str, output
 
 def test_a_gap_is_in_every_number_that_it_may_change(snapshot: SnapshotAssertion) -> None:
     """No number is known for certain where a file could not be read."""
-    analysis = world(defaults("p", build.target("g"), a=1), gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))])
+    analysis = world(defaults("p", build.ON_GATEWAY, a=1), gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))])
     assert "\n".join(text(analysis, type_name, "table") for type_name in TYPES) == snapshot
 
 
@@ -122,7 +122,7 @@ def test_a_gap_is_in_every_number_that_it_may_change(snapshot: SnapshotAssertion
 def test_a_kind_says_who_chooses_the_strategy(choices: dict[str, Any], shown: str) -> None:
     """The kind, a field or a stanza of each policy, or nobody."""
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", **choices)
-    analysis = analyze(build.snapshot(build.policy("p", build.target("g"))), profiles=[profile])
+    analysis = analyze(build.snapshot(build.policy("p", build.ON_GATEWAY)), profiles=[profile])
     assert f"   inherited   {shown}   any   " in text(analysis, "policykinds", "table", headers=False)
 
 
@@ -328,14 +328,14 @@ def test_values_of_any_type_can_be_sorted() -> None:
         "g": True,
         "h": "9" * 5_000,
     }
-    policies = [build.policy(name, build.target("g"), value=value) for name, value in values.items()]
+    policies = [build.policy(name, build.ON_GATEWAY, value=value) for name, value in values.items()]
     assert names(".spec.value", "policies", *policies) == ["d", "g", "e", "b", "h", "f", "a", "c"]
 
 
 def test_a_definition_has_the_fields_of_a_kind() -> None:
     """A kind without one has none of them."""
     labels = {"gateway.networking.k8s.io/policy": "direct"}
-    world = (build.policy("p", build.target("g"), kind="ZooPolicy"), build.crd("AntPolicy", labels=labels))
+    world = (build.policy("p", build.ON_GATEWAY, kind="ZooPolicy"), build.crd("AntPolicy", labels=labels))
     assert names(".spec.scope", "policykinds", *world) == ["zoopolicies.example.com", "antpolicys.example.com"]
 
 
@@ -407,9 +407,9 @@ def accepted(status: str, why: str = "", **fields: Json) -> dict[str, Json]:
 def test_a_kind_stands_without_its_group() -> None:
     resources = [
         build.gateway(),
-        *(build.policy(kind.lower(), build.target("g"), kind=kind, a=1) for kind in ("APolicy", "BPolicy")),
+        *(build.policy(kind.lower(), build.ON_GATEWAY, kind=kind, a=1) for kind in ("APolicy", "BPolicy")),
     ]
-    twin = build.policy("twin", build.target("g"), kind="APolicy", group="example.org", a=1)
+    twin = build.policy("twin", build.ON_GATEWAY, kind="APolicy", group="example.org", a=1)
 
     def kinds(*resources: Resource) -> set[str]:
         return set(re.findall(r"[AB]Policy\S*", table(analyze(build.snapshot(*resources)))))
@@ -420,7 +420,7 @@ def test_a_kind_stands_without_its_group() -> None:
 
 def test_what_is_in_force_needs_no_reason() -> None:
     """And a table in which nothing does has no such column; the wide one has."""
-    fine = world(defaults("p", build.target("g"), a=1))
+    fine = world(defaults("p", build.ON_GATEWAY, a=1))
     view = View()
     listing = list_type(fine, "policies", Selection())
     assert "REASON" not in shown(listing, "table", view)
@@ -439,16 +439,16 @@ def test_what_is_in_force_needs_no_reason() -> None:
         ),
         (
             [
-                build.policy("p", build.target("s", "Service", group=""), kind="LimitPolicy", age=2, a=1),
-                build.policy("a", build.target("s", "Service", group=""), kind="LimitPolicy", age=1, a=2),
+                build.policy("p", build.ON_SERVICE, kind="LimitPolicy", age=2, a=1),
+                build.policy("a", build.ON_SERVICE, kind="LimitPolicy", age=1, a=2),
             ],
             "LimitPolicy default/a → Service default/s has that target already",
             "default/a came first",
         ),
         (
             [
-                build.policy("p", build.target("g"), overrides={"a": 1}, age=2),
-                build.policy("a", build.target("g"), overrides={"a": 1}, age=1),
+                build.policy("p", build.ON_GATEWAY, overrides={"a": 1}, age=2),
+                build.policy("a", build.ON_GATEWAY, overrides={"a": 1}, age=1),
             ],
             "ColorPolicy default/a → Gateway default/g",
             "replaced by default/a",
@@ -484,7 +484,7 @@ def test_what_was_not_read_is_not_said_to_be_missing() -> None:
 def test_what_the_controller_reports_to_the_contrary_is_said(status: Json, expected: str) -> None:
     """Of the present generation; one that agrees is no reason."""
     policy = build.resource(
-        "ColorPolicy", "p", {"targetRefs": [build.target("g")], "a": 1}, group="example.com", status=status
+        "ColorPolicy", "p", {"targetRefs": [build.ON_GATEWAY], "a": 1}, group="example.com", status=status
     )
     metadata = cast("dict[str, Json]", policy.raw["metadata"])
     metadata["generation"] = 2
@@ -493,15 +493,15 @@ def test_what_the_controller_reports_to_the_contrary_is_said(status: Json, expec
 
 def test_states_are_coloured() -> None:
     policies = [
-        defaults("fine", build.target("g"), a=1, c=3),
-        defaults("part", build.target("r", "HTTPRoute"), age=2, a=2, b=1),
+        defaults("fine", build.ON_GATEWAY, a=1, c=3),
+        defaults("part", build.ON_ROUTE, age=2, a=2, b=1),
         build.policy("lost", build.target("gone"), a=1),
         build.policy("odd", build.target("x", "GRPCRoute"), a=1),
     ]
     contrary = build.resource(
         "LimitPolicy",
         "told",
-        {"targetRefs": [build.target("s", "Service", group="")], "a": 1},
+        {"targetRefs": [build.ON_SERVICE], "a": 1},
         group="example.com",
         status=accepted("False", "Invalid"),
     )

@@ -37,11 +37,11 @@ def several(*, gaps: Sequence[Gap] = ()) -> Analysis:
         build.route("half", rules=[build.rule(build.backend("s"), name="a"), build.rule(build.backend("s"))]),
         build.route("idle", parents=[]),
         build.route("call", kind="GRPCRoute", parents=[build.parent("g", "http")], hostnames=["grpc.example.com"]),
-        defaults("all", build.target("r", "HTTPRoute"), jwt={"a": 1, "b": [1, 2]}, timeout="5s"),
+        defaults("all", build.ON_ROUTE, jwt={"a": 1, "b": [1, 2]}, timeout="5s"),
         defaults("one", build.target("half", "HTTPRoute", "a"), timeout="=5s"),
         overrides("strict", build.target("g", "Gateway", "https"), timeout="10s"),
-        build.policy("p", build.target("s", "Service", group=""), kind="LimitPolicy", age=1, p=1),
-        build.policy("q", build.target("s", "Service", group=""), kind="LimitPolicy", age=1, q=1),
+        build.policy("p", build.ON_SERVICE, kind="LimitPolicy", age=1, p=1),
+        build.policy("q", build.ON_SERVICE, kind="LimitPolicy", age=1, q=1),
         gaps=gaps,
         complete=not gaps,
     )
@@ -105,7 +105,7 @@ def test_what_the_route_itself_says_is_called_so() -> None:
 def test_what_may_be_invalid_is_marked() -> None:
     needs = build.policy(
         "p",
-        build.target("r", "HTTPRoute"),
+        build.ON_ROUTE,
         kind="SecurityPolicy",
         group="gateway.envoyproxy.io",
         basicAuth={"users": {"name": "users"}},
@@ -123,8 +123,8 @@ def test_what_may_be_invalid_is_marked() -> None:
 
 def test_what_may_hold_is_marked() -> None:
     either = [
-        build.policy("p", build.target("g"), kind="OddPolicy", p=1),
-        build.policy("q", build.target("g"), kind="OddPolicy", q=1),
+        build.policy("p", build.ON_GATEWAY, kind="OddPolicy", p=1),
+        build.policy("q", build.ON_GATEWAY, kind="OddPolicy", q=1),
     ]
     assert "(may hold)" in shown(of(world(*either, complete=True), kinds=("oddpolicy",)), "table")
 
@@ -132,10 +132,7 @@ def test_what_may_hold_is_marked() -> None:
 def test_what_may_be_different_says_so() -> None:
     """A policy that a patch may change, and not what others set."""
     gap = Gap("ColorPolicy", "default", "x.yaml patches it", Origin("x.yaml", 1), name="p")
-    policies = [
-        build.policy("p", build.target("g"), a=1),
-        build.policy("l", build.target("g"), kind="OddPolicy", odd=1),
-    ]
+    policies = [build.policy("p", build.ON_GATEWAY, a=1), build.policy("l", build.ON_GATEWAY, kind="OddPolicy", odd=1)]
     table = shown(of(world(*policies, gaps=[gap], complete=True)), "table", View(headers=False))
     assert table.splitlines()[0].split("   ")[-2:] == ["a 1 (may be different)", "odd 1"]
 
@@ -207,6 +204,6 @@ def test_the_document_is_as_the_schema_says() -> None:
 
 
 def test_no_cell_can_control_a_terminal() -> None:
-    analysis = world(defaults("p", build.target("g"), a="\x1b[31m\u202e"), complete=True)
+    analysis = world(defaults("p", build.ON_GATEWAY, a="\x1b[31m\u202e"), complete=True)
     for output in ("table", "wide", "csv"):
         assert all(line.isprintable() for line in shown(of(analysis, "a"), output).splitlines())

@@ -51,7 +51,7 @@ def busy() -> StatusReport:
         build.service("s"),
         reported(build.route("r"), parents=[parent(condition(ACCEPTED))]),
         reported(policy("p"), 2, ancestors=parts),
-        reported(policy("q", build.target("g")), 2, ancestors=[ancestor(condition(FINE, 1))]),
+        reported(policy("q", build.ON_GATEWAY), 2, ancestors=[ancestor(condition(FINE, 1))]),
         reported(unread, ancestors=[ancestor(condition(FINE), condition(("", "", "")))]),
         policy("silent"),
         gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))],

@@ -64,9 +64,9 @@ def colourful() -> Analysis:
         defaults(
             "base", build.target("default", "Namespace", group=""), color="red", shade={"dark": True, "list": [1, 2]}
         ),
-        defaults("own", build.target("r", "HTTPRoute"), age=2, color="blue"),
+        defaults("own", build.ON_ROUTE, age=2, color="blue"),
         overrides("strict", build.target("g", "Gateway", "https"), age=3, color="black"),
         build.policy("lost", build.target("nowhere", "HTTPRoute"), age=4, defaults={"color": "white"}),
-        build.policy("first", build.target("s", "Service", group=""), kind="LimitPolicy", age=1, limit=1),
-        build.policy("second", build.target("s", "Service", group=""), kind="LimitPolicy", age=2, limit=2, burst=9),
+        build.policy("first", build.ON_SERVICE, kind="LimitPolicy", age=1, limit=1),
+        build.policy("second", build.ON_SERVICE, kind="LimitPolicy", age=2, limit=2, burst=9),
     )

@@ -222,8 +222,8 @@ def test_a_policy_without_effect() -> None:
     analysis = world(
         build.policy("idle", build.target("far", "Namespace", group=""), defaults={"color": 1}),
         build.policy("many", kind="LimitPolicy", limit=1),
-        build.policy("dup", build.target("s", "Service", group=""), kind="LimitPolicy", age=1, limit=1),
-        build.policy("dup2", build.target("s", "Service", group=""), kind="LimitPolicy", age=2, limit=2),
+        build.policy("dup", build.ON_SERVICE, kind="LimitPolicy", age=1, limit=1),
+        build.policy("dup2", build.ON_SERVICE, kind="LimitPolicy", age=2, limit=2),
         build.namespace("far"),
         complete=True,
     )

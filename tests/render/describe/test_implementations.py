@@ -122,8 +122,8 @@ def colours(name: str, target: dict[str, Json], *, age: int | None = 1, **spec: 
     return build.resource("ColorPolicy", name, {"targetRefs": [target], **spec}, group="example.com", age=age)
 
 
-TO_ROUTE: Final = build.target("r", "HTTPRoute")
-TO_GATEWAY: Final = build.target("g")
+TO_ROUTE: Final = build.ON_ROUTE
+TO_GATEWAY: Final = build.ON_GATEWAY
 
 
 class TestOneApplies:
@@ -519,7 +519,7 @@ class TestListenerPolicy:
         spec={"default": {**IDLE, "tcpKeepalive": {"keepAliveTime": "1s"}}},
     )
     wide: Final = on(
-        "ListenerPolicy", KGATEWAY, "wide", build.target("g"), spec={"default": {"httpSettings": {"idleTimeout": "3s"}}}
+        "ListenerPolicy", KGATEWAY, "wide", build.ON_GATEWAY, spec={"default": {"httpSettings": {"idleTimeout": "3s"}}}
     )
     controller: Final = "kgateway.dev/kgateway"
 
@@ -578,13 +578,9 @@ class TestListenerPolicy:
 class TestRateLimitPolicy:
     """A `dryRun` of false is not written down, so that it does not undo another one."""
 
-    wide: Final = on("RateLimitPolicy", NGINX, "wide", build.target("g"), spec={"rateLimit": {"dryRun": True}})
+    wide: Final = on("RateLimitPolicy", NGINX, "wide", build.ON_GATEWAY, spec={"rateLimit": {"dryRun": True}})
     mine: Final = on(
-        "RateLimitPolicy",
-        NGINX,
-        "mine",
-        build.target("r", "HTTPRoute"),
-        spec={"rateLimit": {"dryRun": False, "rejectCode": 429}},
+        "RateLimitPolicy", NGINX, "mine", build.ON_ROUTE, spec={"rateLimit": {"dryRun": False, "rejectCode": 429}}
     )
     controller: Final = "gateway.nginx.org/nginx-gateway-controller"
 
@@ -606,9 +602,7 @@ class TestRateLimitPolicy:
         assert [fate["state"] for fate in setting["insteadOf"]] == ["unheeded"]
 
     def test_alone(self) -> None:
-        unlistened = on(
-            "RateLimitPolicy", NGINX, "mine", build.target("r", "HTTPRoute"), spec={"rateLimit": {"dryRun": False}}
-        )
+        unlistened = on("RateLimitPolicy", NGINX, "mine", build.ON_ROUTE, spec={"rateLimit": {"dryRun": False}})
         analysis = world(self.controller, unlistened)
         assert analysis.enforcement(unlistened.ref).state == "NoEffect"
         assert analysis.affected_by(build.node("HTTPRoute", "r")) == ()

@@ -154,10 +154,7 @@ def test_the_headline_of_a_policy(name: str, kind: str, expected: str) -> None:
 
 
 def test_the_headline_of_a_policy_that_is_replaced_everywhere() -> None:
-    analysis = world(
-        defaults("weak", build.target("r", "HTTPRoute"), color="red"),
-        overrides("strong", build.target("g"), color="blue"),
-    )
+    analysis = world(defaults("weak", build.ON_ROUTE, color="red"), overrides("strong", build.ON_GATEWAY, color="blue"))
     assert headline(about_policy(analysis, "weak")) == (
         "ColorPolicy default/weak → HTTPRoute default/r has no effect: it is replaced everywhere, "
         "by ColorPolicy default/strong."
@@ -167,7 +164,7 @@ def test_the_headline_of_a_policy_that_is_replaced_everywhere() -> None:
 def test_the_headline_of_a_policy_in_full_on_some_paths_and_in_part_on_others() -> None:
     """Both numbers are said; several targets are not."""
     analysis = world(
-        defaults("wide", build.target("r", "HTTPRoute"), build.target("s", "Service", group=""), a=1, b=2),
+        defaults("wide", build.ON_ROUTE, build.ON_SERVICE, a=1, b=2),
         build.route("q", rules=[build.rule(build.backend("s"))]),
         defaults("over", build.target("q", "HTTPRoute"), age=9, a=3),
     )
@@ -200,7 +197,7 @@ def test_the_headline_of_a_policy_that_nothing_is_below() -> None:
 def test_the_headline_of_a_policy_on_a_route_that_is_attached_to_nothing() -> None:
     """Why that is, and where it stands, although something else was not read: a route says itself what it names."""
     gateway = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", {"matchLabels": {"a": "b"}})))
-    on_it = defaults("p", build.target("r", "HTTPRoute"), a=1)
+    on_it = defaults("p", build.ON_ROUTE, a=1)
     answer = about_policy(world(gateway, build.namespace("default"), build.route("r"), on_it), "p")
     assert headline(answer).startswith(
         "ColorPolicy default/p → HTTPRoute default/r has no effect: namespace default does not match the selector of "
@@ -252,7 +249,7 @@ def test_what_others_report_is_shown_compactly(snapshot: SnapshotAssertion) -> N
 
 
 def test_a_long_value_is_cut_at_a_terminal_only() -> None:
-    analysis = world(defaults("p", build.target("r", "HTTPRoute"), items=[f"item-{number}" for number in range(30)]))
+    analysis = world(defaults("p", build.ON_ROUTE, items=[f"item-{number}" for number in range(30)]))
     answer = about(analysis, "HTTPRoute", "r")
     assert '"item-29"]' in _tree(answer)
     shown = _tree(answer, TERMINAL)
@@ -266,17 +263,14 @@ def test_what_a_field_with_a_long_name_beat_stands_below_its_name() -> None:
     """At a terminal its value is in no column, with which that could be aligned."""
     name = "l" * 40
     analysis = world(
-        defaults("base", build.target("g"), deep={name: "red"}),
-        defaults("own", build.target("r", "HTTPRoute"), deep={name: "blue"}),
+        defaults("base", build.ON_GATEWAY, deep={name: "red"}), defaults("own", build.ON_ROUTE, deep={name: "blue"})
     )
     text = _tree(about(analysis, "HTTPRoute", "r"), View(80, terminal=True))
     assert f"  deep.{name}   blue\n    instead of red, default/base" in text
 
 
 def test_a_removed_setting_is_called_removed() -> None:
-    analysis = world(
-        defaults("base", build.target("g"), color="red"), defaults("own", build.target("r", "HTTPRoute"), color=None)
-    )
+    analysis = world(defaults("base", build.ON_GATEWAY, color="red"), defaults("own", build.ON_ROUTE, color=None))
     assert (
         "ColorPolicy default/own → HTTPRoute default/r   test.yaml:1\n"
         "  color   removed   instead of red, default/base → Gateway default/g (the nearer policy wins)\n"
@@ -285,7 +279,7 @@ def test_a_removed_setting_is_called_removed() -> None:
 
 def test_doubts_and_assumptions_are_said_in_words() -> None:
     """A kind known by its shape alone, and two policies of unknown age."""
-    target = build.target("r", "HTTPRoute")
+    target = build.ON_ROUTE
     analysis = world(
         build.policy("a", target, kind="OddPolicy", group="odd.io", x=1),
         build.policy("b", target, kind="OddPolicy", group="odd.io", x=2),
@@ -313,7 +307,7 @@ def test_what_a_controller_reports_to_the_contrary_stands_with_the_policy(
 ) -> None:
     """In its line and at its heading, there with the message; old news are called so."""
     status: Json = {"conditions": [{"type": "Accepted", "status": "False", "message": "no such field", **condition}]}
-    spec: dict[str, Json] = {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}
+    spec: dict[str, Json] = {"targetRefs": [build.ON_ROUTE], "color": "red"}
     policy = build.resource("ColorPolicy", "p", spec, group="example.com", status=status)
     raw: dict[str, Json] = {**policy.raw, "metadata": {"name": "p", "namespace": "default", "generation": 2}}
     text = _tree(about(world(replace(policy, raw=raw)), "HTTPRoute", "r"), View(160))
@@ -323,7 +317,7 @@ def test_what_a_controller_reports_to_the_contrary_stands_with_the_policy(
 
 def test_a_policy_that_may_be_different_says_so() -> None:
     """In its line and at its heading, there with the reason: what it sets is not certain."""
-    spec: dict[str, Json] = {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}
+    spec: dict[str, Json] = {"targetRefs": [build.ON_ROUTE], "color": "red"}
     policy = build.resource("ColorPolicy", "p", spec, group="example.com")
     gap = Gap("ColorPolicy", "default", "x.yaml patches it", Origin("x.yaml", 1), name="p")
     text = _tree(about(world(policy, gaps=[gap]), "HTTPRoute", "r"), View(160))
@@ -333,7 +327,7 @@ def test_a_policy_that_may_be_different_says_so() -> None:
 
 def test_a_policy_without_fields_is_named() -> None:
     """It takes part although it sets nothing."""
-    text = _tree(about(world(build.policy("p", build.target("r", "HTTPRoute"), age=1)), "HTTPRoute", "r"))
+    text = _tree(about(world(build.policy("p", build.ON_ROUTE, age=1)), "HTTPRoute", "r"))
     assert "ColorPolicy  sets no field  default/p → HTTPRoute default/r\n" in text
     assert "ColorPolicy default/p → HTTPRoute default/r   test.yaml:1\n  sets no field\n" in text
 
@@ -359,7 +353,7 @@ def test_nothing_takes_effect_on_a_route_without_parents() -> None:
 def test_nothing_leads_to_a_service_without_routes() -> None:
     """It may be called all the same, so policies on it count; one that is a backend of its own mesh route is led to."""
     meshed = build.route("m", parents=[build.service_parent("s")])
-    on_it = defaults("p", build.target("s", "Service", group=""), a=1)
+    on_it = defaults("p", build.ON_SERVICE, a=1)
     served = analyze(build.snapshot(build.service("s"), meshed, on_it))
     assert "leads to it" not in _tree(about(served, "Service", "s"))
     lone = build.service("alone")
@@ -447,7 +441,7 @@ def test_a_field_of_the_object_itself_beats_a_default() -> None:
 
 def test_a_direct_kind_on_several_targets_is_told_once() -> None:
     """On each listener, or at each of several Services."""
-    both = world(build.policy("l", build.target("g"), kind="LimitPolicy", age=1, limit=1))
+    both = world(build.policy("l", build.ON_GATEWAY, kind="LimitPolicy", age=1, limit=1))
     assert "both listeners\n  LimitPolicy  limit 1  default/l → Gateway default/g\n" in _tree(
         about(both, "Gateway", "g")
     )
@@ -480,10 +474,7 @@ def test_of_two_on_one_target_age_decides_where_it_is_known(
     """Else the name does, or a number before either, and the reason must not claim otherwise."""
     kind = GroupKind("example.com", "ColorPolicy")
     profile = PolicyKindProfile(kind, "inherited", "profile", same_level=same_level, order_field=order_field)
-    policies = [
-        build.policy(name, build.target("r", "HTTPRoute"), age=age, color=name)
-        for name, age in zip("ab", ages, strict=True)
-    ]
+    policies = [build.policy(name, build.ON_ROUTE, age=age, color=name) for name, age in zip("ab", ages, strict=True)]
     analysis = analyze(build.snapshot(build.gateway(), build.route("r"), *policies), profiles=[profile])
     assert f"({expected})" in _tree(about(analysis, "HTTPRoute", "r"), View(120))
 
@@ -491,7 +482,7 @@ def test_of_two_on_one_target_age_decides_where_it_is_known(
 def test_what_does_not_fit_beside_stands_below() -> None:
     """A long name leaves no room for what is in force, nor for where its policy was read."""
     name = "a-policy-with-a-very-long-name-that-says-everything"
-    analysis = world(defaults(name, build.target("r", "HTTPRoute"), aFieldWithAVeryLongNameAsWell=1))
+    analysis = world(defaults(name, build.ON_ROUTE, aFieldWithAVeryLongNameAsWell=1))
     text = _tree(about(analysis, "HTTPRoute", "r"), View(80))
     assert (
         "  ColorPolicy  aFieldWithAVeryLongNameAsWell 1\n"
@@ -515,7 +506,7 @@ def test_a_kind_that_takes_effect_at_several_objects_is_told_once() -> None:
         build.gateway(),
         build.route("r", rules=[build.rule(build.backend("s"), build.backend("t"))]),
         *map(build.service, "st"),
-        build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red"),
+        build.policy("p", build.ON_ROUTE, age=1, color="red"),
     )
     text = _tree(about(analyze(build.snapshot(*resources), profiles=[profile]), "HTTPRoute", "r"))
     assert "rule[0] ▸ Service default/s:8080, Service default/t:8080\n  ColorPolicy  color red  default/p → " in text
@@ -566,7 +557,5 @@ def test_events_are_shown_after_the_status() -> None:
 
 def test_events_about_a_policy_are_shown() -> None:
     policy: dict[str, Json] = {"kind": "ColorPolicy", "name": "own", "namespace": "default"}
-    analysis = world(
-        defaults("own", build.target("r", "HTTPRoute"), color=1), _event("a", {**EVENT, "involvedObject": policy})
-    )
+    analysis = world(defaults("own", build.ON_ROUTE, color=1), _event("a", {**EVENT, "involvedObject": policy}))
     assert "Events\n  Warning SYNC, from controller, " in _tree(about_policy(analysis, "own"), View(120))

@@ -101,7 +101,7 @@ def test_every_draft_loads_and_says_the_same(settings: dict[str, str], tmp_path:
 def test_it_can_be_used_as_it_is(tmp_path: Path) -> None:
     """As a profile file, which beats what the draft was made of and assumes nothing."""
     path = tmp_path / "draft.yaml"
-    snapshot = build.snapshot(build.policy("p", build.target("g")))
+    snapshot = build.snapshot(build.policy("p", build.ON_GATEWAY))
     path.write_text(draft(explain(analyze(snapshot), "colorpolicy"), unicode=True), "utf-8")
     profile = explain(analyze(snapshot, profiles=load_profiles(path)), "colorpolicy")
     assert (profile.profile.known_by, profile.profile.assumed, profile.profile.evidence) == ("profile", (), TO_DO)

@@ -278,7 +278,7 @@ class TestAnswer:
         assert text(answer(FULL)) == snapshot
 
     def test_a_shape(self, snapshot: SnapshotAssertion) -> None:
-        policies = (build.policy("p", build.target("g")), build.policy("q", build.target("r", "HTTPRoute", "x")))
+        policies = (build.policy("p", build.ON_GATEWAY), build.policy("q", build.target("r", "HTTPRoute", "x")))
         explanation = explain(
             analyze(build.snapshot(*policies, gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))])), "colorpolicy"
         )
@@ -292,7 +292,7 @@ class TestAnswer:
 
     def test_next_commands_are_for_terminals(self) -> None:
         view = View(terminal=True, options=("--offline", "a b"))
-        explanation = explain(analyze(build.snapshot(build.policy("p", build.target("g")))), "colorpolicy")
+        explanation = explain(analyze(build.snapshot(build.policy("p", build.ON_GATEWAY))), "colorpolicy")
         assert text(explanation, view).splitlines()[-2:] == [
             "  kubectl policy explain colorpolicy.example.com --draft-profile --offline 'a b'",
             "  kubectl policy get colorpolicy.example.com -A --offline 'a b'",

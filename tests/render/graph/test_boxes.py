@@ -139,7 +139,7 @@ def test_the_reference_to_a_section_ends_at_its_object_without_sections() -> Non
 
 
 def test_a_policy_about_a_policy_is_a_box_of_its_own() -> None:
-    inner = build.policy("inner", build.target("g"), color="red")
+    inner = build.policy("inner", build.ON_GATEWAY, color="red")
     outer = build.policy("outer", build.target("inner", "ColorPolicy", group="example.com"), color="blue")
     drawn = boxes(picture(build.gateway(), build.crd("ColorPolicy", labels=INHERITED), inner, outer), 50)
     assert [box.id for box in drawn.boxes].count("ColorPolicy default/inner") == 1

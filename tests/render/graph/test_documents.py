@@ -229,7 +229,7 @@ def test_links_past_what_is_left_out_say_so() -> None:
 
 
 def test_a_policy_that_names_a_target_twice_has_two_links() -> None:
-    document = of_world(defaults("p", build.target("r", "HTTPRoute"), build.target("r", "HTTPRoute"), color="red"))
+    document = of_world(defaults("p", build.ON_ROUTE, build.ON_ROUTE, color="red"))
     links = links_of(document, "ColorPolicy.example.com/default/p", f"HTTPRoute.{GATEWAY_API}/default/r")
     assert [(link["key"], link["declaredIn"]) for link in links] == [
         ("attachment", "spec.targetRefs[0]"),
@@ -239,7 +239,7 @@ def test_a_policy_that_names_a_target_twice_has_two_links() -> None:
 
 def test_a_policy_that_is_a_target_is_one_thing() -> None:
     named = build.target("p", "ColorPolicy", group="example.com")
-    document = of_world(defaults("p", build.target("r", "HTTPRoute"), color="red"), defaults("q", named, color="blue"))
+    document = of_world(defaults("p", build.ON_ROUTE, color="red"), defaults("q", named, color="blue"))
     VALIDATOR.validate(document)
     ids = [node["id"] for node in document["nodes"]]
     assert ids.count("ColorPolicy.example.com/default/p") == 1
@@ -260,7 +260,7 @@ def test_a_selector_that_selects_nothing_is_told_in_targets() -> None:
 
 
 def test_two_states() -> None:
-    picture = graph(world(defaults("p", build.target("r", "HTTPRoute"), color="red")))
+    picture = graph(world(defaults("p", build.ON_ROUTE, color="red")))
     (policy,) = picture.policies
     two = replace(
         picture,

@@ -155,7 +155,7 @@ def test_what_takes_too_long_is_left_to_a_command() -> None:
     """What deleting each of many policies in a crowd would change; those that affect most are told all the same."""
     routes = [build.route(f"r{index}") for index in range(1_100)]
     policies = [build.policy(f"p{index}", build.target(f"r{index}", "HTTPRoute"), color="red") for index in range(40)]
-    wide = build.policy("wide", build.target("g"), color="blue")
+    wide = build.policy("wide", build.ON_GATEWAY, color="blue")
     crd = build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": "inherited"})
     data = data_of(analyze(build.snapshot(build.gateway(), build.service(), crd, wide, *routes, *policies)))
     consequences = {data["objects"][int(index)]["name"]: reach["deletion"] for index, reach in data["reach"].items()}

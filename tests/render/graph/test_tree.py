@@ -108,7 +108,7 @@ def test_everything_is_in_it(world: str, width: int) -> None:
 class TestWhatIsInForce:
     def test_two_listeners_with_different_winners(self) -> None:
         """A route that is below both of them says on each branch what wins there, and nothing of the other one."""
-        slow = build.policy("slow", build.target("r", "HTTPRoute"), defaults={"strategy": "atomic", "color": "blue"})
+        slow = build.policy("slow", build.ON_ROUTE, defaults={"strategy": "atomic", "color": "blue"})
         strict = overrides("strict", build.target("g", "Gateway", "https"), color="red")
         assert tree_of(TWO, build.route(), slow, strict) == [
             "GatewayClass public",
@@ -128,7 +128,7 @@ class TestWhatIsInForce:
 
     def test_without_sections_it_says_where(self) -> None:
         """The branch does not tell the listeners apart."""
-        slow = build.policy("slow", build.target("r", "HTTPRoute"), defaults={"strategy": "atomic", "color": "blue"})
+        slow = build.policy("slow", build.ON_ROUTE, defaults={"strategy": "atomic", "color": "blue"})
         strict = overrides("strict", build.target("g", "Gateway", "https"), color="red")
         lines = tree_of(TWO, build.route(), slow, strict, asked=replace(EFFECTIVE, sections=False))
         assert lines == [
@@ -161,7 +161,7 @@ class TestWhatIsInForce:
         """Unless it has ListenerSets, of which it might be taken to be said as well."""
         policies = [
             build.crd("TlsPolicy", labels=DIRECT),
-            build.policy("t", build.target("g"), kind="TlsPolicy", version="1.3"),
+            build.policy("t", build.ON_GATEWAY, kind="TlsPolicy", version="1.3"),
         ]
         outcomes = [line for line in plain(tree_of(TWO, *policies)) if "in force" in line]
         assert outcomes == ["in force on each listener below: TlsPolicy version 1.3 (default/t)"]
@@ -267,7 +267,7 @@ class TestWhatIsNotThere:
 
     def test_what_was_not_read_says_so(self) -> None:
         """In words: nothing else would be seen without colours."""
-        policy = build.policy("p", build.target("r", "HTTPRoute"))
+        policy = build.policy("p", build.ON_ROUTE)
         lines = tree(drawn([*BASE, policy], EFFECTIVE, complete=False))
         assert lines[lines.index("Nothing drawn leads to these") :][:3] == [
             "Nothing drawn leads to these",
@@ -278,7 +278,7 @@ class TestWhatIsNotThere:
 
     def test_a_policy_with_one_target_of_two(self) -> None:
         """Where it is not attached it says so; that it is enforced elsewhere is no news there."""
-        policy = defaults("p", build.target("g"), build.target("s", "Service", "nope", group=""), color="red")
+        policy = defaults("p", build.ON_GATEWAY, build.target("s", "Service", "nope", group=""), color="red")
         lines = plain(tree_of(ONE, build.route(), policy))
         assert "ColorPolicy default/p: enforced" in lines
         assert lines[-2].startswith("ColorPolicy default/p on port nope: not attached here; Service default/s has no")
@@ -320,7 +320,7 @@ class TestWhereThingsStand:
         """Both at the port that the rule leads to; a rule with policies of its own has the Service in its own row."""
         policies = [
             build.policy("port", build.target("s", "Service", "8080", group=""), kind="LimitPolicy", limit=1),
-            build.policy("whole", build.target("s", "Service", group=""), kind="LimitPolicy", limit=2),
+            build.policy("whole", build.ON_SERVICE, kind="LimitPolicy", limit=2),
         ]
         assert plain(tree_of(ONE, build.route(), *policies))[-3:] == [
             "rule[0] → Service default/s, port 8080",
@@ -337,7 +337,7 @@ class TestWhereThingsStand:
     def test_what_is_left_out_of_the_picture(self) -> None:
         """Policies say what it is; of routes it is not known that they are attached to nothing."""
         asked = replace(EFFECTIVE, kinds=frozenset({build.ref("HTTPRoute", "r").group_kind}))
-        lines = tree_of(ONE, build.route(), defaults("p", build.target("g"), color="red"), asked=asked)
+        lines = tree_of(ONE, build.route(), defaults("p", build.ON_GATEWAY, color="red"), asked=asked)
         assert lines == [
             "HTTPRoute default/r",
             "├── in force: ColorPolicy color red (default/p)",
@@ -358,7 +358,7 @@ class TestWhereThingsStand:
 
     def test_what_leads_to_nothing_that_is_there(self) -> None:
         """A class that there is not is a root as well; and a Service that no rule names, but a policy, is none."""
-        limit = build.policy("l", build.target("s", "Service", group=""), kind="LimitPolicy", limit=1)
+        limit = build.policy("l", build.ON_SERVICE, kind="LimitPolicy", limit=1)
         lines = tree_of(build.gateway("g", class_name="other"), limit)
         assert lines == [
             "GatewayClass other: does not exist",
@@ -436,9 +436,9 @@ class TestFolding:
 
     def test_policies_with_the_same_state(self) -> None:
         policies = [
-            build.policy("a", build.target("g"), kind="LimitPolicy", limit=1, age=1),
-            build.policy("b", build.target("g"), kind="LimitPolicy", limit=2, age=2),
-            build.policy("c", build.target("g"), build.target("nope"), kind="LimitPolicy", limit=3, age=3),
+            build.policy("a", build.ON_GATEWAY, kind="LimitPolicy", limit=1, age=1),
+            build.policy("b", build.ON_GATEWAY, kind="LimitPolicy", limit=2, age=2),
+            build.policy("c", build.ON_GATEWAY, build.target("nope"), kind="LimitPolicy", limit=3, age=3),
         ]
         assert plain(tree_of(ONE, *policies))[2:4] == [
             "LimitPolicy default/a: enforced",
@@ -615,7 +615,7 @@ class TestDelegation:
 
 class TestTwoStates:
     WORLD: Final = (*BASE, ONE, build.route())
-    RED: Final = defaults("p", build.target("g"), color="red")
+    RED: Final = defaults("p", build.ON_GATEWAY, color="red")
 
     def _between(self, before: Sequence[Resource], after: Sequence[Resource]) -> list[str]:
         old, new = (build.snapshot(*BASE, *state, complete=True) for state in (before, after))

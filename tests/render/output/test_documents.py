@@ -38,7 +38,7 @@ def _loaded(answer: Answer) -> dict[str, Any]:
 def _answers() -> list[Answer]:
     analysis = colourful()
     odd = world(
-        build.policy("p", build.target("r", "HTTPRoute"), kind="OddPolicy", group="odd.io", x=None, y=[], z={}),
+        build.policy("p", build.ON_ROUTE, kind="OddPolicy", group="odd.io", x=None, y=[], z={}),
         build.route(
             "lone", parents=[build.parent("unread", namespace="far")], rules=[build.rule(build.backend("gone"))]
         ),
@@ -56,8 +56,8 @@ def _answers() -> list[Answer]:
         about(odd, "ConfigMap", "c"),
         about(
             world(
-                defaults("p", build.target("r", "HTTPRoute"), colors=["red", {"a": [1]}], rate=1.5),
-                defaults("q", build.target("g"), colors=["blue"], rate=2),
+                defaults("p", build.ON_ROUTE, colors=["red", {"a": [1]}], rate=1.5),
+                defaults("q", build.ON_GATEWAY, colors=["blue"], rate=2),
             ),
             "HTTPRoute",
             "r",
@@ -115,8 +115,8 @@ def test_a_document_has_every_source() -> None:
 @pytest.mark.parametrize("terminal", [False, True])
 def test_no_format_lets_a_name_control_a_terminal(name: str, terminal: bool) -> None:  # noqa: FBT001 (a parameter)
     analysis = world(
-        defaults("p", build.target("r", "HTTPRoute"), color={HOSTILE: HOSTILE}),
-        defaults(HOSTILE, build.target("r", "HTTPRoute"), color=1),
+        defaults("p", build.ON_ROUTE, color={HOSTILE: HOSTILE}),
+        defaults(HOSTILE, build.ON_ROUTE, color=1),
         defaults("q", build.target(HOSTILE, "HTTPRoute", HOSTILE), color=1),
         gaps=[Gap(HOSTILE, HOSTILE, HOSTILE, Origin(HOSTILE, 1))],
     )
@@ -128,20 +128,20 @@ def test_no_format_lets_a_name_control_a_terminal(name: str, terminal: bool) -> 
 
 
 def test_markup_is_shown_as_it_is() -> None:
-    analysis = world(defaults("p", build.target("r", "HTTPRoute"), color="[red]x[/red]"))
+    analysis = world(defaults("p", build.ON_ROUTE, color="[red]x[/red]"))
     assert "[red]x[/red]" in _text(about(analysis, "HTTPRoute", "r"), "tree")
 
 
 def test_json_is_ascii() -> None:
     """So that it survives every encoding."""
-    analysis = world(defaults("p", build.target("r", "HTTPRoute"), color="größe \ud800"))
+    analysis = world(defaults("p", build.ON_ROUTE, color="größe \ud800"))
     assert _text(about(analysis, "HTTPRoute", "r"), "json").isascii()
 
 
 def test_yaml_is_readable_where_it_can_be() -> None:
     """Letters are letters where the output can hold them, escapes where it cannot; nothing is an alias."""
     same = {"deep": {"list": [1, 2]}}
-    analysis = world(defaults("p", build.target("r", "HTTPRoute"), color="größe", a=same, b=same))
+    analysis = world(defaults("p", build.ON_ROUTE, color="größe", a=same, b=same))
     answer = about(analysis, "HTTPRoute", "r")
     assert "value: größe" in _text(answer, "yaml")
     assert "*id" not in _text(answer, "yaml")
@@ -178,7 +178,7 @@ def test_events_are_in_the_document() -> None:
         build.resource("Event", f"e{number}", group="", involvedObject=obj, type="Warning", message=HOSTILE)
         for number, obj in enumerate(about_both)
     ]
-    analysis = world(defaults("p", build.target("r", "HTTPRoute"), color=1), *events)
+    analysis = world(defaults("p", build.ON_ROUTE, color=1), *events)
     for answer in (about(analysis, "HTTPRoute", "r"), about_policy(analysis, "p")):
         document = _loaded(answer)
         VALIDATOR.validate(document)
