@@ -239,6 +239,7 @@ def test_what_is_right_for_one_rule_is_so_for_the_others() -> None:
 # The route has another parent as well.
 TWO_WAYS: Final = ISTIO.replace("parentRefs: [", "parentRefs: [{name: internal, namespace: infra}, ")
 KGATEWAY: Final = gateway(controller="kgateway.dev/kgateway") + route() + service()
+TWO_LIMITS: Final = "limits: {all: {rates: [{limit: 1, window: 1m}]}, own: {rates: [{limit: 3, window: 1m}]}}"
 FAST: Final = "timeout: {http: {requestTimeout: 5s}}"
 
 
@@ -265,6 +266,7 @@ def by_rule(*manifests: str, complete: bool = True) -> dict[str, str]:
         [gateway(), traffic(ON_ROUTE, SLOW), traffic(ON_GATEWAY, SLOW)],
         # What all of them say is in force.
         [ISTIO, rate(ON_GATEWAY, limits("all", 1)), rate(ON_ROUTE, limits("all", 1))],
+        [ISTIO, rate(ON_GATEWAY, f"overrides: {{{limits('all', 1)}, strategy: merge}}"), rate(ON_ROUTE, TWO_LIMITS)],
     ],
 )
 def test_what_is_in_force_or_told_by_others_is_not_found(manifests: list[str]) -> None:
@@ -520,8 +522,7 @@ def test_an_override_from_above_leaves_settings_dead() -> None:
         )
     }
     part = rate(ON_GATEWAY, above % (limits("all", 1), "merge"))
-    two = "limits: {all: {rates: [{limit: 2, window: 1m}]}, own: {rates: [{limit: 3, window: 1m}]}}"
-    assert by_rule(ISTIO, part, rate(ON_ROUTE, two)) == {
+    assert by_rule(ISTIO, part, rate(ON_ROUTE, TWO_LIMITS.replace("limit: 1", "limit: 2"))) == {
         "override-shadows-lower": (
             "RateLimitPolicy shop/cart: limits.all is nowhere in force: RateLimitPolicy infra/public overrides that"
             " from above"

@@ -93,6 +93,11 @@ def test_a_route_that_is_not_meant_needs_nothing(routes: dict[str, str]) -> None
     assert broken_requirements(HEAD, requiring(policies=["SecurityPolicy"], routes=routes)) == []
 
 
+def test_a_route_without_requests_needs_nothing() -> None:
+    alone = HEAD.replace("parentRefs: [{name: public}]", "parentRefs: [{name: public, sectionName: none}]")
+    assert broken_requirements(alone, AUTH) == []
+
+
 @pytest.mark.parametrize(
     "routes",
     [
