@@ -72,11 +72,6 @@ def test_an_object_that_exists() -> None:
     assert missing({"kind": "ClusterStore", "name": "a"}, store("a", "ClusterStore", "")) == ""
 
 
-def test_a_cluster_scoped_object_whose_definition_was_not_read() -> None:
-    """It was read into some namespace, and is the one that is named."""
-    assert missing({"kind": "ClusterStore", "name": "a"}, store("a", "ClusterStore")) == ""
-
-
 def test_a_definition_says_that_a_kind_is_cluster_scoped() -> None:
     """Where the profile does not."""
     profile = replace(NEEDY, needs=(replace(STORE, cluster_kinds=frozenset()),))

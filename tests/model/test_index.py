@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.model import Gap, GroupKind, Json, ObjectRef, Snapshot
+from kubectl_policy.model import Gap, GroupKind, Json, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.index import Index, Referrers
@@ -31,17 +31,10 @@ def test_an_empty_snapshot_knows_of_nothing() -> None:
 class TestPresence:
     """Unknown is not none."""
 
-    def test_in_an_open_world_a_kind_that_was_not_read_is_unknown(self) -> None:
-        """Other manifests may hold it."""
-        assert index(service()).presence(ref("Gateway", "g")) == "unknown"
-
-    def test_in_an_open_world_a_kind_read_in_another_namespace_is_unknown(self) -> None:
-        """Whoever reads one namespace has not read the others."""
-        assert index(gateway("g", namespace="infra")).presence(ref("Gateway", "g")) == "unknown"
-
-    def test_in_an_open_world_a_kind_read_in_the_namespace_is_unknown(self) -> None:
-        """Who reads one Gateway of a namespace need not have read them all: others are made, or somewhere else."""
-        assert index(gateway("other")).presence(ref("Gateway", "g")) == "unknown"
+    @pytest.mark.parametrize("read", [service(), gateway("g", namespace="infra"), gateway("other")], ids=str)
+    def test_in_an_open_world_whatever_was_not_read_is_unknown(self, read: Resource) -> None:
+        """Other manifests may hold it; who reads one Gateway of a namespace need not have read them all."""
+        assert index(read).presence(ref("Gateway", "g")) == "unknown"
 
     def test_of_what_a_cluster_listed_the_rest_is_missing(self) -> None:
         """That is all of one kind in one namespace, and nothing is known of others."""

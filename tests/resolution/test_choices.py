@@ -32,7 +32,7 @@ from tests.build import (
 )
 from tests.delegation import http_route, passing, to
 from tests.delegation import world as delegating
-from tests.resolution.build import owners, set_by
+from tests.resolution.build import set_by
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ATOMIC: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="none")
@@ -62,19 +62,6 @@ class TestSections:
         policy("section", target("g", section="http"), age=2, b=2),
     )
 
-    def test_where_the_section_has_none_that_of_the_object_holds(self) -> None:
-        choices: tuple[Sections | None, ...] = (None, "refine", "replace")
-        for profile in (PATCHING, replace(PATCHING, policy_class="direct")):
-            for sections in choices:
-                analysis = world(replace(profile, sections=sections), self.both[0])
-                assert plain(at(analysis, LISTENER).resolution.spec) == {"a": 1, "b": 1}
-
-    @pytest.mark.parametrize("sections", [None, "refine"])
-    def test_inherited_kinds_refine(self, sections: Sections | None) -> None:
-        """Unless the profile says otherwise: two levels of a path like any others."""
-        found = at(world(replace(PATCHING, sections=sections), *self.both), LISTENER)
-        assert set_by(found.resolution.spec) == {"a": (1, "whole"), "b": (2, "section")}
-
     def test_an_inherited_kind_may_replace(self) -> None:
         """At the section and below it; elsewhere the policy on the object holds, and above it nothing changes."""
         above = policy("class", target("public", "GatewayClass"), c=0)
@@ -97,71 +84,13 @@ class TestSections:
         assert analysis.enforcement(self.both[0].ref).state == "Overridden"
         assert analysis.enforcement(rules[0].ref).state == "PartiallyEnforced"
 
-    @pytest.mark.parametrize("sections", [None, "replace"])
+    @pytest.mark.parametrize("sections", [None, "replace", "refine"])
     def test_direct_kinds_replace(self, sections: Sections | None) -> None:
         """Unless the profile says otherwise; the object itself is not its section."""
-        profile = replace(PATCHING, policy_class="direct", sections=sections)
-        analysis = world(profile, *self.both)
-        assert set_by(at(analysis, LISTENER).resolution.spec) == {"b": (2, "section")}
+        analysis = world(replace(PATCHING, policy_class="direct", sections=sections), *self.both)
+        refined: dict[str, tuple[int, str]] = {"a": (1, "whole")} if sections == "refine" else {}
+        assert set_by(at(analysis, LISTENER).resolution.spec) == {**refined, "b": (2, "section")}
         assert set_by(at(analysis, node("Gateway", "g")).resolution.spec) == {"a": (1, "whole"), "b": (1, "whole")}
-
-    def test_a_direct_kind_may_refine(self) -> None:
-        analysis = world(replace(PATCHING, policy_class="direct", sections="refine"), *self.both)
-        assert set_by(at(analysis, LISTENER).resolution.spec) == {"a": (1, "whole"), "b": (2, "section")}
-        assert set_by(at(analysis, node("Gateway", "g")).resolution.spec) == {"a": (1, "whole"), "b": (1, "whole")}
-        assert analysis.effective(RULE) == ()
-        assert [analysis.enforcement(one.ref).state for one in self.both] == ["PartiallyEnforced", "Enforced"]
-
-
-class TestOneApplies:
-    """Of several policies on one target the first one alone applies."""
-
-    profile = replace(PATCHING, same_level="one-applies")
-
-    def test_the_others_are_refused(self) -> None:
-        """The oldest one applies; on another target the refused ones may be the first."""
-        older, newer = policy("z", target("g"), age=1, a=1), policy("a", target("g"), age=2, a=2, b=2)
-        elsewhere = policy("b", target("r", "HTTPRoute"), target("g"), age=3, c=3)
-        analysis = world(self.profile, older, newer, elsewhere)
-        found = at(analysis, RULE)
-        assert set_by(found.resolution.spec) == {"a": (1, "z"), "c": (3, "b")}
-        assert owners(found.resolution.rejected) == owners(frozenset(found.resolution.refusals)) == {"a", "b"}
-        verdicts = [analysis.enforcement(one.ref) for one in (older, newer, elsewhere)]
-        assert [(found.state, [one.name for one in found.by]) for found in verdicts] == [
-            ("Enforced", []),
-            ("Conflicted", ["z"]),
-            ("Enforced", []),
-        ]
-
-    def test_without_dates_names_decide_and_the_answer_says_so(self) -> None:
-        found = at(world(self.profile, policy("b", target("g"), a=2), policy("a", target("g"), a=1)), RULE)
-        assert set_by(found.resolution.spec) == {"a": (1, "a")}
-        assert found.resolution.doubts == {"age unknown"}
-
-
-class TestOrder:
-    profile = replace(PATCHING, order_field="spec.priority")
-    three: Final = (
-        policy("a", target("g"), age=1, priority=5, by="a"),
-        policy("b", target("g"), age=3, by="b"),
-        policy("c", target("g"), age=2, by="c"),
-    )
-
-    def test_smallest_first_then_by_age(self) -> None:
-        """Who comes last challenges; a policy without a number has 0."""
-        analysis = world(self.profile, *self.three)
-        assert set_by(at(analysis, RULE).resolution.spec)["by"] == ("a", "a")
-        gateway_node = node("Gateway", "g")
-        for found in (
-            analysis.resolver.policies_at(gateway_node),
-            analysis.resolver.policies_of_kind(gateway_node, COLOR),
-        ):
-            assert [one.ref.name for one in found] == ["c", "b", "a"]
-
-    def test_numbers_that_differ_leave_no_doubt(self) -> None:
-        undated = [policy(name, target("g"), priority=number) for number, name in enumerate("ba")]
-        assert at(world(self.profile, *undated), RULE).resolution.doubts == frozenset()
-        assert at(world(PATCHING, *undated), RULE).resolution.doubts == {"age unknown"}
 
 
 def test_nothing_claims_a_node_where_nothing_is_attached() -> None:
@@ -223,12 +152,6 @@ class TestChallengers:
         assert plain(at(analysis, RULE).resolution.spec) == expected
         assert plain(at(analysis, node("HTTPRoute", "r", "named")).resolution.spec) == {"r": 1, "l": [{"k": "y"}]}
 
-    def test_a_listeners_policy_is_closer(self) -> None:
-        closer = policy("listener", target("g", section="http"), li=1)
-        nearest = policy("rule", target("r", "HTTPRoute", "rule[0]"), n=1, merge="Keys")
-        analysis = world(self.profile, *self.above, closer, nearest)
-        assert plain(at(analysis, RULE).resolution.spec) == {"li": 1, "n": 1}
-
 
 def test_a_policy_without_what_it_needs_is_invalid() -> None:
     needy = replace(PATCHING, needs=(RequiredObject(field="spec.store", group="", kinds=("Secret",)),))
@@ -273,9 +196,6 @@ def test_a_route_of_which_one_gateway_enables_a_kind() -> None:
 
 CHOOSING: Final = PolicyKindProfile(
     COLOR, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none", same_level="first-wins"
-)
-CHOOSING_OBJECTS: Final = replace(
-    CHOOSING, object_fields=MappingProxyType({"timeout": "rule.timeouts.request", "name": "spec.name"})
 )
 AT_RULES: Final = (TargetLevel(HTTP_ROUTE, section=True),)
 INHERIT: Final = "example.com/inherit"

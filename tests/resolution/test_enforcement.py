@@ -148,18 +148,6 @@ class TestBeaten:
         )
         assert verdict(analysis) == ("Overridden", ["q", "r"])
 
-    def test_an_empty_policy_is_overridden_by_whom(self) -> None:
-        above = policy("q", target("g"), overrides={"a": 2})
-        assert verdict(world(above, policy("p", target("r", "HTTPRoute"), mode="None"))) == ("Overridden", ["q"])
-
-    @pytest.mark.parametrize("spec", [{"a": 1}, {}], ids=["with a field", "empty"])
-    def test_in_conflict(self, spec: dict[str, int]) -> None:
-        """Strategy None refuses the newer one, whether or not it declares anything."""
-        older = policy("q", target("g"), age=1, mode="None", b=1)
-        newer = policy("p", target("g"), age=2, defaults=spec)
-        assert verdict(world(older, newer)) == ("Conflicted", ["q"])
-        assert verdict(world(older, newer), "q") == ("Enforced", [])
-
     def test_in_conflict_with_one_that_refuses_others_elsewhere(self) -> None:
         """What is in force is the same on both paths, and who is refused is not: each path counts for itself."""
         section = target("s", "Service", "http", group="")
@@ -240,37 +228,8 @@ def test_where_a_kind_may_take_effect_further_down(
     assert takes_effect_below(at, replace(INHERITED, effective_targets=levels)) == below
 
 
-class TestEnforced:
-    def test_an_empty_policy(self) -> None:
-        """It declares nothing, and nothing of it is lost."""
-        assert verdict(world(policy("p", target("g"), defaults={}))) == ("Enforced", [])
-
-    def test_by_way_of_two_targets_on_one_path(self) -> None:
-        """A policy on a Gateway and on a route below it does not beat itself."""
-        assert verdict(world(policy("p", target("g"), target("r", "HTTPRoute"), a=1))) == ("Enforced", [])
-        refusing = policy("p", target("g"), target("r", "HTTPRoute"), a=1, mode="None")
-        assert verdict(world(refusing)) == ("Enforced", [])
-
-    def test_a_default_beside_its_own_override(self) -> None:
-        """What a policy overrides itself is not effective, and nobody else is to blame."""
-        both = policy("p", target("g"), overrides={"a": 1}, defaults={"a": 2})
-        assert verdict(world(both)) == ("PartiallyEnforced", [])
-
-
 class TestDirect:
     """A policy of a direct kind takes effect at its target, or at each of its sections."""
-
-    def test_one_section_has_its_own(self) -> None:
-        """Says: "The one with a sectionName is the one that applies to that section"."""
-        port = policy("q", target("s", "Service", "http", group=""), a=2)
-        found = policy("p", ON_SERVICE, a=1)
-        assert verdict(world(found, port, profile=DIRECT)) == ("PartiallyEnforced", ["q"])
-        assert verdict(world(found, port, profile=DIRECT), "q") == ("Enforced", [])
-
-    def test_a_conflict_where_another_section_has_its_own(self) -> None:
-        port = policy("q", target("s", "Service", "http", group=""), a=2)
-        older, found = policy("o", ON_SERVICE, age=1, a=3), policy("p", ON_SERVICE, age=2, a=1)
-        assert verdict(world(found, older, port, profile=DIRECT)) == ("Conflicted", ["o", "q"])
 
     def test_a_kind_that_does_not_know_sections(self) -> None:
         """The target itself is where it takes effect."""
@@ -278,16 +237,6 @@ class TestDirect:
         analysis = world(policy("p", ON_SERVICE, a=1), profile=profile)
         (outcome,) = analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).outcomes
         assert outcome.target.section == ""
-
-
-def test_outcomes_are_the_paths_that_it_takes_part_in() -> None:
-    """Two listeners, two paths; a rule, a Service and its ports lie below."""
-    two = gateway("two", listener("a", port=1), listener("b", port=2))
-    below = route("below", parents=[{"group": GATEWAY_API, "kind": "Gateway", "name": "two"}])
-    analysis = world(two, below, policy("p", target("two"), a=1))
-    outcomes = analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).outcomes
-    listeners = [[at.section for at in outcome.path if at.kind == "Gateway" and at.section] for outcome in outcomes]
-    assert listeners == [["a"], ["b"]]
 
 
 class TestOutsideTheHierarchy:

@@ -129,12 +129,6 @@ class TestExtent:
             (found,) = analysis.effective(R)
             assert plain(found.resolution.spec) == spec
 
-    def test_one_applies_everywhere(self) -> None:
-        """The same where a target takes one policy."""
-        analysis = world(replace(EVERYWHERE, same_level="one-applies"), *self.policies)
-        assert refused(analysis) == {"b on g": "a", "b on r": "a"}
-        assert states(analysis) == {"a": "Enforced", "b": "Conflicted", "c": "Enforced"}
-
     def test_who_kept_it_out_need_not_be_on_the_path(self) -> None:
         """The fate names it all the same, where it has the target."""
         both = policy("b", ON_S, ON_R, age=2, x=2)
@@ -145,10 +139,6 @@ class TestExtent:
         assert [(one.object.name, one.target) for one in fate.superseded_by] == [("a", S)]
         assert found.resolution.spec == {}
         assert analysis.enforcement(both.ref).by == (policy("a").ref,)
-
-    def test_other_rules_refuse_nobody(self) -> None:
-        for same_level in (None, "first-wins", "newest-challenges", "all-apply"):
-            assert refused(world(replace(EVERYWHERE, same_level=same_level), *self.policies)) == {}
 
 
 class TestCompeting:
@@ -211,37 +201,6 @@ def test_what_is_no_policy_is_not_refused() -> None:
     analysis = world(EVERYWHERE)
     assert analysis.resolver.refusal(G.object, G) is None
     assert analysis.resolver.refusal(policy("p").ref, G) is None
-
-
-class TestWeights:
-    """An annotation orders the policies on one target, greatest first, before their age does."""
-
-    profile: Final = replace(DISJOINT, same_level="first-wins", weight_annotation="example.com/weight")
-
-    def weighing(self, name: str, weight: str | None, age: int) -> Resource:
-        found = policy(name, ON_G, age=age, by=name)
-        metadata = found.raw["metadata"]
-        assert isinstance(metadata, dict)
-        annotations = {} if weight is None else {"annotations": {"example.com/weight": weight}}
-        return replace(found, raw={**found.raw, "metadata": {**metadata, **annotations}})
-
-    @pytest.mark.parametrize(
-        ("a", "b", "c", "first"),
-        [
-            (None, None, None, "a"),
-            (None, "1", "2", "c"),
-            ("-1", None, "-2", "b"),
-            ("3", "3", "+3", "a"),
-            ("10", "9", None, "a"),
-            ("5", "05", None, "a"),
-        ],
-    )
-    def test_the_greatest_comes_first(self, a: str | None, b: str | None, c: str | None, first: str) -> None:
-        """Of equal ones the oldest; a policy without one has 0."""
-        weights = {"a": a, "b": b, "c": c}
-        policies = [self.weighing(name, weight, age) for age, (name, weight) in enumerate(weights.items())]
-        (found,) = world(self.profile, *policies).effective(R)
-        assert plain(found.resolution.spec) == {"by": first}
 
 
 BUY: Final = node("HTTPRoute", "r", "buy")

@@ -100,19 +100,10 @@ def test_where_all_apply_none_beats_another() -> None:
 
 
 class TestInForce:
-    def test_a_policy_without_an_effective_field_is_not(self) -> None:
-        """Beaten, even where it took part."""
-        effective = resolved(declares("a", {"x": 1}, "Patch defaults"), declares("b", {"x": 2}))
-        assert {found.name for found in effective.resolution.policies_in_force} == {"b"}
-
     def test_a_policy_that_declares_nothing_is_if_it_took_part(self) -> None:
         effective = resolved(declares("a", {"x": 1}), declares("b", {}))
         assert {found.name for found in effective.resolution.policies_in_force} == {"b"}
         assert plain(effective.resolution.spec) == {}
-
-    def test_an_empty_policy_that_was_beaten_is_not(self) -> None:
-        effective = resolved(declares("a", {}), declares("b", {"x": 1}))
-        assert {found.name for found in effective.resolution.policies_in_force} == {"b"}
 
     def test_the_target_itself_is_no_policy(self) -> None:
         """Its own settings beat policies, and are none."""
@@ -148,10 +139,6 @@ class TestOwnFields:
         found = resolved(declares("a", spec), profile=self.profile, target={"rate": 9})
         assert set_by(found.resolution.spec) == {"limits.rate": (9, "r")}
 
-    def test_its_neighbours_stay(self) -> None:
-        found = resolved(declares("a", {"limits": {"burst": 2}}), profile=self.profile, target={"rate": 0})
-        assert set_by(found.resolution.spec) == {"limits.burst": (2, "a"), "limits.rate": (0, "r")}
-
 
 class TestDoubts:
     """Says: "Where the two readings would differ for an answer, a diagnostic says so"."""
@@ -173,10 +160,6 @@ class TestDoubts:
     def test_the_profile_chose_top_down(self) -> None:
         effective = resolved(*self.parts, profile=replace(UNSAID, fold="top-down"))
         assert (set_by(effective.resolution.spec), effective.resolution.doubts) == ({"a": (3, "rule")}, frozenset())
-
-    def test_the_directions_agree(self) -> None:
-        """Where both readings say the same there is nothing to doubt."""
-        assert resolved(*self.parts[1:]).resolution.doubts == frozenset()
 
     def test_the_directions_differ_in_what_they_refuse(self) -> None:
         """The spec is the same, but another policy is in conflict."""

@@ -32,10 +32,6 @@ def test_those_without_a_date_come_last_by_name() -> None:
     assert [found.ref.name for found in in_order(policies, by())] == ["z", "a", "b"]
 
 
-def test_the_oldest_comes_first() -> None:
-    assert [found.ref.name for found in in_order([policy("a", age=2), policy("z", age=1)], by())] == ["z", "a"]
-
-
 def test_of_equal_age_the_first_in_the_alphabet_comes_first() -> None:
     """By `{namespace}/{name}`, as one text: `a-b/…` sorts before `a/…`."""
     policies = [policy("x", namespace="b", age=1), policy("y", namespace="a", age=1), policy("x", namespace="a", age=1)]

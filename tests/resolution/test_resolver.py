@@ -55,13 +55,6 @@ def test_a_path_without_policies_has_no_effective_policy() -> None:
     assert analysis.resolver.policies_at(node("Gateway", "g")) == ()
 
 
-def test_a_policy_that_does_not_attach_contributes_nothing() -> None:
-    """A section that does not exist does not attach the policy to the whole object."""
-    analysis = world(policy("p", target("g", section="ghost"), a=1))
-    assert analysis.effective(node("Gateway", "g")) == ()
-    assert analysis.effective(node("Gateway", "g", "http")) == ()
-
-
 def test_every_level_of_a_path_contributes() -> None:
     """GatewayClass or Namespace, Gateway, listener, route, rule, Service, port: least specific first."""
     places: dict[str, dict[str, Json]] = {
@@ -86,40 +79,6 @@ def test_a_node_contributes_once_whatever_names_it() -> None:
     """Two references to one target are one attachment as far as merging goes."""
     (effective,) = world(policy("p", target("g"), target("g"), a=1)).effective(node("Gateway", "g"))
     assert len(effective.resolution.contributions) == 1
-
-
-def test_names_decide_where_the_age_is_unknown_and_the_answer_says_so() -> None:
-    """Fall to `{namespace}/{name}`."""
-    two = [policy(name, target("g"), by=name) for name in ("b", "a")]
-    (effective,) = world(*two).effective(node("Gateway", "g"))
-    assert (set_by(effective.resolution.spec), effective.resolution.doubts) == (
-        {"by": ("b", "b")},
-        frozenset({"age unknown"}),
-    )
-
-
-def test_age_decides_where_it_is_known() -> None:
-    two = [policy(name, target("g"), age=age, by=name) for name, age in (("b", 1), ("a", 2))]
-    (effective,) = world(*two).effective(node("Gateway", "g"))
-    assert (set_by(effective.resolution.spec), effective.resolution.doubts) == ({"by": ("a", "a")}, frozenset())
-
-
-def test_the_profile_may_let_the_first_created_win() -> None:
-    """`sameLevel: first-wins`."""
-    profile = PolicyKindProfile(COLOR, "inherited", "profile", same_level="first-wins", stanzas="none")
-    two = [policy(name, target("g"), age=age, by=name) for name, age in (("b", 1), ("a", 2))]
-    (effective,) = world(*two, profile=profile).effective(node("Gateway", "g"))
-    assert set_by(effective.resolution.spec) == {"by": ("b", "b")}
-
-
-def test_a_whole_field_of_the_profile_is_replaced_whole() -> None:
-    profile = PolicyKindProfile(
-        COLOR, "inherited", "profile", whole_fields=frozenset({"m"}), stanzas="none", strategy_field="spec.mode"
-    )
-    above = policy("p", target("g"), mode="PatchDefaults", m={"x": 1}, n={"x": 1})
-    below = policy("q", target("r", "HTTPRoute"), m={"y": 2}, n={"y": 2})
-    (effective,) = world(above, below, profile=profile).effective(node("HTTPRoute", "r"))
-    assert plain(effective.resolution.spec) == {"m": {"y": 2}, "n": {"x": 1, "y": 2}}
 
 
 def test_the_experimental_text_replaces_maps_of_scalars_whole() -> None:
@@ -156,28 +115,6 @@ def test_paths_to_targets_with_settings_of_their_own_share_nothing() -> None:
     (effective,) = analysis.effective(node("HTTPRoute", "r"))
     assert set_by(effective.resolution.spec) == {"a": ("r", "r"), "b": (1, "p")}
     assert set_by(analysis.effective(SERVICE)[0].resolution.spec) == {"a": ("s", "s"), "b": (1, "p")}
-
-
-class TestDirect:
-    profile = PolicyKindProfile(COLOR, "direct", "profile")
-
-    def test_not_below_its_target(self) -> None:
-        analysis = world(policy("p", target("g"), a=1), profile=self.profile)
-        assert analysis.effective(node("HTTPRoute", "r")) == ()
-
-    def test_at_a_section_without_a_policy_of_its_own(self) -> None:
-        analysis = world(policy("p", target("g"), a=1), profile=self.profile)
-        (effective,) = analysis.effective(node("Gateway", "g", "http"))
-        assert set_by(effective.resolution.spec) == {"a": (1, "p")}
-
-    def test_at_a_section_with_one(self) -> None:
-        """Says: "Of two policies, … the one with it is the one that applies to that section"."""
-        policies = [policy("p", target("g"), a=1, b=1), policy("q", target("g", section="http"), a=2)]
-        analysis = world(*policies, profile=self.profile)
-        (at_listener,) = analysis.effective(node("Gateway", "g", "http"))
-        (at_gateway,) = analysis.effective(node("Gateway", "g"))
-        assert set_by(at_listener.resolution.spec) == {"a": (2, "q")}
-        assert set_by(at_gateway.resolution.spec) == {"a": (1, "p"), "b": (1, "p")}
 
 
 def test_the_policies_on_a_node() -> None:
@@ -334,12 +271,6 @@ def test_a_hostname_inside_is_enough(hostnames: tuple[str, ...], listens: str | 
     analysis = world_of_hostnames(*hostnames, listens=listens)
     assert len(analysis.effective(ROUTE)) == 1
     assert describe(analysis, ROUTE).not_applying == ()
-
-
-def test_other_kinds_go_by_the_overlap() -> None:
-    wide = world_of_hostnames("*.example.com").snapshot
-    assert len(analyze(wide).effective(ROUTE)) == 1
-    assert describe(analyze(wide), ROUTE).not_applying == ()
 
 
 def test_a_path_without_route_or_listener() -> None:

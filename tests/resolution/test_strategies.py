@@ -108,20 +108,6 @@ class TestEmpty:
 class TestFolding:
     """Bottom-up, nothing below can undo an override; top-down is the literal reading of the chart."""
 
-    def test_one_contribution_is_itself(self) -> None:
-        only = declares("p", {"a": 1})
-        assert fold([only], "bottom-up") == fold([only], "top-down") == layer(only)
-
-    def test_overrides_above_two_defaults(self) -> None:
-        """Overrides (atomic) at the Gateway, defaults at the route, defaults at the rule: the directions differ."""
-        parts = [
-            declares("gateway", {"a": 1}, "Atomic overrides"),
-            declares("route", {"a": 2}),
-            declares("rule", {"a": 3}),
-        ]
-        assert set_by(fold(parts, "bottom-up").spec) == {"a": (1, "gateway")}
-        assert set_by(fold(parts, "top-down").spec) == {"a": (3, "rule")}
-
     def test_top_down_an_override_is_for_its_own_fields(self) -> None:
         """The Gateway's defaults stay defaults, whatever the route overrides between them and the rule."""
         parts = [
@@ -143,20 +129,6 @@ class TestFolding:
         parts = [declares("a", {"x": 1}, "None"), declares("b", {"x": 2}), declares("c", {"x": 3})]
         result = fold(parts, "bottom-up")
         assert (set_by(result.spec), owners(result.rejected)) == ({"x": (1, "a")}, {"c"})
-
-    def test_patches_reach_through_all_levels(self) -> None:
-        """Overrides from above, then defaults from below, field by field."""
-        parts = [
-            declares("top", {"a": 1, "b": 1}, "Patch overrides"),
-            declares("middle", {"b": 2, "c": 2, "d": 2}, "Patch defaults"),
-            declares("bottom", {"a": 3, "d": 3}, "Patch defaults"),
-        ]
-        assert set_by(fold(parts, "bottom-up").spec) == {
-            "a": (1, "top"),
-            "b": (1, "top"),
-            "c": (2, "middle"),
-            "d": (3, "bottom"),
-        }
 
     def test_what_an_override_removes_stays_removed(self) -> None:
         """Whoever sets it below."""

@@ -119,10 +119,6 @@ class TestManaged:
     def test_without_controllers_everything_is(self) -> None:
         assert is_managed(topology(), ref("Gateway", "ghost"), frozenset()) is True
 
-    def test_what_one_of_ours_manages(self) -> None:
-        world = topology(gateway_class(), gateway("g"))
-        assert is_managed(world, ref("Gateway", "g"), OURS | {"x.com/y"}) is True
-
     def test_nobody_knows(self) -> None:
         assert is_managed(topology(gateway("g"), complete=False), ref("Gateway", "g"), OURS) is None
 
@@ -260,8 +256,6 @@ class TestWhatIsInForce:
         """Of neither the class nor the Gateway; other objects of the kind are nobody's."""
         assert found(gateway_class(), gateway("g"), settings("own", enable=True)) == {}
         assert found(gateway_class(), settings("own", enable=True)) == {}
-
-    def test_nothing_of_another_kind(self) -> None:
         strange = gateway("g", infrastructure={"parametersRef": names("own", "Other")})
         assert found(gateway_class(), strange, settings("own", enable=True)) == {}
 
@@ -295,11 +289,6 @@ class TestWhatIsInForce:
             "d": 7,
         }
 
-    def test_one_that_does_not_exist_leaves_the_other(self) -> None:
-        below = settings("of-class", namespace="infra", a=1)
-        assert found(of_class(), with_own(), below) == {"a": 1}
-        assert found(of_class(), with_own(), settings("own", a=2)) == {"a": 2}
-
     def test_cluster_scoped_parameters(self) -> None:
         """Their definition says so; they are in no namespace."""
         defined = crd("Settings", cluster_scoped=True)
@@ -316,11 +305,12 @@ class TestWhatWasNotRead:
     """Unknown is not none."""
 
     def test_one_of_two(self) -> None:
-        """What is known of the other one is in force as far as anybody knows."""
-        below = settings("of-class", namespace="infra", a=1)
-        assert found(of_class(), with_own(), below, complete=False) == {"a": 1}
-        above = settings("own", a=2)
-        assert found(of_class(), with_own(), above, complete=False) == {"a": 2}
+        """The other one is in force, as far as anybody knows; so it is where one does not exist."""
+        for complete in (True, False):
+            below = settings("of-class", namespace="infra", a=1)
+            assert found(of_class(), with_own(), below, complete=complete) == {"a": 1}
+            above = settings("own", a=2)
+            assert found(of_class(), with_own(), above, complete=complete) == {"a": 2}
 
     def test_a_gap(self) -> None:
         """In a world that is complete but for that."""
@@ -384,12 +374,6 @@ class TestSwitch:
         for said in (True, False):
             below = settings("of-class", said, namespace="infra")
             assert is_enabled(topology(of_class(), with_own(), below, complete=False), G, ENABLING) is None
-
-    def test_known_in_spite_of_what_was_not_read(self) -> None:
-        """The Gateway's own parameters decide, whatever the class says."""
-        for said in (True, False):
-            world = topology(of_class(), with_own(), settings("own", said), complete=False)
-            assert is_enabled(world, G, ENABLING) is said
 
 
 class TestWords:

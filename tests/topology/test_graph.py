@@ -74,13 +74,6 @@ def test_a_node_with_nothing_above_it_is_its_own_path() -> None:
     assert topology.paths_through(node("Namespace", "x", group="")) == ((node("Namespace", "x", group=""),),)
 
 
-def test_a_refused_route_is_below_no_gateway() -> None:
-    refused = route("r", parents=[parent("edge", "admin", namespace="infra")], namespace="baker")
-    topology = bakery(refused)
-    assert shorts(topology.paths(node("HTTPRoute", "r", namespace="baker"))) == ["N baker > HTTPR baker/r"]
-    assert topology.parents(node("HTTPRoute", "r", namespace="baker")) == (node("Namespace", "baker", group=""),)
-
-
 def test_a_path_runs_from_the_gateway_class_to_the_port() -> None:
     """With each Namespace where it begins, and each object before its section."""
     topology = bakery()
@@ -90,13 +83,6 @@ def test_a_path_runs_from_the_gateway_class_to_the_port() -> None:
     assert shorts(topology.paths(replace(OVEN, section="http"))) == [
         f"{ROUTE} > HTTPR baker/baker#all > S baker/oven > S baker/oven#http",
         f"{ROUTE} > HTTPR baker/baker#rule[0] > S baker/oven > S baker/oven#http",
-    ]
-
-
-def test_the_paths_to_a_service_are_those_of_all_rules() -> None:
-    assert shorts(bakery().paths(OVEN)) == [
-        f"{ROUTE} > HTTPR baker/baker#all > S baker/oven",
-        f"{ROUTE} > HTTPR baker/baker#rule[0] > S baker/oven",
     ]
 
 
@@ -159,11 +145,6 @@ def test_dangling_references_are_kept_as_nodes() -> None:
     assert node("Service", "s", group="") in topology.nodes
 
 
-def test_a_gateway_without_a_class_starts_its_paths() -> None:
-    topology = Topology(index(resource("Gateway", "g", {})))
-    assert shorts(topology.paths(node("Gateway", "g"))) == ["N default > G default/g"]
-
-
 def test_a_backend_in_another_namespace_needs_a_grant() -> None:
     """Without one there is no edge: the API forbids it. In an open world one may be somewhere else."""
     found = route(rules=[rule(backend(namespace="x"))])
@@ -173,12 +154,6 @@ def test_a_backend_in_another_namespace_needs_a_grant() -> None:
     for more in ((grant(namespace="x"),), ()):
         topology = Topology(index(found, service(namespace="x"), *more))
         assert topology.children(node("HTTPRoute", "r", "rule[0]")) == (node("Service", "s", "8080", "x", ""),)
-
-
-def test_backends_are_asked_for_by_route() -> None:
-    found = route(rules=[rule(backend("a")), rule(backend("s"))])
-    topology = Topology(index(found, service(), complete=True))
-    assert [(item.ref.rule, item.state) for item in topology.backends(found.ref)] == [(0, "broken"), (1, "resolved")]
 
 
 def test_mirrors_are_not_below_a_rule() -> None:

@@ -29,42 +29,11 @@ PLAIN_CHECKOUT: Final = "front > http > booking > checkout"
 SEATS: Final = "front > https > booking > seats"
 CHECKOUT: Final = "front > https > booking > checkout"
 TITLES: Final = "front > festival > films > programme > titles"
-EVERYBODY: Final[Json] = {"limit": {"requests": 1000, "unit": "Minute"}}
 MEMBER: Final[Json] = {
     "clientSelectors": [{"headers": [{"name": "x-member", "type": "Distinct"}]}],
     "limit": {"requests": 10, "unit": "Minute"},
 }
-HOUSE: Final[dict[str, Json]] = {
-    "timeout": {"http": {"requestTimeout": "30s"}},
-    "retry": {"numRetries": 2},
-    "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Brotli", "brotli": {}}],
-    "rateLimit": {"global": {"rules": [EVERYBODY]}},
-}
 world: Final = fixture_world("envoy-gateway")
-
-
-def test_json_merge_replaces_lists() -> None:
-    """RFC 7386 knows no keys; the rate limits are the route's alone."""
-    snapshot = edited(world(), "BackendTrafficPolicy tickets/booking", mergeType="JSONMerge")
-    assert settings(analyze(snapshot), TRAFFIC)[SEATS] == {
-        "timeout": {"http": {"requestTimeout": "30s"}},
-        "retry": {"numRetries": 0},
-        "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Zstd", "zstd": {}}],
-        "rateLimit": {"global": {"rules": [MEMBER]}},
-    }
-
-
-def test_a_merging_rule_policy_passes_over_the_route() -> None:
-    """A policy on a rule merges with the same ones as one on the route, and not with the route's."""
-    snapshot = edited(world(), "BackendTrafficPolicy tickets/checkout", mergeType="StrategicMerge")
-    in_force = settings(analyze(snapshot), TRAFFIC)
-    assert in_force[CHECKOUT] == {**HOUSE, "timeout": {"http": {"requestTimeout": "60s"}}}
-    assert in_force[PLAIN_CHECKOUT] == {"timeout": {"http": {"requestTimeout": "60s"}}}
-
-
-def test_a_null_cannot_remove_a_field_of_the_gateways_policy() -> None:
-    snapshot = edited(world(), "BackendTrafficPolicy tickets/booking", timeout={"http": None}, mergeType="JSONMerge")
-    assert settings(analyze(snapshot), TRAFFIC)[SEATS]["timeout"] == {"http": {"requestTimeout": "30s"}}
 
 
 def test_a_selected_route_needs_the_grant_of_its_namespace() -> None:
@@ -96,20 +65,6 @@ def test_without_the_routes_policy_the_refused_one_applies() -> None:
             "Overridden": ("True", "Overridden", ("Gateway platform/front#http", "HTTPRoute tickets/booking")),
         }
     }
-
-
-def test_without_the_rules_policy_the_routes_holds_for_its_rule() -> None:
-    """Merged, as on the other rule; nothing overrides it any more."""
-    analysis = analyze(world("BackendTrafficPolicy tickets/checkout"))
-    in_force = settings(analysis, TRAFFIC)
-    assert (in_force[CHECKOUT], in_force[PLAIN_CHECKOUT]) == (in_force[SEATS], in_force[PLAIN_SEATS])
-    assert states(analysis)["BackendTrafficPolicy tickets/booking"] == ("Enforced", [])
-    assert "Overridden" not in reported(analysis, "BackendTrafficPolicy tickets/booking")["Gateway platform/front"]
-
-
-def test_without_the_listeners_policy_the_route_merges_with_the_gateways() -> None:
-    in_force = settings(analyze(world("BackendTrafficPolicy platform/plain")), TRAFFIC)
-    assert in_force[PLAIN_SEATS] == in_force[SEATS]
 
 
 def test_without_the_gateways_policy_nothing_is_left_to_merge_with() -> None:
@@ -154,34 +109,6 @@ def test_a_section_that_its_target_has_not_is_the_only_target_that_is_reported_m
         "Gateway platform/front": {"Accepted": ("False", "TargetNotFound", ())}
     }
     assert reported(analysis, "BackendTrafficPolicy tickets/b") == {}
-
-
-def test_a_tcp_route_takes_what_its_policy_leaves_open_from_those_above() -> None:
-    """Setting by setting, from the nearest one that has it, and not for an HTTPRoute on the same Gateway."""
-    gateway = build.gateway("pipes", build.listener("tcp", "TCP", 5000), class_name="envoy")
-    route = build.route("raw", kind="TCPRoute", parents=[build.parent("pipes")], rules=[build.rule(build.backend())])
-    above = build.policy(
-        "above",
-        build.target("pipes"),
-        kind="BackendTrafficPolicy",
-        group=GROUP,
-        age=1,
-        timeout={"tcp": {"connectTimeout": "5s"}},
-        tcpKeepalive={"probes": 3, "idleTime": "60s"},
-    )
-    own = build.policy(
-        "own",
-        build.target("raw", "TCPRoute"),
-        kind="BackendTrafficPolicy",
-        group=GROUP,
-        age=2,
-        tcpKeepalive={"probes": 9},
-    )
-    analysis = analyze(added(world(), gateway, route, above, own, build.service()))
-    assert settings(analysis, TRAFFIC)["pipes > tcp > raw > rule[0]"] == {
-        "timeout": {"tcp": {"connectTimeout": "5s"}},
-        "tcpKeepalive": {"probes": 9},
-    }
 
 
 def piped(kind: str, protocol: str, *policies: Resource) -> Analysis:
@@ -231,6 +158,16 @@ def test_a_policy_of_which_nothing_counts_on_a_udp_route() -> None:
     assert analysis.enforcement(found.ref).state == "NoEffect"
     reasons = why_not(analysis, found.ref, build.node("UDPRoute", "raw", "rule[0]")).reasons
     assert [reason.message for reason in reasons] == ["retry does not count on UDPRoutes"]
+
+
+def test_a_tcp_route_takes_what_its_policy_leaves_open_from_those_above() -> None:
+    """Setting by setting, from the nearest one that has it."""
+    keeps: Json = {"probes": 3, "idleTime": "60s"}
+    timeout: Json = {"tcp": {"connectTimeout": "5s"}}
+    above = pipe_policy("BackendTrafficPolicy", "above", build.target("pipes"), timeout=timeout, tcpKeepalive=keeps)
+    own = pipe_policy("BackendTrafficPolicy", "own", build.target("raw", "TCPRoute"), tcpKeepalive={"probes": 9})
+    found = settings(piped("TCPRoute", "TCP", above, own), TRAFFIC)["pipes > raw > raw > rule[0]"]
+    assert found == {"timeout": timeout, "tcpKeepalive": {"probes": 9}}
 
 
 def test_connections_of_a_tcp_route_are_its_own_policy_s() -> None:

@@ -19,8 +19,7 @@ from kubectl_policy import (
     plain,
 )
 from kubectl_policy.model import Json
-from kubectl_policy.questions.blast_radius import blast_radius
-from tests.build import listed, ref
+from tests.build import listed
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 GATEWAY_API: Final = "gateway.networking.k8s.io"
@@ -214,49 +213,3 @@ def test_an_unknown_kind_is_guessed_until_a_profile_knows_it() -> None:
     known = load("unknown-kind", FIXTURES / "profiles" / "limits.example.net.yaml")
     assert settings(known, kind)[path] == {"requests": 20, "burst": 500, "labels": {"team": "shop"}}
     assert known.registry.policy_kinds[0].assumed == ()
-
-
-RESILIENCE: Final = ("resilience", {"attempts": 5, "perTryTimeout": "10s", "retryOn": ["5xx"]})
-
-
-def test_what_deleting_the_retries_of_the_bakers_namespace_changes() -> None:
-    """Every workload that loses them, in all namespaces: all of them, those but for the Gateway's, or the route's."""
-    answer = blast_radius(load("bakery"), ref("RetryPolicy", "resilience", "baker", group="example.io"))
-    policy, settings = RESILIENCE
-    nothing_is_left = dict.fromkeys(settings)
-    attempts_of_the_gateway = {**nothing_is_left, "attempts": (2, "global")}
-    expected: dict[str, dict[str, object]] = {
-        "edge > https > menu > board > till > 8080": nothing_is_left,
-        "edge > https > menu > cream > cream > https": nothing_is_left,
-        "edge > https > till > rule[0] > till > 8080": nothing_is_left,
-        "internal > http > stock > rule[0] > stock > grpc": attempts_of_the_gateway,
-        "internal > http > menu > board > till > 8080": attempts_of_the_gateway,
-        "internal > http > menu > cream > cream > https": attempts_of_the_gateway,
-        # The route's own policy keeps its timeout.
-        "edge > http > baker > rule[0] > oven > 8080": {"attempts": None, "retryOn": None},
-        "edge > https > baker > rule[0] > oven > 8080": {"attempts": None, "retryOn": None},
-    }
-    found: dict[str, dict[str, object]] = {}
-    for change in answer.difference.effects:
-        for path in change.paths:
-            for field in change.fields:
-                assert field.before
-                assert (field.before.value, field.before.source.object.name) == (settings[field.field], policy)
-                after = (field.after.value, field.after.source.object.name) if field.after else None
-                found.setdefault(words(path).removeprefix("public > "), {})[field.field] = after
-    assert found == expected
-    lost = {
-        str(changed.node.object)
-        for change in answer.difference.effects
-        if change.to_nothing
-        for changed in change.objects
-        if changed.node.object.kind == "Service"
-    }
-    assert lost == {"Service baker/till", "Service pastry/cream"}
-    affected = ["GRPCRoute baker/stock", *(f"HTTPRoute baker/{name}" for name in ("baker", "menu", "till"))]
-    affected += ["Service baker/oven", "Service baker/stock", "Service baker/till", "Service pastry/cream"]
-    assert sorted({str(node.object) for node in answer.affected}) == affected
-    counts = answer.counts
-    assert counts.total == len(affected)
-    assert {counted.kind: counted.count for counted in counts.kinds} == {"Service": 4, "HTTPRoute": 3, "GRPCRoute": 1}
-    assert {counted.namespace: counted.count for counted in counts.namespaces} == {"baker": 7, "pastry": 1}

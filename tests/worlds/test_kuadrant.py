@@ -152,19 +152,6 @@ def test_what_would_be_reported_on_targets(node: NodeRef, auth: list[str], limit
     }
 
 
-def test_without_the_override_the_routes_own_limit_holds() -> None:
-    assert limits(world("RateLimitPolicy platform/doors")) == {
-        BOOK: {"booking": BOOKING},
-        TOURS: {"guided": GUIDED, "doors": OWN_DOORS},
-    }
-
-
-def test_without_the_rules_policy_the_routes_limits_hold_there() -> None:
-    snapshot = world("RateLimitPolicy visits/booking")
-    assert limits(snapshot)[BOOK] == {"guided": GUIDED, "doors": DOORS}
-    assert states(analyze(snapshot))["RateLimitPolicy visits/tours"] == ("PartiallyEnforced", ["platform/doors"])
-
-
 def test_without_the_listeners_policy_the_gateways_holds_for_it() -> None:
     snapshot = world("TLSPolicy platform/staff")
     assert states(analyze(snapshot))["TLSPolicy platform/certificates"] == ("Enforced", [])

@@ -91,11 +91,6 @@ class TestEnvoyGateway:
             "retry.attempts": "spec.rules[0].retry.attempts",
         }
 
-    def test_the_policies_are_those_that_there_are(self) -> None:
-        answer = self.answer({"timeouts": {"request": "120s"}})
-        assert [policy.kind for policy in answer.policies] == ["BackendTrafficPolicy"]
-        assert [policy.kind for group in answer.in_force for policy in group.policies] == ["BackendTrafficPolicy"]
-
     def test_the_time_out_of_requests_to_backends(self) -> None:
         """Counts for the whole request where the rule does not retry."""
         answer = self.answer({"timeouts": {"request": "120s", "backendRequest": "30s"}})
@@ -134,11 +129,6 @@ class TestEnvoyGateway:
         assert list(found) == ["SecurityPolicy"]
         assert {source for _, source in found["SecurityPolicy"].values()} == {"HTTPRoute"}
         assert set(superseded(answer).values()) == {"the route's own CORS filter wins"}
-
-    def test_an_extension_policy(self) -> None:
-        own: Json = {"request": "1s"}
-        answer = described(ENVOY, "EnvoyExtensionPolicy", {"wasm": []}, {"timeouts": own, "filters": CORS})
-        assert set(settings_of(answer)["HTTPRoute"]) == {"timeouts.request", "cors.allowOrigins", "cors.maxAge"}
 
 
 def test_without_a_policy() -> None:

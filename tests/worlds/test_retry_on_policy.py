@@ -1,4 +1,4 @@
-"""The worked example of `RetryOnPolicy` in the experimental GEP-713 text, cell by cell, also without each policy."""
+"""The worked example of `RetryOnPolicy` in the experimental GEP-713 text, cell by cell."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import pytest
 from kubectl_policy import Analysis, EffectivePolicy, PolicyKindProfile, TargetLevel, analyze, leaves
 from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.questions.blast_radius import blast_radius
-from tests.build import gateway, namespace, node, policy, ref, resource, route, service, snapshot, target
-from tests.worlds.test_worked_examples import NOTHING, changes
+from tests.build import gateway, namespace, node, policy, resource, route, service, snapshot, target
 
 HTTP_ROUTE: Final = TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"))
 RETRY: Final = PolicyKindProfile(
@@ -174,34 +172,3 @@ def test_a_default_and_an_override_in_one_policy() -> None:
         "both", LEVELS["Gateway"], kind="RetryOnPolicy", override={"retryOn": ["both"]}, default={"retryOn": ["less"]}
     )
     assert winner(on_route(both, retry("HTTPRoute", "HTTPRoute", "override")), None) == "both"
-
-
-def _pick(cell: Cell, *levels: str) -> Cell:
-    names = ("Namespace", "Gateway", "HTTPRoute")
-    stanzas = [stanza if name in levels else "none" for name, stanza in zip(names, cell[:3], strict=True)]
-    left = (*stanzas, cell.in_route)
-    return next(other for other in CELLS if other[:4] == left)
-
-
-def _levels(cell: Cell) -> dict[str, str]:
-    found = zip(("Namespace", "Gateway", "HTTPRoute"), cell[:3], strict=True)
-    return {level: stanza for level, stanza in found if stanza != "none"}
-
-
-@pytest.mark.parametrize(("cell", "level"), [(cell, level) for cell in CELLS for level in _levels(cell)], ids=str)
-def test_example_5_in_every_cell_of_the_table(cell: Cell, level: str) -> None:
-    """Without one of its policies a cell is the one that has "none" at that level."""
-    own: Json = ["own"] if cell.in_route else []
-    analysis = analysed(*(retry(name, name, stanza) for name, stanza in _levels(cell).items()), own=own)
-    found = changes(blast_radius(analysis, ref("RetryOnPolicy", level, group="example.com")))
-    left = _pick(cell, *(name for name in _levels(cell) if name != level))
-    before = _valued(cell.winner)
-    # Where no policy is left there is no outcome; what the route itself says lasts all the same.
-    lasts = cell.winner == "the route itself"
-    after = _valued(left.winner) if _levels(left) else before if lasts else NOTHING
-    assert found == ({} if before == after else {"g>r retryOn": (before, after)})
-
-
-def _valued(name: str) -> str:
-    """Who wins in a cell, and with what: each policy's list holds its name."""
-    return "['own'] by r" if name == "the route itself" else f"['{name}'] by {name}"

@@ -111,22 +111,6 @@ def test_a_route_on_both_gateways_has_the_policies_of_each_where_that_one_is() -
     assert BY_ENVOY not in settings(analysis, LIMITS)
 
 
-def test_a_policy_on_the_others_gateway_is_not_managed() -> None:
-    """It has no effect, nothing is reported on it, and every answer says why."""
-    analysis = world()
-    name = "BackendTrafficPolicy platform/entrance"
-    answer = describe_policy(analysis, policy_ref(analysis, name))
-    (attachment,) = answer.targets
-    assert attachment.state == "not managed"
-    assert "gateway.envoyproxy.io/gatewayclass-controller" in attachment.message
-    assert (answer.enforcement.state, answer.affected, answer.unseen) == ("NoEffect", (), ())
-    assert reported(analysis, name) == {}
-    gateway = describe(analysis, build.node("Gateway", "entrance", namespace="platform"))
-    assert name in {str(found.policy) for found in gateway.not_applying}
-    assert name not in {str(ref) for ref in (*gateway.policies, *gateway.targeting.attached)}
-    assert [problem.rule for problem in answer.problems] == ["target-not-managed"]
-
-
 def test_a_policy_on_a_route_of_the_other_one_alone_is_not_managed() -> None:
     """The tours are on Istio's Gateway and on no other; the shared route is on both, so its policy is attached."""
     analysis = world()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
@@ -44,6 +45,15 @@ from tests.fakes import Controllers
 from tests.topology.test_graph import shorts
 
 HEAD = "GC public > N default > G default/g > G default/g#http > HTTPR default/top > HTTPR default/top#rule[0]"
+ANYONE = DelegationProfile(
+    group="example.com",
+    controllers=frozenset(),
+    every_route="",
+    by_label=None,
+    inherit_matches="",
+    grant_required=True,
+    evidence=(),
+)
 OUTSIDE = "none of its matches lies inside those of rule[0] of HTTPRoute default/top"
 
 
@@ -537,21 +547,12 @@ class TestManaged:
 class TestProfiles:
     def test_a_grant_may_be_required(self) -> None:
         """Unknown where not all ReferenceGrants were read."""
-        profile = DelegationProfile(
-            group="example.com",
-            controllers=frozenset(),
-            every_route="",
-            by_label=None,
-            inherit_matches="",
-            grant_required=True,
-            evidence=(),
-        )
         above, child = top(passing("/", to("c", "x"), to("c"))), http_route("c", passing("/"), namespace="x")
         objects = [gateway_class(), gateway(), above, child, http_route("c", passing("/"))]
 
         def outcome(*more: Resource, gaps: tuple[Gap, ...] = ()) -> list[tuple[str, str, str]]:
             return reasons(
-                Topology(index(*objects, *more, complete=True, gaps=gaps), profiles=Controllers(delegation=(profile,))),
+                Topology(index(*objects, *more, complete=True, gaps=gaps), profiles=Controllers(delegation=(ANYONE,))),
                 "top",
             )
 
@@ -570,27 +571,12 @@ class TestProfiles:
 
     def test_a_profile_for_all_controllers(self) -> None:
         """It holds beside those of known ones; of several readings of a reference the best counts."""
-        anyone = DelegationProfile(
-            group="example.com",
-            controllers=frozenset(),
-            every_route="",
-            by_label=None,
-            inherit_matches="",
-            grant_required=True,
-            evidence=(),
-        )
-        one = DelegationProfile(
-            group="example.org",
-            controllers=frozenset({CONTROLLER}),
-            every_route="*",
-            by_label=None,
-            inherit_matches="",
-            grant_required=False,
-            evidence=(),
+        one = replace(
+            ANYONE, group="example.org", controllers=frozenset({CONTROLLER}), every_route="*", grant_required=False
         )
         objects = [gateway_class(controller=CONTROLLER), gateway(), top(passing("/", to("c", "x")))]
         world_index = index(*objects, http_route("c", passing("/"), namespace="x"), complete=True)
-        for profiles in ((anyone, one), (one, anyone)):
+        for profiles in ((ANYONE, one), (one, ANYONE)):
             topology = Topology(world_index, profiles=Controllers(delegation=profiles))
             assert reasons(topology, "top") == [("resolved", "", "")]
 

@@ -55,18 +55,6 @@ def test_a_gateway_needs_a_valid_listener() -> None:
     assert gateway_conditions(Topology(index(empty)).gateways, empty.ref)[0] == expected
 
 
-def test_unresolved_certificates_do_not_refuse_a_gateway() -> None:
-    assert gateway_status(listener("x", "HTTPS", tls={"certificateRefs": [{"name": "missing"}]}))[0] == ACCEPTED
-
-
-def test_address_types_of_an_implementation_are_not_supported() -> None:
-    """The API's own are; the type defaults to IPAddress."""
-    addresses: Json = [{"value": "192.0.2.1"}, {"type": "Hostname", "value": "x"}, {"type": "x.io/y", "value": "z"}]
-    expected = Condition("Accepted", "False", "UnsupportedAddress", "address type x.io/y is not supported")
-    assert gateway_status(addresses=addresses)[0] == expected
-    assert gateway_status(addresses=[{"value": "192.0.2.1"}])[0] == ACCEPTED
-
-
 @pytest.mark.parametrize(("complete", "reason"), [(True, "InvalidParameters"), (False, "Accepted")])
 def test_parameters_have_to_exist(*, complete: bool, reason: str) -> None:
     """Where they were not read, they may."""
