@@ -1,4 +1,4 @@
-"""Tests of `questions/policies_below.py`."""
+"""Tests of the order of targets in `questions/status_ancestors.py`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kubectl_policy.profiles.merging import Chooser
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.policies_below import PolicyMerge, TargetOrder
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses
+from kubectl_policy.questions.status_ancestors import PolicyMerge, TargetOrder
 from tests import build
 from tests.questions.build import analyzed, color_kind
 

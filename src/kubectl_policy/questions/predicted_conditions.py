@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
-    from kubectl_policy.questions.policies_below import TargetOrder
+    from kubectl_policy.questions.status_ancestors import TargetOrder
 
 # What a policy is in merges, from the least to the best.
 _MERGED_MESSAGES: Final[Mapping[Event, str]] = {
@@ -106,7 +106,7 @@ class PolicyStatuses:
         """
         kind = policy.group_kind
         profile = self._analysis.registry.profile(kind)
-        from kubectl_policy.questions.policies_below import TargetOrder  # noqa: PLC0415 (see `_Report`)
+        from kubectl_policy.questions.status_ancestors import TargetOrder  # noqa: PLC0415 (see `_Report`)
 
         order = self._orders.setdefault(kind, TargetOrder(self._analysis, profile))
         return _Report(self._analysis, profile, order, policy).ancestor_statuses()

@@ -1,18 +1,21 @@
-"""Ancestors at which controllers report on a policy, as its kind places them."""
+"""Ancestors at which controllers report on a policy, and policies below and above its targets, for such reports."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, ROUTES
+from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES
+from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.topology.controllers import is_managed
-from kubectl_policy.topology.references import parent_refs
+from kubectl_policy.topology.references import ParentRef, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
@@ -131,3 +134,162 @@ def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) 
     if gateway and analysis.index.presence(gateway) != "unknown" and gateways.admits(gateway, parent) is False:
         return False
     return is_managed(analysis.topology, parent, profile.controllers) is not False
+
+
+class PolicyMerge(Struct, frozen=True, kw_only=True):
+    """A policy on a route, or one of its rules, that is merged with one above it at one listener (`listener`).
+
+    Or it cannot be, as the one above it is not valid: `failed`.
+    """
+
+    target: NodeRef
+    listener: NodeRef
+    parent: ObjectRef
+    parent_node: NodeRef
+    failed: bool
+
+
+class TargetOrder:
+    """The targets of one policy kind, from the root downward.
+
+    What a parentRef names is above the route, whether or not it takes the route; only a ListenerSet that its Gateway
+    does not admit has no routes. Policies merge at the listeners that let the route in.
+    """
+
+    def __init__(self, analysis: Analysis, profile: PolicyKindProfile) -> None:
+        """Remember where to look."""
+        self._analysis, self._profile = analysis, profile
+        self._relations = analysis.topology.relations
+        self._gateways = analysis.topology.gateways
+
+    def more_specific(self, target: NodeRef) -> tuple[NodeRef, ...]:
+        """Nodes below a target with policies of their own, or at which such policies take effect; sorted.
+
+        A policy on a rule counts as one on its route, except below the route itself.
+        """
+        if self._profile.status.narrowed_by == "targets":
+            return tuple(sorted(set(self._sections(target, covered=True))))
+        routes = {
+            NodeRef(route)
+            for owner, route in self._routes_below(target)
+            if self._is_referred_to(route) and self._names(route, owner, target.section)
+        }
+        return tuple(sorted(routes.union(self._sections(target, covered=False))))
+
+    def merges_of(self, policy: ObjectRef, target: NodeRef) -> tuple[PolicyMerge, ...]:
+        """The merges of a policy by way of one target, listener by listener."""
+        return tuple(merge for merge in self._merges_of(policy) if merge.target == target)
+
+    def merged_into(self, policy: ObjectRef, target: NodeRef) -> tuple[NodeRef, ...]:
+        """The routes whose policies are merged with this one by way of its target; sorted."""
+        if self._profile.chooser == "established":
+            return ()
+        routes = {
+            route
+            for _, route in self._routes_below(target)
+            for attachment in self._analysis.attachments_to(route)
+            if attachment.policy.group_kind == self._profile.group_kind
+            for merge in self._merges_of(attachment.policy)
+            if not merge.failed and (merge.parent, merge.parent_node) == (policy, target)
+            if merge.target.object == route
+        }
+        return tuple(sorted(map(NodeRef, routes)))
+
+    def _has(self, node: NodeRef) -> bool:
+        return bool(self._analysis.resolver.policies_of_kind(node, self._profile.group_kind))
+
+    def _own_sections(self, obj: ObjectRef) -> list[NodeRef]:
+        return [NodeRef(obj, section) for section in self._relations.sections(obj)]
+
+    def _sections(self, target: NodeRef, *, covered: bool) -> Iterator[NodeRef]:
+        """The listeners, ListenerSets or rules below a target that have policies.
+
+        If those are asked for that are `covered`, the sections at which such a policy takes effect.
+        """
+        if target.section:
+            return
+        yield from filter(self._has, self._own_sections(target.object))
+        for listener_set in self._gateways.listener_sets(target.object) if target.object.group_kind == GATEWAY else ():
+            whole, sections = NodeRef(listener_set), self._own_sections(listener_set)
+            if covered and self._has(whole):
+                yield from sections
+            else:
+                yield from filter(self._has, sections if covered else (whole, *sections))
+
+    def _routes_below(self, target: NodeRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        """The routes that name a target as their parent, or what is between them and the target; each with that."""
+        obj, gateways = target.object, self._gateways
+        owners: tuple[ObjectRef, ...] = ()
+        if obj.group_kind == GATEWAY:
+            owners = (obj, *(() if target.section else gateways.admitted(obj)))
+        elif obj.group_kind in LISTENER_SETS:
+            gateway = gateways.gateway_of(obj)
+            owners = (obj,) if gateway and gateways.admits(gateway, obj) else ()
+        return ((owner, route) for owner in owners for route in self._relations.routes_naming(owner))
+
+    def _names(self, route: ObjectRef, owner: ObjectRef, section: str) -> bool:
+        """Whether a parentRef of a route names an object and, where a section is asked for, no other one of it."""
+        named = (parent.section for parent in parent_refs(self._analysis.index, route) if parent.object == owner)
+        return any(not section or parent in {"", section} for parent in named)
+
+    def _is_referred_to(self, route: ObjectRef) -> bool:
+        """Whether policies of the kind refer to a route, also to a rule of it that does not exist."""
+        return any(
+            attachment.policy.group_kind == self._profile.group_kind
+            and attachment.state in {"attached", "section missing"}
+            for attachment in self._analysis.attachments_to(route)
+        )
+
+    @cached_method
+    def _merges_of(self, policy: ObjectRef) -> tuple[PolicyMerge, ...]:
+        """Every merge of a policy, where challengers choose whether they merge."""
+        raw = self._analysis.index.defaulted(policy)
+        chooses = self._profile.chooser != "established"
+        merges = chooses and stanzas_of(raw, self._profile)[0].strategy.patches_above
+        return tuple(self._merges_by(policy)) if merges else ()
+
+    def _first(self, node: NodeRef) -> ObjectRef:
+        """The policy of the kind that comes first on a node that has one."""
+        return self._analysis.resolver.policies_of_kind(node, self._profile.group_kind)[0].ref
+
+    def _failed(self, node: NodeRef) -> tuple[ObjectRef, ...]:
+        return self._analysis.resolver.failed_policies(node, self._profile.group_kind)
+
+    def _merges_by(self, policy: ObjectRef) -> Iterator[PolicyMerge]:
+        for attachment in self._analysis.attachments[policy]:
+            target = attachment.target
+            if attachment.state != "attached" or target is None or target.object.group_kind not in ROUTES:
+                continue
+            if self._first(target) != policy:
+                continue
+            for parent in parent_refs(self._analysis.index, target.object):
+                for listener in self._merge_listeners(target.object, parent):
+                    upper = self._closest(listener)
+                    if upper:
+                        failed = not self._has(upper)
+                        first = self._failed(upper)[0] if failed else self._first(upper)
+                        yield PolicyMerge(
+                            target=target, listener=listener, parent=first, parent_node=upper, failed=failed
+                        )
+
+    def _merge_listeners(self, route: ObjectRef, parent: ParentRef) -> list[NodeRef]:
+        """The listeners that a parentRef picks and that let the route in, whether or not they share a hostname."""
+        if is_managed(self._analysis.topology, parent.object, self._profile.controllers) is False:
+            return []
+        return [
+            binding.listener
+            for binding in self._relations.bindings(route)
+            if binding.parent_index == parent.position
+            and binding.listener
+            and (binding.counts_as_attached or binding.reason == "NoMatchingListenerHostname")
+        ]
+
+    def _closest(self, listener: NodeRef) -> NodeRef | None:
+        """The closest listener with a policy that a policy below a listener merges with, or would, were it valid."""
+        candidates: Iterable[NodeRef] = [listener, NodeRef(listener.object)]
+        if listener.object.group_kind in LISTENER_SETS:
+            gateway = self._gateways.gateway_of(listener.object)
+            candidates = [*candidates, *([NodeRef(gateway)] if gateway else [])]
+        levels = self._profile.merge_parents
+        wanted = (node for node in candidates if not levels or any(level.includes(node) for level in levels))
+        return next((node for node in wanted if self._has(node) or self._failed(node)), None)
