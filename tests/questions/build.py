@@ -24,3 +24,7 @@ def analyzed(
 ) -> Analysis:
     """The analysis of a snapshot of some objects."""
     return analyze(build.snapshot(*resources, complete=complete, gaps=gaps), profiles=profiles)
+
+
+def settings(*, enable: bool) -> Resource:
+    return build.resource("Settings", "s", {"colours": {"enable": enable}}, group="example.com")

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy import Analysis
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model import GroupKind, Json, Resource
+from kubectl_policy.model import Json, Resource
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -22,7 +22,6 @@ from kubectl_policy.questions.why_not.answer import why_not
 from tests import build
 from tests.questions.build import analyzed
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ON_GATEWAY: Final = build.target("g")
 ON_ROUTE: Final = build.target("r", "HTTPRoute")
 ROUTE: Final = build.node("HTTPRoute", "r")

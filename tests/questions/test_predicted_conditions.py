@@ -25,7 +25,7 @@ from kubectl_policy.questions.predicted_conditions import (
     target_conditions,
 )
 from tests import build
-from tests.questions.build import analyzed, color_kind
+from tests.questions.build import analyzed, color_kind, settings
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 GATEWAY: Final = build.node("Gateway", "g")
@@ -298,10 +298,6 @@ ON_TARGETS: Final = StatusProfile(placement="targets", conditions=MORE)
 PARAMETERS: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "s"}}
 
 
-def settings(*, enable: bool) -> Resource:
-    return build.resource("Settings", "s", {"colours": {"enable": enable}}, group="example.com")
-
-
 class TestFailures:
     plain = replace(kind(ON_TARGETS), controllers=frozenset({OURS}))
 
@@ -473,13 +469,9 @@ class TestAffected:
         assert self.affected(replace(self.told, controllers=frozenset({"example.org/x"})), GATEWAY, p) == []
 
 
-ROUTE_KIND: Final = GroupKind(GATEWAY_API, "HTTPRoute")
-RULES_OF_ROUTES: Final = TargetLevel(ROUTE_KIND, section=True)
-G: Final = build.node("Gateway", "g")
 HTTP: Final = build.node("Gateway", "g", "http")
 ALT: Final = build.node("Gateway", "g", "alt")
-R: Final = build.node("HTTPRoute", "r")
-PATCHING: Final = color_kind("inherited", effective_targets=(RULES_OF_ROUTES,), same_level="first-wins")
+PATCHING: Final = color_kind("inherited", effective_targets=(RULES,), same_level="first-wins")
 WORLD: Final = (
     build.gateway_class(),
     build.gateway("g", build.listener("http"), build.listener("alt", port=81)),
@@ -521,44 +513,44 @@ def test_the_worst_of_several(shares: Collection[Event], expected: Event) -> Non
 
 def test_alone() -> None:
     analysis = analysis_of(coloured("p", TO_G, a=1, b=1))
-    assert share(analysis, "p", G, G) == "enforced"
-    assert share(analysis, "p", HTTP, G) == "enforced"
+    assert share(analysis, "p", GATEWAY, GATEWAY) == "enforced"
+    assert share(analysis, "p", HTTP, GATEWAY) == "enforced"
 
 
 def test_all_of_one_merge_and_some_of_another() -> None:
     """The least part counts at a place below which both are, and each at the listener to which it belongs."""
     analysis = analysis_of(coloured("p", TO_G, a=1, b=1), coloured("below", TO_R, a=2))
-    assert share(analysis, "p", G, G) == "partially enforced"
-    assert share(analysis, "p", HTTP, G) == "partially enforced"
-    assert share(analysis, "p", ALT, G) == "enforced"
-    assert share(analysis, "below", G, R) == "partially enforced"
+    assert share(analysis, "p", GATEWAY, GATEWAY) == "partially enforced"
+    assert share(analysis, "p", HTTP, GATEWAY) == "partially enforced"
+    assert share(analysis, "p", ALT, GATEWAY) == "enforced"
+    assert share(analysis, "below", GATEWAY, ROUTE) == "partially enforced"
 
 
 def test_nothing_of_a_merge() -> None:
     analysis = analysis_of(coloured("p", TO_G, a=1), coloured("below", TO_R, a=2, b=2))
-    assert share(analysis, "p", HTTP, G) == "overridden"
-    assert share(analysis, "p", ALT, G) == "enforced"
-    assert share(analysis, "p", G, G) == "overridden"
-    assert share(analysis, "below", HTTP, R) == "enforced"
+    assert share(analysis, "p", HTTP, GATEWAY) == "overridden"
+    assert share(analysis, "p", ALT, GATEWAY) == "enforced"
+    assert share(analysis, "p", GATEWAY, GATEWAY) == "overridden"
+    assert share(analysis, "below", HTTP, ROUTE) == "enforced"
 
 
 def test_a_merge_in_which_it_is_not() -> None:
     """Where a nearer one takes its place as a whole there is nothing in which it could have a part."""
     atomic = replace(PATCHING, strategy=MergeStrategy.ATOMIC_DEFAULTS)
     analysis = analysis_of(coloured("p", TO_G, a=1), coloured("below", TO_R, a=2), profile=atomic)
-    assert share(analysis, "p", HTTP, G) == share(analysis, "below", HTTP, R) == "enforced"
+    assert share(analysis, "p", HTTP, GATEWAY) == share(analysis, "below", HTTP, ROUTE) == "enforced"
 
 
 def test_a_place_that_the_target_does_not_lead_through() -> None:
     analysis = analysis_of(coloured("p", TO_R, a=1), coloured("older", TO_R, age=0, a=2))
-    assert share(analysis, "p", HTTP, R) == "overridden"
-    assert share(analysis, "p", ALT, R) == "enforced"
+    assert share(analysis, "p", HTTP, ROUTE) == "overridden"
+    assert share(analysis, "p", ALT, ROUTE) == "enforced"
 
 
 def test_where_no_policy_of_the_kind_counts() -> None:
     theirs = replace(PATCHING, controllers=frozenset({"example.org/other"}))
     analysis = analysis_of(coloured("p", TO_G, a=1), coloured("below", TO_R, a=2), profile=theirs)
-    assert share(analysis, "p", G, G) == "enforced"
+    assert share(analysis, "p", GATEWAY, GATEWAY) == "enforced"
 
 
 def test_without_a_listener() -> None:
@@ -573,10 +565,10 @@ def test_without_a_listener() -> None:
 
 
 def test_scopes_are_looked_at_one_by_one() -> None:
-    scoped = replace(PATCHING, scopes=(MergeScope((RULES_OF_ROUTES, TargetLevel(ROUTE_KIND, section=False))),))
+    scoped = replace(PATCHING, scopes=(MergeScope((RULES, TargetLevel(RULES.group_kind, section=False))),))
     analysis = analysis_of(coloured("p", TO_G, a=1, b=1), coloured("below", TO_R, a=2, b=2), profile=scoped)
-    assert share(analysis, "p", HTTP, G) == "enforced"
-    assert share(analysis, "below", HTTP, R) == "enforced"
+    assert share(analysis, "p", HTTP, GATEWAY) == "enforced"
+    assert share(analysis, "below", HTTP, ROUTE) == "enforced"
 
 
 def test_a_field_that_is_put_together_is_one() -> None:
@@ -584,4 +576,4 @@ def test_a_field_that_is_put_together_is_one() -> None:
     policies = (coloured("p", TO_R, rules={"x": 1}), coloured("older", TO_R, age=0, rules={"y": 2}))
     for profile, expected in ((joint, "enforced"), (PATCHING, "partially enforced")):
         analysis = analysis_of(*policies, profile=profile)
-        assert share(analysis, "p", HTTP, R) == share(analysis, "older", HTTP, R) == expected
+        assert share(analysis, "p", HTTP, ROUTE) == share(analysis, "older", HTTP, ROUTE) == expected

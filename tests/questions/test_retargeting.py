@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
+from kubectl_policy.model import Json, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.retargeting import retargeted
 from tests.build import (
@@ -26,9 +26,8 @@ from tests.build import (
     service,
     target,
 )
-from tests.questions.build import analyzed
+from tests.questions.build import COLOR, analyzed
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
 KNOWN: Final = PolicyKindProfile(COLOR, "inherited", "profile")
 P: Final = ref("ColorPolicy", "p", group="example.com")
 G: Final = ref("Gateway", "g")

@@ -17,7 +17,7 @@ from kubectl_policy.questions.describe.objects import ObjectDescription, describ
 from kubectl_policy.questions.shared.effects import covered_paths
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
-from tests.questions.build import analyzed, color_kind
+from tests.questions.build import analyzed, color_kind, settings
 from tests.render.shown import headline
 
 SETTINGS: Final = GroupKind("example.com", "Settings")
@@ -48,10 +48,6 @@ def unseen(*objects: Resource, profile: PolicyKindProfile = SWITCHED, complete: 
     subjects = (NodeRef(build.ref("HTTPRoute", "r")), NodeRef(build.ref("Gateway", "g")))
     about = (blind_spots_for(analysis, subject, analysis.topology.paths(subject)) for subject in subjects)
     return [list(about_policy), *map(list, about)]
-
-
-def settings(*, enable: bool) -> Resource:
-    return build.resource("Settings", "s", {"colours": {"enable": enable}}, group="example.com")
 
 
 def test_parameters_that_were_not_read() -> None:

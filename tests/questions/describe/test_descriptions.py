@@ -17,7 +17,7 @@ from kubectl_policy.questions.describe.description import Descriptions, Focus, f
 from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription, describe, narrowed, not_applying
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
-from tests.questions.build import COLOR, analyzed, color_kind
+from tests.questions.build import COLOR, analyzed, color_kind, settings
 from tests.render.shown import headline, shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
@@ -188,10 +188,6 @@ WORLD: Final = (
     build.service(),
     build.namespace("default"),
 )
-
-
-def settings(*, enable: bool) -> Resource:
-    return build.resource("Settings", "s", {"colours": {"enable": enable}}, group="example.com")
 
 
 def found(

@@ -16,7 +16,7 @@ from kubectl_policy.questions.graph.nodes import node_of, section_value
 from kubectl_policy.questions.graph.picture import GraphNode, GraphOptions
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
-from tests.questions.build import analyzed
+from tests.questions.build import COLOR, analyzed
 from tests.questions.graph.drawings import around, drawn, failing, groups, links, nodes, outcomes
 
 NAMED = {"path": {"type": "PathPrefix", "value": "/cart"}}
@@ -235,7 +235,6 @@ class TestOnlyAffected:
 
 
 EFFECTIVE: Final = GraphOptions(effective=True)
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
 WITH_OUTCOMES: Final[tuple[Resource, ...]] = (
     build.gateway_class(),
     build.gateway("g", build.listener("one"), build.listener("two", port=81)),

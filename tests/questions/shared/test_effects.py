@@ -12,9 +12,8 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.profiles.merging import IgnoredPart
 from tests.build import backend, gateway, node, parent, policy, ref, route, rule, service, snapshot, target
-from tests.questions.build import analyzed
+from tests.questions.build import COLOR, analyzed
 
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ROUTE: Final = node("HTTPRoute", "r")
 RULES: Final = (rule(backend("s"), name="a"), rule(backend("s"), name="b"))
 WORLD: Final = (

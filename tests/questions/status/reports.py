@@ -16,9 +16,9 @@ from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.comparison import Comparison
 from kubectl_policy.questions.status.report import StatusReport, status
 from tests import build
+from tests.questions.build import COLOR
 
 MINE: Final = "example.com/gateway"
-COLOR: Final = GroupKind("example.com", "ColorPolicy")
 RULES: Final = TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"), section=True)
 WORDS: Final[Mapping[Event, ConditionWords]] = {
     "accepted": ConditionWords("Seen", "True", "Fine"),
