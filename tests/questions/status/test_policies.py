@@ -32,6 +32,20 @@ from tests.questions.status.reports import (
 
 TAKEN = ("Seen", "False", "Taken")
 G = "Gateway default/g"
+WELL = ancestor(condition(FINE), condition(WORKS))
+WRONG = ancestor(condition(TAKEN), condition(WORKS))
+PEM = "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----"
+AUTHORITY = build.resource("ConfigMap", "ca", group="", data={"ca.crt": PEM})
+
+
+def tls(*authorities: str, name: str = "tls", age: int | None = None, **validation: Json) -> Resource:
+    """A BackendTLSPolicy on Service `s`, with references to ConfigMaps if there are any."""
+    references: Json = [{"group": "", "kind": "ConfigMap", "name": authority} for authority in authorities]
+    spec: Json = {
+        "targetRefs": [build.target("s", "Service", group="")],
+        "validation": {"caCertificateRefs": references, **validation} if authorities else validation,
+    }
+    return build.resource("BackendTLSPolicy", name, spec, age=age)
 
 
 def asked(*policies: Resource, **options: object) -> StatusReport:
@@ -40,7 +54,7 @@ def asked(*policies: Resource, **options: object) -> StatusReport:
 
 
 def test_a_report_that_is_as_computed_agrees() -> None:
-    report = asked(reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS))]))
+    report = asked(reported(policy(), ancestors=[WELL]))
     assert verdicts(report) == [("p", G, "Seen", "Agrees"), ("p", G, "Works", "Agrees")]
     assert not report.disagrees
     first = report.items[0].conditions[0]
@@ -110,7 +124,7 @@ def test_of_two_conditions_of_one_type_the_first_counts() -> None:
 
 
 def test_entries_of_other_controllers_are_their_business() -> None:
-    mine, other = ancestor(condition(FINE), condition(WORKS)), ancestor(condition(TAKEN), controller="other")
+    mine, other = WELL, ancestor(condition(TAKEN), controller="other")
     report = asked(reported(policy(), ancestors=[other, mine, other]))
     assert report.items[0].other_controllers == (OtherController(build.node("Gateway", "g"), "other"),)
     assert not report.disagrees
@@ -119,7 +133,7 @@ def test_entries_of_other_controllers_are_their_business() -> None:
 def test_where_nobody_knows_the_controllers_the_gateways_own_one_counts() -> None:
     """And, if it wrote nothing, whoever did; on what belongs to no Gateway that is everybody."""
     nobody = kind(controllers=())
-    mine, other = ancestor(condition(FINE), condition(WORKS)), ancestor(condition(TAKEN), controller="other")
+    mine, other = WELL, ancestor(condition(TAKEN), controller="other")
     report = asked(reported(policy(), ancestors=[other, mine]), profile=nobody)
     assert (report.disagrees, len(report.items[0].other_controllers)) == (False, 1)
     report = asked(reported(policy(), ancestors=[other]), profile=nobody)
@@ -159,7 +173,7 @@ def test_what_depends_on_something_unread_is_undecided() -> None:
 
 def test_whether_anything_is_below_may_be_unread_where_acceptance_is_clear() -> None:
     """Of a policy on a Gateway whose routes may not have been read, only what depends on these is undecided."""
-    said = reported(policy("p", build.target("g")), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
+    said = reported(policy("p", build.target("g")), ancestors=[WRONG])
     resources = (build.gateway_class("public", MINE), build.gateway("g"), said)
     report = compared(*resources)
     assert [row[2:] for row in verdicts(report)] == [("Seen", "Differs"), ("Works", "Undecided")]
@@ -183,7 +197,7 @@ def test_a_gateway_of_another_class_is_no_place_to_report() -> None:
     other = build.gateway_class("other", "other.example/controller")
     route = build.route("r", parents=[build.parent("g"), build.parent("h")])
     resources = (build.gateway_class("public", MINE), other, build.gateway("g"), build.gateway("h", class_name="other"))
-    said = reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS))])
+    said = reported(policy(), ancestors=[WELL])
     assert not compared(*resources, route, build.service("s"), said, profile=kind("gateways")).disagrees
 
 
@@ -209,7 +223,7 @@ def explained(*resources: Resource, **options: object) -> str | None:
 
 def test_the_classes_in_the_input_explain_a_disagreement() -> None:
     """None of the kind's controllers, one that is refused, another one's, or none that was read."""
-    wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
+    wrong = reported(policy(), ancestors=[WRONG])
     rest = (build.gateway("g"), build.route("r"), build.service("s"), wrong)
     refused = build.gateway_class("public", MINE, {"conditions": [condition(("Accepted", "False", "Invalid"))]})
     other = build.gateway_class("public", "other")
@@ -233,7 +247,7 @@ def test_a_controller_that_reported_on_nothing_of_a_kind_may_not_be_there() -> N
 
 
 def test_what_is_not_known_of_a_kind_may_explain_a_disagreement() -> None:
-    wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
+    wrong = reported(policy(), ancestors=[WRONG])
     assert explained(*world(), wrong, profile=kind(approximate=True)) == "approximate profile"
     assert explained(*world(), wrong, profile=kind(known_by="label")) == "inferred profile"
 
@@ -257,7 +271,7 @@ def test_where_nobody_has_said_how_a_kind_reports_only_the_opposite_disagrees() 
 
 
 def test_what_could_not_be_read_may_explain_a_disagreement() -> None:
-    wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
+    wrong = reported(policy(), ancestors=[WRONG])
     gap = Gap("", "", "broken", Origin("bad.yaml", 7))
     assert explained(*world(), wrong, gaps=[gap]) == "input incomplete"
     assert [thing.reason for thing in compared(*world(), wrong, gaps=[gap]).unseen] == ["broken"]
@@ -310,10 +324,10 @@ def test_objects_are_selected_as_in_lists() -> None:
 
 def test_no_ca_certificate_that_can_be_used_refuses_a_backend_tls_policy() -> None:
     """Wherever it is reported; ResolvedRefs says what is wrong with the references (GEP-1897)."""
-    on_service: Json = build.target("s", "Service", group="")
-    validation: Json = {"caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": "ca"}], "hostname": "s"}
-    tls = build.resource("BackendTLSPolicy", "tls", {"targetRefs": [on_service], "validation": validation})
-    said = reported(tls, ancestors=[ancestor(condition(ACCEPTED), condition(("ResolvedRefs", "False", "InvalidKind")))])
+    said = reported(
+        tls("ca", hostname="s"),
+        ancestors=[ancestor(condition(ACCEPTED), condition(("ResolvedRefs", "False", "InvalidKind")))],
+    )
     report = compared(*world(), said, word="policies", complete=True)
     assert [
         (found.type, found.computed and (found.computed.status, found.computed.reason))
@@ -328,25 +342,11 @@ def test_no_ca_certificate_that_can_be_used_refuses_a_backend_tls_policy() -> No
 @pytest.mark.parametrize(("named", "reason"), [("ca", "Conflicted"), ("gone", "NoValidCACertificate")])
 def test_certificates_that_can_be_used_let_nobody_in_beside_another_one(named: str, reason: str) -> None:
     """The older policy keeps the other one out of the Service; one whose certificates are missing is refused before."""
-    pem = "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----"
-    authority = build.resource("ConfigMap", "ca", group="", data={"ca.crt": pem})
-    by: dict[str, Json] = {
-        "old": {"wellKnownCACertificates": "System"},
-        "new": {"caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": named}]},
-    }
     policies = [
-        reported(
-            build.resource(
-                "BackendTLSPolicy",
-                name,
-                {"targetRefs": [build.target("s", "Service", group="")], "validation": validation},
-                age=age,
-            ),
-            ancestors=[ancestor()],
-        )
-        for age, (name, validation) in enumerate(by.items())
+        reported(tls(name="old", age=0, wellKnownCACertificates="System"), ancestors=[ancestor()]),
+        reported(tls(named, name="new", age=1), ancestors=[ancestor()]),
     ]
-    report = compared(*world(), authority, *policies, word="policies", complete=True)
+    report = compared(*world(), AUTHORITY, *policies, word="policies", complete=True)
     accepted = {
         one.resource.ref.name: found.computed and found.computed.reason
         for one, found in report.comparisons
@@ -356,13 +356,8 @@ def test_certificates_that_can_be_used_let_nobody_in_beside_another_one(named: s
 
 
 def test_one_of_several_certificates_that_can_be_used_will_do() -> None:
-    pem = "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----"
-    authority = build.resource("ConfigMap", "ca", group="", data={"ca.crt": pem})
-    references: Json = [{"group": "", "kind": "ConfigMap", "name": name} for name in ("ca", "other")]
-    validation: Json = {"caCertificateRefs": references, "hostname": "s"}
-    on_service: Json = build.target("s", "Service", group="")
-    tls = build.resource("BackendTLSPolicy", "tls", {"targetRefs": [on_service], "validation": validation})
-    report = compared(*world(), authority, reported(tls, ancestors=[ancestor()]), word="policies", complete=True)
+    said = reported(tls("ca", "other", hostname="s"), ancestors=[ancestor()])
+    report = compared(*world(), AUTHORITY, said, word="policies", complete=True)
     assert [(found.type, found.computed and found.computed.reason) for _, found in report.comparisons] == [
         ("Accepted", "Accepted"),
         ("ResolvedRefs", "InvalidCACertificateRef"),
@@ -371,10 +366,9 @@ def test_one_of_several_certificates_that_can_be_used_will_do() -> None:
 
 def test_a_controller_with_words_of_its_own_refuses_certificates_in_them() -> None:
     own = "gateway.envoyproxy.io/gatewayclass-controller"
-    on_service: Json = build.target("s", "Service", group="")
-    validation: Json = {"caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": "ca"}], "hostname": "s"}
-    tls = build.resource("BackendTLSPolicy", "tls", {"targetRefs": [on_service], "validation": validation})
-    said = reported(tls, ancestors=[ancestor(condition(("Accepted", "False", "Invalid")), controller=own)])
+    said = reported(
+        tls("ca", hostname="s"), ancestors=[ancestor(condition(("Accepted", "False", "Invalid")), controller=own)]
+    )
     rest = (build.gateway_class("public", own), build.gateway("g"), build.route("r"), build.service("s"))
     report = compared(*rest, said, word="policies", complete=True)
     assert [(found.type, found.verdict) for _, found in report.comparisons] == [("Accepted", "Agrees")]
