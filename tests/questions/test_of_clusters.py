@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -16,6 +17,7 @@ from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import ObjectDescription, describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.shared.selection import find
+from kubectl_policy.sources.cluster.world import Query
 from tests import build
 from tests.asking import Asked, everything
 
@@ -25,18 +27,21 @@ def describing(type_name: str, name: str, namespace: str) -> Callable[[Analysis]
     return lambda analysis: describe(analysis, NodeRef(find(analysis, type_name, name, namespace)))
 
 
-def test_one_route_takes_no_list_of_routes() -> None:
-    snapshot = load_manifests("fixtures/bakery")
-    cluster, question = Asked(snapshot, "baker"), describing("httproute", "baker", "baker")
+def asks(snapshot: Snapshot, namespace: str, question: Callable[[Analysis], object]) -> list[Query]:
+    """What is asked of a cluster for an answer, which is the one that everything in it would give."""
+    cluster = Asked(snapshot, namespace)
     assert cluster.answer(question) == question(everything(snapshot))
-    assert not [ask for ask in cluster.asks if ask.kind in {HTTP_ROUTE, GRPC_ROUTE} and not ask.name]
+    return cluster.asks
+
+
+def test_one_route_takes_no_list_of_routes() -> None:
+    asked = asks(load_manifests("fixtures/bakery"), "baker", describing("httproute", "baker", "baker"))
+    assert not [ask for ask in asked if ask.kind in {HTTP_ROUTE, GRPC_ROUTE} and not ask.name]
 
 
 def test_a_service_takes_all_routes() -> None:
-    snapshot = load_manifests("fixtures/bakery")
-    cluster, question = Asked(snapshot, "baker"), describing("service", "oven", "baker")
-    assert cluster.answer(question) == question(everything(snapshot))
-    assert {HTTP_ROUTE, GRPC_ROUTE} <= {ask.kind for ask in cluster.asks if not ask.name}
+    asked = asks(load_manifests("fixtures/bakery"), "baker", describing("service", "oven", "baker"))
+    assert {HTTP_ROUTE, GRPC_ROUTE} <= {ask.kind for ask in asked if not ask.name}
 
 
 @pytest.mark.parametrize("name", ["menu", "ghost"])
@@ -51,48 +56,36 @@ def test_what_is_not_there_is_looked_for_once(name: str) -> None:
 
 
 def test_an_object_by_its_reference_is_waited_for() -> None:
-    snapshot = load_manifests("fixtures/bakery")
-    ref = ObjectRef(SERVICE, "baker", "oven")
-    found = Asked(snapshot, "baker").answer(lambda analysis: describe(analysis, NodeRef(ref)))
-    assert found == describe(everything(snapshot), NodeRef(ref))
+    oven = NodeRef(ObjectRef(SERVICE, "baker", "oven"))
+    asks(load_manifests("fixtures/bakery"), "baker", lambda analysis: describe(analysis, oven))
 
 
 def test_a_route_without_parents_may_be_delegated_to() -> None:
     snapshot = load_manifests("fixtures/kgateway")
-    route = next(
-        each.ref
-        for each in snapshot.resources
-        if each.ref.group_kind == HTTP_ROUTE and "parentRefs" not in str(each.raw["spec"])
-    )
-    cluster = Asked(snapshot, route.namespace)
-    found = cluster.answer(lambda analysis: describe(analysis, NodeRef(route)))
-    assert found == describe(everything(snapshot), NodeRef(route))
-    assert HTTP_ROUTE in {ask.kind for ask in cluster.asks if not ask.name}
+    routes = (each for each in snapshot.resources if each.ref.group_kind == HTTP_ROUTE)
+    route = next(each.ref for each in routes if "parentRefs" not in str(each.raw["spec"]))
+    asked = asks(snapshot, route.namespace, lambda analysis: describe(analysis, NodeRef(route)))
+    assert HTTP_ROUTE in {ask.kind for ask in asked if not ask.name}
 
 
 def test_what_a_gateway_names_as_its_parameters_may_be_a_policy() -> None:
-    snapshot = load_manifests("fixtures/nginx-gateway-fabric")
-    cluster, question = Asked(snapshot, "platform"), describing("gateway", "press", "platform")
-    assert cluster.answer(question) == question(everything(snapshot))
+    asks(load_manifests("fixtures/nginx-gateway-fabric"), "platform", describing("gateway", "press", "platform"))
 
 
 def test_filters_of_other_routes_have_no_part_in_the_answer() -> None:
     snapshot = load_manifests("fixtures/kgateway")
     for route in [each.ref for each in snapshot.resources if each.ref.group_kind == HTTP_ROUTE]:
-        found = Asked(snapshot, route.namespace).answer(
-            lambda analysis, route=route: describe(analysis, NodeRef(route))  # type: ignore[misc]  # bound here
-        )
-        assert found == describe(everything(snapshot), NodeRef(route))
+        asks(snapshot, route.namespace, partial(describe, subject=NodeRef(route)))
 
 
-def test_a_deletion_is_worked_out_on_what_was_read() -> None:
-    snapshot = load_manifests("fixtures/bakery")
-    for type_name, name in (("retrypolicy", "resilience"), ("httproute", "menu"), ("service", "till")):
+@pytest.mark.parametrize(
+    ("type_name", "name"), [("retrypolicy", "resilience"), ("httproute", "menu"), ("service", "till")]
+)
+def test_a_deletion_is_worked_out_on_what_was_read(type_name: str, name: str) -> None:
+    def question(analysis: Analysis) -> object:
+        return blast_radius(analysis, find(analysis, type_name, name, "baker"))
 
-        def question(analysis: Analysis, type_name: str = type_name, name: str = name) -> object:
-            return blast_radius(analysis, find(analysis, type_name, name, "baker"))
-
-        assert Asked(snapshot, "baker").answer(question) == question(everything(snapshot))
+    asks(load_manifests("fixtures/bakery"), "baker", question)
 
 
 def coloured() -> Snapshot:
@@ -113,11 +106,8 @@ def coloured() -> Snapshot:
 
 
 def test_targets_of_policies_on_other_objects_are_not_asked_for() -> None:
-    cluster, question = Asked(coloured(), "default"), describing("httproute", "r1", "default")
-    assert cluster.answer(question) == question(everything(coloured()))
-    assert {ask.name for ask in cluster.asks if ask.kind == HTTP_ROUTE} == {"r1"}
-    policy = Asked(coloured(), "default")
-    ref = build.ref("ColorPolicy", "p1", group="example.com")
-    found = policy.answer(lambda analysis: describe_policy(analysis, ref))
-    assert found == describe_policy(everything(coloured()), ref)
-    assert {ask.name for ask in policy.asks if ask.kind == HTTP_ROUTE} == {"r1"}
+    policy = build.ref("ColorPolicy", "p1", group="example.com")
+    asked = asks(coloured(), "default", describing("httproute", "r1", "default"))
+    assert {ask.name for ask in asked if ask.kind == HTTP_ROUTE} == {"r1"}
+    asked = asks(coloured(), "default", lambda analysis: describe_policy(analysis, policy))
+    assert {ask.name for ask in asked if ask.kind == HTTP_ROUTE} == {"r1"}
