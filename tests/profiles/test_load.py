@@ -81,7 +81,6 @@ WRONG_FIELDS: Final = (
         8,
         f"{FIELD}.variants[0].fold: there is no such field; known fields: chooser, fields, strategy, targets, unheeded",
     ),
-    ("class: inherited", 6, "class is given twice: it is on line 5"),
 )
 WRONG: Final = (
     *((f"{DIRECT}    {text}\n", line, message) for text, line, message in WRONG_FIELDS),
@@ -102,7 +101,6 @@ WRONG: Final = (
     ("group: v1\n" + DIRECT.partition("\n")[2], 1, "group: 'v1' has a version"),
     (f"{DIRECT}---\n{DIRECT}", 7, "a second document: one file holds one"),
     ("group: example.com\nkinds: [\n", 2, "not valid YAML: "),
-    ("group: a\nkinds:\n\tP: {}\n", 3, "indents with spaces"),
 )
 
 

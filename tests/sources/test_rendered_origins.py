@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_policy.model import FieldPath, Origin, Snapshot
-from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state, rendered_origins
+from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state, origins
 from kubectl_policy.sources.manifests import load_worlds
 from tests.repository import alone
 from tests.sources.rendering.trees import kubectl, write
@@ -59,6 +59,65 @@ def _read(text: str, *path_map: tuple[str, str], asked: bool = True, lines: Line
 
 def _origins(snapshot: Snapshot) -> dict[str, str]:
     return {resource.ref.name: str(resource.origin) for resource in snapshot.resources}
+
+
+KUSTOMIZED: Mapping[str, str] = {
+    "base/kustomization.yaml": "resources: [web.yaml]\nnamePrefix: p-\n",
+    "base/web.yaml": "# Mine.\n" + SERVICE % "other" + "---\n" + SERVICE % "web",
+    "dev/kustomization.yaml": "resources: [../base]\nbuildMetadata: [originAnnotations]\n",
+    "prod/kustomization.yaml": "resources: [../base, own.yaml]\n",
+    "prod/own.yaml": SERVICE % "own",
+    "test/own.yaml": SERVICE % "own",
+    "test/kustomization.yaml": "resources: [own.yaml]\n",
+}
+WEB = "shop/templates/web.yaml"
+TWO_CHARTS = {f"{chart}/{path}": text for chart in ("one", "two") for path, text in CHART.items()}
+GENERATED = "configuredIn: kustomization.yaml\nconfiguredBy:\n  kind: ConfigMapGenerator\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "text", "origin_of"),
+    [
+        # A chart that is not here: the path is kept, as a CI may know it.
+        ({}, _helm(WEB, "a"), {"a": f"{WEB}:1"}),
+        # Of two charts of one name, nobody knows which one it is, unless only one has the template.
+        (
+            {**TWO_CHARTS, "one/templates/more.yaml": TEMPLATE},
+            _helm(WEB, "a-web") + _helm("shop/templates/more.yaml", "b-web"),
+            {"a-web": f"{WEB}:1", "b-web": "one/templates/more.yaml:2"},
+        ),
+        # A chart in a chart is called by the outer one.
+        (
+            {**CHART, "charts/db/Chart.yaml": "name: db\n", "charts/db/templates/a.yaml": TEMPLATE},
+            _helm("shop/charts/db/templates/a.yaml", "r-web"),
+            {"r-web": "charts/db/templates/a.yaml:2"},
+        ),
+        # The next document has its own template, or none; lines may end as on Windows.
+        (
+            CHART,
+            f"{_helm(WEB, 'r-web')}--- # more\n{SERVICE % 'plain'}".replace("\n", "\r\n"),
+            {"r-web": "templates/web.yaml:2", "plain": "<stdin>:10"},
+        ),
+        # Where every folder that may have been built leads to one file, it is that.
+        (KUSTOMIZED, _annotated(ORIGIN, "path: ../base/web.yaml\n", "p-web"), {"p-web": "base/web.yaml:9"}),
+        # Of several files nobody knows which one it is; one that is there from here is taken.
+        (KUSTOMIZED, _annotated(ORIGIN, "path: own.yaml\n", "own"), {"own": "own.yaml:1"}),
+        (
+            {**KUSTOMIZED, "own.yaml": "\n" + SERVICE % "own"},
+            _annotated(ORIGIN, "path: own.yaml\n", "own"),
+            {"own": "own.yaml:2"},
+        ),
+        (
+            {"only/kustomization.yaml": "configMapGenerator: [{name: a}]"},
+            _annotated(ORIGIN, GENERATED, "a"),
+            {"a": "only/kustomization.yaml:1"},
+        ),
+    ],
+)
+def test_what_notes_say(tmp_path: Path, files: Mapping[str, str], text: str, origin_of: dict[str, str]) -> None:
+    """`# Source: CHART/PATH` by Helm; `buildMetadata: [originAnnotations]`, from the folder that was built."""
+    write(tmp_path, files)
+    assert _origins(_read(text)) == origin_of
 
 
 class TestNothingSaid:
@@ -152,27 +211,6 @@ class TestHelm:
             "else": f"{start}templates/web.yaml:1",
         }
 
-    def test_a_chart_that_is_not_here(self) -> None:
-        """The path is kept: a CI may know it."""
-        assert _origins(_read(_helm("shop/templates/web.yaml", "a"))) == {"a": "shop/templates/web.yaml:1"}
-
-    def test_two_charts_of_one_name(self, tmp_path: Path) -> None:
-        write(tmp_path / "one", {**CHART, "templates/more.yaml": TEMPLATE})
-        write(tmp_path / "two", CHART)
-        text = _helm("shop/templates/web.yaml", "a-web") + _helm("shop/templates/more.yaml", "b-web")
-        assert _origins(_read(text)) == {"a-web": "shop/templates/web.yaml:1", "b-web": "one/templates/more.yaml:2"}
-
-    def test_charts_in_charts(self, tmp_path: Path) -> None:
-        write(tmp_path, {**CHART, "charts/db/Chart.yaml": "name: db\n", "charts/db/templates/a.yaml": TEMPLATE})
-        origin_of = _origins(_read(_helm("shop/charts/db/templates/a.yaml", "r-web")))
-        assert origin_of == {"r-web": "charts/db/templates/a.yaml:2"}
-
-    def test_only_what_follows(self, tmp_path: Path) -> None:
-        """The next document has its own, or none; lines may end as on Windows."""
-        write(tmp_path, CHART)
-        text = _helm("shop/templates/web.yaml", "r-web") + f"--- # more\n{SERVICE % 'plain'}"
-        assert _origins(_read(text.replace("\n", "\r\n"))) == {"r-web": "templates/web.yaml:2", "plain": "<stdin>:10"}
-
     def test_many(self, tmp_path: Path) -> None:
         write(tmp_path, CHART)
         text = _helm("shop/templates/web.yaml", *(f"n{number}-web" for number in range(400)))
@@ -184,48 +222,19 @@ class TestHelm:
 class TestKustomize:
     """`buildMetadata: [originAnnotations]`, where paths start in the folder that was built."""
 
-    FILES: Mapping[str, str] = {
-        "base/kustomization.yaml": "resources: [web.yaml]\nnamePrefix: p-\n",
-        "base/web.yaml": "# Mine.\n" + SERVICE % "other" + "---\n" + SERVICE % "web",
-        "dev/kustomization.yaml": "resources: [../base]\nbuildMetadata: [originAnnotations]\n",
-        "prod/kustomization.yaml": "resources: [../base, own.yaml]\n",
-        "prod/own.yaml": SERVICE % "own",
-        "test/own.yaml": SERVICE % "own",
-        "test/kustomization.yaml": "resources: [own.yaml]\n",
-    }
-
-    def test_a_base(self, tmp_path: Path) -> None:
-        """Where every folder that may have been built leads to one file, it is that."""
-        write(tmp_path, self.FILES)
-        origin_of = _origins(_read(_annotated(ORIGIN, "path: ../base/web.yaml\n", "p-web")))
-        assert origin_of == {"p-web": "base/web.yaml:9"}
-
-    def test_several_files(self, tmp_path: Path) -> None:
-        """Nobody knows which one it is; one that is there from here is taken."""
-        write(tmp_path, self.FILES)
-        text = _annotated(ORIGIN, "path: own.yaml\n", "own")
-        assert _origins(_read(text)) == {"own": "own.yaml:1"}
-        (tmp_path / "own.yaml").write_text("\n" + SERVICE % "own")
-        assert _origins(_read(text)) == {"own": "own.yaml:2"}
-
     def test_of_too_many(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(rendered_origins, "_MAX_FOLDERS", 0)
-        monkeypatch.setattr(rendered_origins, "_MAX_ENTRIES", 9)
-        write(tmp_path, self.FILES)
+        monkeypatch.setattr(origins, "_MAX_FOLDERS", 0)
+        monkeypatch.setattr(origins, "_MAX_ENTRIES", 9)
+        write(tmp_path, KUSTOMIZED)
         text = "---\n".join(_annotated(ORIGIN, f"path: ../base/{name}.yaml", name) for name in ("a", "web", "b"))
         origin_of = _origins(_read(text))
         assert {name: origin.rpartition(":")[0] for name, origin in origin_of.items()} == {
             name: f"base/{name}.yaml" for name in ("a", "web", "b")
         }
 
-    def test_what_is_generated(self, tmp_path: Path) -> None:
-        write(tmp_path, {"only/kustomization.yaml": "configMapGenerator: [{name: a}]"})
-        text = _annotated(ORIGIN, "configuredIn: kustomization.yaml\nconfiguredBy:\n  kind: ConfigMapGenerator\n", "a")
-        assert _origins(_read(text)) == {"a": "only/kustomization.yaml:1"}
-
     @kubectl
     def test_as_kustomize_says_it(self, tmp_path: Path) -> None:
-        write(tmp_path, self.FILES)
+        write(tmp_path, KUSTOMIZED)
         built = subprocess.run(["kubectl", "kustomize", "dev"], capture_output=True, check=True, text=True)  # noqa: S607 (whichever there is)
         assert _origins(_read(built.stdout)) == {"p-other": "base/web.yaml:2", "p-web": "base/web.yaml:9"}
 
