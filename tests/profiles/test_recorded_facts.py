@@ -64,8 +64,7 @@ def test_nothing_else_is_known_as_a_policy() -> None:
 
 def test_classes_agree() -> None:
     for kind, profile in policies():
-        wanted = OTHER_CLASS.get(str(kind_of(kind)), kind["policy_class"])
-        assert profile.policy_class == wanted, kind_of(kind)
+        assert profile.policy_class == OTHER_CLASS.get(str(kind_of(kind)), kind["policy_class"]), kind_of(kind)
 
 
 def test_target_kinds_agree() -> None:

@@ -67,8 +67,7 @@ class TestNotPolicies:
     def test_a_definition_whose_reference_has_an_api_version(self) -> None:
         """As in the definition of VerticalPodAutoscaler; its schema counts, whatever the objects say."""
         workload: Json = {"properties": {"apiVersion": {}, "kind": {}, "name": {}}}
-        definition = crd("ColorPolicy", schema=schema_of(targetRef=workload))
-        assert found(definition, policy("p", target("g"))) is None
+        assert found(crd("ColorPolicy", schema=schema_of(targetRef=workload)), policy("p", target("g"))) is None
 
     def test_a_definition_without_references(self) -> None:
         """A schema without target references is not one of a policy kind."""
@@ -195,8 +194,7 @@ class TestByLabel:
         policies = [policy(f"p{number}", found) for number, found in enumerate(targets)]
         profile = known(labelled("Direct"), *policies)
         assert (profile.policy_class, "class" in profile.assumed) == ("direct", doubted)
-        inherited = known(labelled("Inherited"), *policies)
-        assert "class" not in inherited.assumed
+        assert "class" not in known(labelled("Inherited"), *policies).assumed
 
     def test_the_label_beats_the_shape(self) -> None:
         """A labelled kind is known by its label, though it has the shape as well; its stanzas come from the schema."""
@@ -258,8 +256,7 @@ class TestByProfile:
         assert Registry(index(), [own]).profile_of(kind) is own
         color = PolicyKindProfile(COLOR, "inherited", "profile")
         assert Registry(index(labelled("direct")), [color]).profile_of(COLOR) is color
-        built_in = Registry(index()).profile(kind)
-        assert built_in.policy_class == "direct"
+        assert Registry(index()).profile(kind).policy_class == "direct"
 
     def test_the_built_in_profile_beats_the_label_and_the_shape(self) -> None:
         """A definition of BackendTLSPolicy that claims to be inherited."""

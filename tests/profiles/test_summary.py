@@ -123,8 +123,7 @@ def test_what_is_said_once_is_not_said_of_what_is_in_it_or_around_it() -> None:
     ],
 )  # fmt: skip
 def test_built_in_words(group: str, kind: str, spec: Mapping[str, Any], expected: tuple[str, ...]) -> None:
-    profile = built_in_profiles(group)[GroupKind(group, kind)]
-    assert profile.summary_of(spec) == expected
+    assert built_in_profiles(group)[GroupKind(group, kind)].summary_of(spec) == expected
 
 
 def test_all_fields_of_built_in_summaries_are_used() -> None:

@@ -328,8 +328,7 @@ def test_far_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "MAX_FILE_SIZE", 2**18)
     monkeypatch.setattr(snapshot, "_LONGEST_LINE", 2**16)
     for bomb in (made_of(*["{}"] * 2**17), made_of("x" * 2**18)):
-        read = read_snapshot(bomb, "s.gz")
-        assert "the file unpacks to more" in read.gaps[-1].reason
+        assert "the file unpacks to more" in read_snapshot(bomb, "s.gz").gaps[-1].reason
 
 
 def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -203,8 +203,7 @@ def test_without_the_fast_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     text = yaml.safe_dump_all([_OBJECT, {"a": 1}])
     usual = read(text)
     monkeypatch.setitem(sys.modules, "ryaml", None)
-    found = list(DocumentReader().read(text))
-    assert contents(found) == contents(usual)
+    assert contents(list(DocumentReader().read(text))) == contents(usual)
     assert read_exactly(text) != []
 
 

@@ -154,8 +154,7 @@ def test_depth() -> None:
     deep: Json = 1
     for _ in range(MAX_DEPTH - 2):
         deep = [deep]
-    text = json.dumps({"kind": "A", "x": deep})
-    assert line(text, 1, "x", deep) == 1
+    assert line(json.dumps({"kind": "A", "x": deep}), 1, "x", deep) == 1
 
 
 BLOCK: Final = """\

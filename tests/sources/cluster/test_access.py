@@ -100,8 +100,7 @@ def test_paths_start_in_the_folder_of_the_file_that_has_them(tmp_path: Path, mon
         (user / "config").write_text(json.dumps({**config(user=own), "clusters": None}))
         (cluster / "config").write_text(json.dumps({"clusters": config(cluster=authority)["clusters"]}))
         monkeypatch.setenv("KUBECONFIG", f"{user}/config{os.pathsep}{cluster}/config")
-        reached = access_to(ClusterOptions())
-        assert asked(reached) == 200
+        assert asked(access_to(ClusterOptions())) == 200
         assert "jane" in str(server.clients)
 
 
@@ -291,8 +290,7 @@ def test_impersonation_is_sent_as_kubectl_sends_it(tmp_path: Path) -> None:
                 as_user_extra={"Example.com/Team": ("y",), "role": ("1", "2")},
             ),
         ):
-            reached = access_to(options)
-            assert asked(reached) == 200
+            assert asked(access_to(options)) == 200
         first, second = (request.headers for request in server.requests)
         assert first.getlist("Impersonate-User") == ["jane"]
         assert first.getlist("Impersonate-Group") == ["a", "b"]

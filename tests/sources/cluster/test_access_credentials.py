@@ -102,8 +102,7 @@ def with_token(claims: Json) -> Json:
 
 def test_a_token_of_an_auth_provider(tmp_path: Path) -> None:
     """It is sent while it is valid; another one is not asked for, which would use up the kubeconfig's own."""
-    valid = with_token({"exp": int(time.time()) + 3600})
-    assert authorization(tmp_path, valid).startswith("Bearer e30.")
+    assert authorization(tmp_path, with_token({"exp": int(time.time()) + 3600})).startswith("Bearer e30.")
     assert (
         "the OIDC id-token has expired: `kubectl version` gets a new one"
         in refusal(tmp_path, user=with_token({"exp": 1}))[0]

@@ -114,8 +114,7 @@ def test_paths() -> None:
     gateway = served()
     assert gateway.path() == f"/apis/{GATEWAYS}/v1/gateways"
     assert gateway.path("baker", "a/b") == f"/apis/{GATEWAYS}/v1/namespaces/baker/gateways/a%2Fb"
-    node = Served("", "v1", "Node", "nodes", namespaced=False)
-    assert node.path("baker", "n1") == "/api/v1/nodes/n1"
+    assert Served("", "v1", "Node", "nodes", namespaced=False).path("baker", "n1") == "/api/v1/nodes/n1"
 
 
 def test_a_group_that_does_not_answer_is_a_gap(server: FaultyServer, tmp_path: Path) -> None:

@@ -99,8 +99,7 @@ def test_which_events_are_changes(name: str, version: str, is_change: bool) -> N
     """A server begins with the objects that there are, and tells of others; of a list, every event counts."""
     metadata = {"namespace": "app", "name": name, "resourceVersion": version}
     changed = {"metadata": metadata}
-    read = ReadVersions(objects={("app", "a"): "3", ("app", "absent"): ""})
-    assert read.is_outdated_by(changed) is is_change
+    assert ReadVersions(objects={("app", "a"): "3", ("app", "absent"): ""}).is_outdated_by(changed) is is_change
     assert ReadVersions("1").is_outdated_by(changed)
 
 

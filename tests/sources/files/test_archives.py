@@ -69,8 +69,7 @@ def test_what_is_read(folder: Path, name: str, start: str) -> None:
 def test_lines_in_an_archive(folder: Path) -> None:
     """They are found by reading it again, where reading did not tell them."""
     (folder / "t.tgz").write_bytes(gzip.compress(of_files(FILES)))
-    origin = Origin("t.tgz:apps/b.yaml", 2)
-    assert locate(origin, "metadata.name") == 4
+    assert locate(Origin("t.tgz:apps/b.yaml", 2), "metadata.name") == 4
     lines = Lines()
     assert len(load_manifests(["t.tgz"], lines=lines).resources) == 3
     assert lines.text("t.tgz:apps/b.yaml") == FILES["apps/b.yaml"]

@@ -375,8 +375,7 @@ class TestNames:
             (resource,) = load_state(f"{revision}:{decoded}").resources
             assert resource.origin == Origin(f"{revision}:{decoded}", 2)
             assert locate(resource.origin, "metadata.name") == 4
-        snapshot = load_state(f"{revision}:")
-        assert len(snapshot.diagnostics) == len(names) - 1
+        assert len(load_state(f"{revision}:").diagnostics) == len(names) - 1
 
     def test_nested_lists_have_lines(self, repository: Repository) -> None:
         repository.write("x/l.yaml", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n")
