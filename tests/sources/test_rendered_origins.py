@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_policy.model import FieldPath, Origin, Snapshot
-from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state, origins
+from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state, rendered_origins
 from kubectl_policy.sources.manifests import load_worlds
 from tests.repository import alone
 from tests.sources.rendering.trees import kubectl, write
@@ -223,8 +223,8 @@ class TestKustomize:
     """`buildMetadata: [originAnnotations]`, where paths start in the folder that was built."""
 
     def test_of_too_many(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(origins, "_MAX_FOLDERS", 0)
-        monkeypatch.setattr(origins, "_MAX_ENTRIES", 9)
+        monkeypatch.setattr(rendered_origins, "_MAX_FOLDERS", 0)
+        monkeypatch.setattr(rendered_origins, "_MAX_ENTRIES", 9)
         write(tmp_path, KUSTOMIZED)
         text = "---\n".join(_annotated(ORIGIN, f"path: ../base/{name}.yaml", name) for name in ("a", "web", "b"))
         origin_of = _origins(_read(text))
