@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS, Attachment, calls_of, unattached_phrase
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.model import Diagnostic, GroupKind, Json, ObjectRef, Resource, Severity
-from kubectl_policy.model.fields import FieldPath, value_at
+from kubectl_policy.model.fields import FieldPath, text_at, value_at
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
@@ -18,13 +18,14 @@ from kubectl_policy.topology import Path, Topology, shape_problems_of
 from kubectl_policy.topology.delegation.flow import circle_phrase
 from kubectl_policy.topology.problems import broken_reference, dangling_references
 from kubectl_policy.topology.references import reference_problem
-from kubectl_policy.validation import Validation
+from kubectl_policy.validation import find_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.resolution.enforcement import Contention
+    from kubectl_policy.validation.admission import VersionSchema
     from kubectl_policy.validation.expressions import Evaluator
 
 
@@ -48,7 +49,8 @@ class Problems:
         self._registry = registry
         self._attachments = attachments
         self._contentions = contentions
-        self._validation = Validation(topology.index, evaluator)
+        self._evaluator = evaluator
+        self._schemas = cache(partial(find_schema, topology.index))
 
     def of(self, resource: Resource) -> Iterator[Diagnostic]:
         """Yield wrong shapes, broken or circular references and, of a policy, reasons for which it has no effect."""
@@ -58,8 +60,10 @@ class Problems:
     def of_shape(self, resource: Resource) -> Iterator[Diagnostic]:
         """Yield the problems of an object by itself: wrong types, and values that schemas refuse."""
         yield from shape_problems_of(resource)
-        refused = self._validation.problems_of(resource)
-        for problem in refused:
+        schema = self._schema_of(resource)
+        if schema is None:
+            return
+        for problem in schema.diagnostics(resource, self._topology.index.defaulted(resource.ref), self._evaluator()):
             text = FieldPath.parse(problem.field).get(resource.raw)
             # A placeholder may become what it has to be.
             if not (isinstance(text, str) and is_unfilled(text)):
@@ -67,7 +71,11 @@ class Problems:
 
     def dropped(self, resource: Resource) -> tuple[FieldPath, ...]:
         """Return the fields of an object that an API server would drop, as its definition does not know them."""
-        return self._validation.dropped(resource)
+        schema = self._schema_of(resource)
+        return schema.dropped(resource.raw) if schema else ()
+
+    def _schema_of(self, resource: Resource) -> VersionSchema | None:
+        return self._schemas(resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
 
     def has_relations(self, kind: GroupKind) -> bool:
         """Whether objects of a kind can have problems that involve other objects."""

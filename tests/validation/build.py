@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.validation import Validation
+from kubectl_policy.model.fields import text_at
+from kubectl_policy.validation import find_schema
 from kubectl_policy.validation.expressions import Evaluator
 from tests.build import crd, index, resource
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Diagnostic, Json
+    from kubectl_policy.model import Diagnostic, Json, Resource
 
 # Of all tests, so that not each of them starts a process.
 EVALUATOR: Final = Evaluator()
@@ -26,7 +27,14 @@ def problems(schema: Json, spec: Json, evaluator: Evaluator | None = None) -> li
 def problems_of(root: Json, spec: Json, evaluator: Evaluator | None = None) -> list[Diagnostic]:
     """What is said of a Thing with a spec, and with a field that is not in the schema of all of it."""
     thing = resource("Thing", "t", spec, group="example.com", more={"unknown": 1})
-    return list(Validation(index(crd("Thing", schema=root), thing), lambda: evaluator or EVALUATOR).problems_of(thing))
+    return verdict(thing, crd("Thing", schema=root), evaluator=evaluator)
+
+
+def verdict(thing: Resource, *definitions: Resource, evaluator: Evaluator | None = None) -> list[Diagnostic]:
+    """What is said of an object by the definitions of kinds."""
+    world = index(*definitions, thing)
+    schema = find_schema(world, thing.ref.group_kind, text_at(thing.raw, "apiVersion").rpartition("/")[2])
+    return list(schema.diagnostics(thing, world.defaulted(thing.ref), evaluator or EVALUATOR)) if schema else []
 
 
 def refusals(schema: Json, spec: Json) -> list[str]:

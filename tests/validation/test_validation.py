@@ -10,11 +10,10 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.validation import Validation
 from kubectl_policy.validation.expressions import library
 from kubectl_policy.validation.pruning import is_sound
-from tests.build import crd, gateway, index, policy, resource, snapshot
-from tests.validation.build import EVALUATOR, doubts, problems, problems_of
+from tests.build import crd, gateway, policy, resource, snapshot
+from tests.validation.build import doubts, problems, problems_of, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +24,7 @@ NEVER: Final[Json] = {"type": "object", "required": ["never"]}
 
 
 def _messages(resource: Resource, *definitions: Resource) -> list[str]:
-    validation = Validation(index(*definitions, resource), lambda: EVALUATOR)
-    return [problem.message for problem in validation.problems_of(resource)]
+    return [problem.message for problem in verdict(resource, *definitions)]
 
 
 def test_without_a_definition_nothing_is_refused() -> None:

@@ -50,11 +50,10 @@ def test_what_is_in_no_file_has_a_place_that_no_file_has() -> None:
 
 def test_a_region_is_within_one_line() -> None:
     findings = region_of(LINE, replace(CLEAN, checkout=Checkout(texts={LINE: "  - name: a \n"})))
-    assert (findings.line, findings.start, findings.end) == (14, 3, 12)
+    assert findings == {"startLine": 14, "startColumn": 3, "endLine": 14, "endColumn": 12}
     for report in (CLEAN, replace(CLEAN, checkout=Checkout(texts={LINE: "   "}))):
-        findings = region_of(LINE, report)
-        assert (findings.line, findings.start, findings.end) == (14, 1, 2)
-    assert region_of(None, CLEAN).line == 1
+        assert region_of(LINE, report) == {"startLine": 14, "startColumn": 1, "endLine": 14, "endColumn": 2}
+    assert region_of(None, CLEAN)["startLine"] == 1
 
 
 @pytest.mark.parametrize(
@@ -85,7 +84,7 @@ def test_a_value_is_replaced_where_it_stands_once(text: str, field: str, value: 
     """On one line, as it is, by what means the same text there."""
     finding = replace(MISSING, field=field, fix=Fix(words="w", value=value))
     findings = replaced_region(finding, replace(CLEAN, checkout=Checkout(texts={LINE: text})))
-    assert (findings and text[findings.start - 1 : findings.end - 1]) == wanted
+    assert (findings and text[findings["startColumn"] - 1 : findings["endColumn"] - 1]) == wanted
 
 
 def test_nothing_is_replaced_elsewhere() -> None:

@@ -7,8 +7,6 @@ from posixpath import isabs, join, normpath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from msgspec import Struct
-
 from kubectl_policy.text.scalars import plain_scalar
 
 if TYPE_CHECKING:
@@ -25,12 +23,12 @@ _NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _BEFORE_KEY: Final = r"""(?:^|(?<=[\s{,]))["']?"""
 
 
-class Region(Struct, frozen=True):
-    """A part of one line, from one column (from 1, in characters) up to another one that is not in it any more."""
+def _region(line: int, start: int, end: int) -> dict[str, int]:
+    """Return a region of SARIF in one line: from a column (from 1, in characters) up to another one, which is excluded.
 
-    line: int
-    start: int
-    end: int
+    GitHub annotates only regions inside the difference.
+    """
+    return {"startLine": line, "startColumn": start, "endLine": line, "endColumn": end}
 
 
 def path_of(origin: Origin | None, report: Report) -> str:
@@ -70,15 +68,15 @@ def _quoted(text: str, safe: str = "/") -> str:
     return quote(text, safe=safe, errors="surrogatepass")
 
 
-def region_of(origin: Origin | None, report: Report) -> Region:
+def region_of(origin: Origin | None, report: Report) -> dict[str, int]:
     """Return the text of a line without indentation, or its first character if the text is unknown."""
     text = report.checkout.texts.get(origin, "").rstrip() if origin else ""
     line = (origin.line if origin else 0) or 1
     start = len(text) - len(text.lstrip())
-    return Region(line, start + 1, max(len(text), start + 1) + 1)
+    return _region(line, start + 1, max(len(text), start + 1) + 1)
 
 
-def replaced_region(finding: Finding, report: Report) -> Region | None:
+def replaced_region(finding: Finding, report: Report) -> dict[str, int] | None:
     """Return the region that the value of a fix replaces, if the value of the field is in the line once."""
     key = _KEY.search(finding.field)
     text = report.checkout.texts.get(finding.origin, "") if finding.origin else ""
@@ -88,7 +86,7 @@ def replaced_region(finding: Finding, report: Report) -> Region | None:
     if len(matches) != 1:
         return None
     start, end = matches[0].span(matches[0].lastindex or 0)
-    return Region(finding.origin.line, start + 1, end + 1)
+    return _region(finding.origin.line, start + 1, end + 1)
 
 
 def _is_plain(value: str) -> bool:

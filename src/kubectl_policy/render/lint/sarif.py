@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import kubectl_policy
-from kubectl_policy.render.lint.locations import Region, path_of, region_of, replaced_region, uri_of
+from kubectl_policy.render.lint.locations import path_of, region_of, replaced_region, uri_of
 from kubectl_policy.render.lint.wording import sentence, world_label, worst_first
 from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.output.text import cut
@@ -151,7 +151,7 @@ def _location(origin: Origin | None, subject: ObjectRef | None, field: str, repo
     """Return a location in a file, a made-up one if there is none, and the object and field."""
     location: dict[str, Json] = {
         "artifactLocation": {"uri": uri_of(origin, subject, report)},
-        "region": _region(region_of(origin, report)),
+        "region": region_of(origin, report),
     }
     if subject is None:
         return {"physicalLocation": location}
@@ -171,24 +171,14 @@ def _related(number: int, related: Related, report: Report) -> Json:
     return {**location, **_location(related.origin, related.object, related.field, report)}
 
 
-def _region(region: Region) -> dict[str, Json]:
-    """Return a region of one line, as GitHub annotates only regions inside the difference."""
-    return {
-        "startLine": region.line,
-        "startColumn": region.start,
-        "endLine": region.line,
-        "endColumn": region.end,
-    }
-
-
-def _fix(finding: Finding, region: Region, report: Report) -> Json:
+def _fix(finding: Finding, region: dict[str, int], report: Report) -> Json:
     description, value = (finding.fix.words, finding.fix.value) if finding.fix else ("", "")
     return {
         "description": {"text": _text(description)},
         "artifactChanges": [
             {
                 "artifactLocation": {"uri": uri_of(finding.origin, finding.subject, report)},
-                "replacements": [{"deletedRegion": _region(region), "insertedContent": {"text": value}}],
+                "replacements": [{"deletedRegion": region, "insertedContent": {"text": value}}],
             }
         ],
     }
