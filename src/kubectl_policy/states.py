@@ -74,16 +74,12 @@ def overlay(around: Snapshot, inner: Snapshot) -> Snapshot:
     scopes = Index(around)
     _, both = apply_changes(around, (in_scope(resource, scopes) for resource in inner.resources), unread=inner)
     return replace(
-        both,
+        inner,
+        resources=both.resources,
+        gaps=both.gaps,
+        diagnostics=both.diagnostics,
         complete=inner.complete or around.complete,
         listed=inner.listed | around.listed,
-        assumed=inner.assumed,
-        ignored=inner.ignored,
-        left_out=inner.left_out,
-        other_state=(),
-        gone=frozenset(),
-        applied=frozenset(),
-        source=inner.source,
     )
 
 

@@ -14,7 +14,7 @@ from kubectl_policy.model import FieldPath, GroupKind, Json, ObjectRef, Origin
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
 
 _API_VERSION: Final = "policy.kubectl/v1alpha1"
@@ -54,19 +54,10 @@ def _parts(ref: ObjectRef) -> tuple[str, str, str, str]:
 
 def _known_by(finding: Finding, raw_of: Callable[[ObjectRef], Json]) -> str:
     subject, origin = finding.subject, finding.origin
-    about: Sequence[str] = (origin.source if origin else "",)
-    if subject:
-        about = _parts(subject)
-    related = finding.related[0].object if finding.related else None
-    return json.dumps(
-        [
-            finding.rule,
-            about,
-            list(_by_names(finding.field, raw_of(subject) if subject else None)),
-            finding.reason,
-            _parts(related) if related else (),
-        ]
-    )
+    about = _parts(subject) if subject else (origin.source if origin else "",)
+    steps = list(_by_names(finding.field, raw_of(subject) if subject else None))
+    related = _parts(finding.related[0].object) if finding.related else ()
+    return json.dumps([finding.rule, about, steps, finding.reason, related])
 
 
 def _by_names(field: str, raw: Json) -> Iterator[Json]:

@@ -159,11 +159,8 @@ class Losses:
         """Return the path of the first lost field in the policy."""
         part, loss = next(iter(self.parts(losses).items()))
         contributions = loss.resolution.contributions_of[self.policy.ref]
-        having = (
-            contribution.field
-            for contribution in contributions
-            if contribution.source == loss.leaf.source and effective_at(contribution.spec, part) is not None
-        )
+        own = (contribution for contribution in contributions if contribution.source == loss.leaf.source)
+        having = (contribution.field for contribution in own if effective_at(contribution.spec, part) is not None)
         return str(FieldPath((*FieldPath.parse(next(having, "spec")).steps, *part)))
 
 

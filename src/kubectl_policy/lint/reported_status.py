@@ -86,11 +86,8 @@ class ReportedClaim(Struct, frozen=True):
         """The message of the controller, shortened, as an appendix to a clause."""
         reported = self.comparison.reported
         message = " ".join(reported.message.split()) if reported else ""
-        return (
-            f": {message[:_MAX_MESSAGE_LENGTH]}{'…' if message[_MAX_MESSAGE_LENGTH:] else ''}".rstrip(".")
-            if message
-            else ""
-        )
+        cut = f"{message[:_MAX_MESSAGE_LENGTH]}{'…' if message[_MAX_MESSAGE_LENGTH:] else ''}"
+        return f": {cut}".rstrip(".") if message else ""
 
     @property
     def is_pending(self) -> bool:
@@ -206,10 +203,8 @@ class Reported:
     def is_refused(self, obj: ObjectRef) -> bool:
         """Whether an object does not exist or is reported as not accepted."""
         conditions = mappings_at(self._analysis.index.defaulted(obj), "status.conditions")
-        accepted = (
-            text_at(condition, "status") for condition in conditions if text_at(condition, "type") == "Accepted"
-        )
-        return next(accepted, "True") != "True" or self._analysis.index.presence(obj) == "missing"
+        statuses = {text_at(condition, "type"): text_at(condition, "status") for condition in reversed(conditions)}
+        return statuses.get("Accepted", "True") != "True" or self._analysis.index.presence(obj) == "missing"
 
     def parents(self, obj: ObjectRef) -> Iterator[ObjectRef]:
         """Yield the Gateway and the GatewayClass without which a controller reports nothing on an object."""

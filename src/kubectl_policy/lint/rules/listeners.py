@@ -66,16 +66,13 @@ def protocol_conflict(world: LintWorld) -> Iterator[Finding]:
     """
     for owner, listener, conflict in _conflicts(world):
         if conflict and conflict.reason == "ProtocolConflict":
-            rival_listener = world.gateways.listener(conflict.rival)
-            rival = (
-                f"{rival_listener.protocol} of "
-                if rival_listener and rival_listener.protocol != listener.protocol
-                else ""
-            )
-            rival = "another TLS mode of " if listener.protocol == "TLS" and not rival else rival
-            clash = (
-                f"{listener.protocol} cannot share port {listener.port} with {rival}{listener_label(conflict.rival)}"
-            )
+            rival, difference = world.gateways.listener(conflict.rival), ""
+            if rival and rival.protocol != listener.protocol:
+                difference = f"{rival.protocol} of "
+            elif listener.protocol == "TLS":
+                difference = "another TLS mode of "
+            rival_label = f"{difference}{listener_label(conflict.rival)}"
+            clash = f"{listener.protocol} cannot share port {listener.port} with {rival_label}"
             message = f"{clash}; {_outcome(world, listener, conflict)}"
             yield _conflicted(world, owner, conflict, f"{listener.field}.port", message)
 

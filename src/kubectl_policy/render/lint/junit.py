@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kubectl_policy.render.lint.locations import path_of
-from kubectl_policy.render.lint.wording import notes, rule_label, sentence
+from kubectl_policy.render.lint.wording import notes, rule_label, sentence, suppression_label
 from kubectl_policy.render.output.escape import escape_controls
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _skipped(report: Report) -> Iterable[tuple[Finding, str]]:
     for finding in report.known:
         yield finding, f"known since {report.scope.since}" if report.scope.since else "known"
     for suppressed in report.suppressed:
-        yield suppressed.finding, f"suppressed by {': '.join(filter(None, (suppressed.how, suppressed.reason)))}"
+        yield suppressed.finding, f"suppressed by {suppression_label(suppressed)}"
 
 
 def _with_totals(suite: Element) -> Element:

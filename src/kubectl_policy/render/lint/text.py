@@ -13,6 +13,7 @@ from kubectl_policy.render.lint.wording import (
     notes,
     rule_label,
     subject_label,
+    suppression_label,
     world_label,
     worst_first,
 )
@@ -143,10 +144,5 @@ def _uncounted(report: Report, view: View) -> Iterator[tuple[Line, ...]]:
     yield section("Could not be decided", unknown)
     yield section("Known", (_line(finding, view, "known") for finding in report.known))
     yield section("Fixed", (_line(finding, view, "fixed") for finding in report.fixed))
-    yield section(
-        "Suppressed",
-        (
-            _line(it.finding, view, "suppressed", f"({': '.join(filter(None, (it.how, it.reason)))})")
-            for it in report.suppressed
-        ),
-    )
+    by = ((suppressed.finding, f"({suppression_label(suppressed)})") for suppressed in report.suppressed)
+    yield section("Suppressed", (_line(finding, view, "suppressed", label) for finding, label in by))

@@ -12,7 +12,7 @@ from kubectl_policy.render.wording.names import at_origin, count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.lint.report import Report
+    from kubectl_policy.lint.report import Report, Suppressed
 
 # The number of worlds that are named.
 _MAX_WORLDS: Final = 4
@@ -58,6 +58,11 @@ def related_label(related: Related) -> str:
 def world_label(finding: Finding) -> str:
     """Return `only in dev and prod`, or "" for a finding in all worlds."""
     return f"only in {listed(finding.worlds, _MAX_WORLDS, 'others')}" if finding.worlds else ""
+
+
+def suppression_label(suppressed: Suppressed) -> str:
+    """Return `annotation: known until release 2`, or the form alone without a reason."""
+    return ": ".join(filter(None, (suppressed.how, suppressed.reason)))
 
 
 def notes(finding: Finding) -> Iterator[str]:

@@ -16,7 +16,7 @@ from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.questions.shared.without_effect import why_without_effect
-from kubectl_policy.resolution import Resolution, Source, field_name, order_unknown
+from kubectl_policy.resolution import field_name, order_unknown
 from kubectl_policy.resolution.precedence import numbers_of
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def partially_overridden(world: LintWorld) -> Iterator[Finding]:
                 if loss.replacement in {"another", "nothing"}
                 and loss.cause != "on the same target"
                 and loss.field not in dead
-                and not _says_nothing(loss.resolution, loss.by)
+                and not _says_nothing(loss)
             ]
             if not lost:
                 continue
@@ -260,7 +260,7 @@ def silent_field_drop(world: LintWorld) -> Iterator[Finding]:
     for losses in world.losses:
         if losses.profile.security_fields and losses.are_certain:
             unprotected = filter(losses.is_protection_dropped, losses.all)
-            dropped = [loss for loss in unprotected if not _says_nothing(loss.resolution, loss.by)]
+            dropped = [loss for loss in unprotected if not _says_nothing(loss)]
             for (winner, _), lost in by_winner(dropped).items():
                 policy = losses.policy.ref
                 parts = list(dict.fromkeys(field_name(field_group(loss.field, losses.profile)) for loss in lost))
@@ -314,7 +314,7 @@ def default_taken_away(world: LintWorld) -> Iterator[Finding]:
             away = (
                 loss
                 for loss in losses.all
-                if loss.replacement == "removed" or (loss.cause == "nearer" and _says_nothing(loss.resolution, loss.by))
+                if loss.replacement == "removed" or (loss.cause == "nearer" and _says_nothing(loss))
             )
             for (winner, _), lost in by_winner(away).items():
                 policy, first = losses.policy.ref, lost[0]
@@ -333,9 +333,9 @@ def default_taken_away(world: LintWorld) -> Iterator[Finding]:
                 )
 
 
-def _says_nothing(resolution: Resolution, source: Source) -> bool:
-    """Whether a source takes part without declaring any field."""
-    specs = [part.spec for part in resolution.contributions if part.source == source]
+def _says_nothing(loss: Loss) -> bool:
+    """Whether the winner takes part without declaring any field."""
+    specs = [part.spec for part in loss.resolution.contributions if part.source == loss.by]
     return bool(specs) and not any(specs)
 
 

@@ -217,15 +217,8 @@ def duplicate_spec(world: LintWorld) -> Iterator[Finding]:
 
 def _repeated(world: LintWorld, alike: Sequence[Resource]) -> Iterator[Finding]:
     attachments = world.analysis.attachments
-    by_targets = grouped(
-        (
-            frozenset(
-                attachment.target.object.group_kind for attachment in attachments[policy.ref] if attachment.target
-            ),
-            policy.ref,
-        )
-        for policy in alike
-    )
+    targets = {policy.ref: [to.target.object for to in attachments[policy.ref] if to.target] for policy in alike}
+    by_targets = grouped((frozenset(obj.group_kind for obj in objects), ref) for ref, objects in targets.items())
     for first, *repeating in by_targets.values():
         if len(repeating) >= _MIN_REPEATED - 1:
             yield Finding(

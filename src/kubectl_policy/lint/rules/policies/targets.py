@@ -51,13 +51,8 @@ def partial_target_resolution(world: LintWorld) -> Iterator[Finding]:
     """
     for failure in failures(world, "some targets missing"):
         if failure.certain:
-            existing = list(
-                dict.fromkeys(
-                    attachment.target
-                    for attachment in working_attachments(world, failure.policy.ref)
-                    if attachment.target
-                )
-            )
+            working = working_attachments(world, failure.policy.ref)
+            existing = dict.fromkeys(attachment.target for attachment in working if attachment.target)
             where = some([node_phrase(target) for target in existing])
             finding = _missing(world, failure, f"does not exist, so that the policy holds for {where} alone")
             related = tuple(world.related(target.object, "a target that exists") for target in existing)

@@ -352,16 +352,11 @@ def default_gateway_implicit(world: LintWorld) -> Iterator[Finding]:
         if scope and scope != "None" and not is_unfilled(scope):
             gateways = world.index.of_kind(GATEWAY)
             defaults = [gateway for gateway in gateways if text_at(gateway.raw, "spec.defaultScope") == scope]
-            now = (
-                f"now {some([str(gateway.ref) for gateway in defaults])}"
-                if defaults
-                else f"of which there is none in {world.index.source}"
-            )
+            refs = [gateway.ref for gateway in defaults]
+            now = f"now {some(refs)}" if refs else f"of which there is none in {world.index.source}"
             yield Finding(
                 subject=route.ref,
                 field="spec.useDefaultGateways",
                 message=f"it attaches to every Gateway with the default scope {scope}, {now}",
-                related=tuple(
-                    world.related(gateway.ref, "", "spec.defaultScope") for gateway in defaults[:MAX_RELATED]
-                ),
+                related=tuple(world.related(ref, "", "spec.defaultScope") for ref in refs[:MAX_RELATED]),
             )

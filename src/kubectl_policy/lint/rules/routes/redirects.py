@@ -150,12 +150,9 @@ def _path_of_loop(world: LintWorld, redirect: _Filter, intake: Intake) -> str | 
     if hostname is None:
         return None
     matches = world.competition.matches[redirect.route.ref]
-    conditions_of_rule = [match.conditions for match in matches if match.rule == redirect.rule]
-    conditions_of_rule = [
-        conditions
-        for conditions in conditions_of_rule
-        if conditions.method in _REPEATED and not (conditions.headers or conditions.parameters)
-    ]
+    every = (match.conditions for match in matches if match.rule == redirect.rule)
+    plain = (conditions for conditions in every if not (conditions.headers or conditions.parameters))
+    conditions_of_rule = [conditions for conditions in plain if conditions.method in _REPEATED]
     modifier = mapping_at(redirect.redirect, "path")
     is_prefix = text_at(modifier, "type") == "ReplacePrefixMatch"
     path = modifier.get("replacePrefixMatch" if is_prefix else "replaceFullPath")
