@@ -123,36 +123,36 @@ def weighing(weight: Json) -> Resource:
     return replace(ON_ROUTE, raw={**ON_ROUTE.raw, "metadata": metadata})
 
 
+def needing(**reference: Json) -> Resource:
+    """The policy with a reference to a Secret that it needs."""
+    return build.policy("p", TO_ROUTE, auth={"secretRef": reference})
+
+
 SECRET: Final = build.resource("Secret", "x", {}, group="")
+CA: Final[Json] = {"hostname": "s", "caCertificateRefs": [{"group": "", "kind": "Pear", "name": "x"}]}
+ON_SERVICE: Final = build.policy("p", build.target("s", "Service", group=""))
 
 
 @pytest.mark.parametrize(
     ("policy", "profile"),
     [
         (weighing("-7"), WEIGHED),
-        (build.policy("p", TO_ROUTE, auth={"secretRef": {"name": "x"}}), NEEDY),
+        (needing(name="x"), NEEDY),
         (build.policy("p", TO_ROUTE, busy="8k", single="8k"), SIZED),
         (ON_ROUTE, NEEDY),
+        # Other rules find objects that are not there, and certificates of backends.
+        (needing(name="y"), NEEDY),
+        (needing(name="y", namespace="infra"), NEEDY),
+        (
+            build.resource(
+                "BackendTLSPolicy", "p", {"targetRefs": [build.target("s", "Service", group="")], "validation": CA}
+            ),
+            NEEDY,
+        ),
     ],
 )
 def test_a_policy_that_is_valid(policy: Resource, profile: Any) -> None:  # noqa: ANN401 (a profile)
     assert checked(policy_invalid, *SERVED, SECRET, policy, profiles=[profile]) == []
-
-
-def test_an_object_that_a_policy_needs_and_is_not_there() -> None:
-    missing = build.policy("p", TO_ROUTE, auth={"secretRef": {"name": "y"}})
-    assert checked(policy_invalid, *SERVED, missing, profiles=[NEEDY]) == []
-    away = build.policy("p", TO_ROUTE, auth={"secretRef": {"name": "y", "namespace": "infra"}})
-    assert checked(policy_invalid, *SERVED, away, profiles=[NEEDY]) == []
-
-
-def test_certificates_of_backends() -> None:
-    """They have a rule of their own."""
-    validation: Json = {"hostname": "s", "caCertificateRefs": [{"group": "", "kind": "Pear", "name": "x"}]}
-    policy = build.resource(
-        "BackendTLSPolicy", "p", {"targetRefs": [build.target("s", "Service", group="")], "validation": validation}
-    )
-    assert checked(policy_invalid, *SERVED, policy) == []
 
 
 @pytest.mark.parametrize(
@@ -171,13 +171,13 @@ def test_certificates_of_backends() -> None:
             "4k is less than spec.single (8k); it has no effect on HTTPRoute default/r",
         ),
         (
-            build.policy("p", TO_ROUTE, auth={"secretRef": {"kind": "Pear", "name": "x"}}),
+            needing(kind="Pear", name="x"),
             NEEDY,
             "spec.auth.secretRef.kind",
             "Pear is not one of Secret; until that is fixed, requests to HTTPRoute default/r fail",
         ),
         (
-            build.policy("p", TO_ROUTE, auth={"secretRef": {}}),
+            needing(),
             NEEDY,
             "spec.auth.secretRef",
             "names no Secret; until that is fixed, requests to HTTPRoute default/r fail",
@@ -301,15 +301,8 @@ def test_routes_that_share_no_requests() -> None:
 
 
 def test_routes_that_share_requests() -> None:
-    findings = checked(
-        policy_overlap_same_host_path,
-        CLASS,
-        GATEWAY,
-        sharing("r", "/a"),
-        sharing("s", "/a"),
-        ON_ROUTE,
-        profiles=[ALONE],
-    )
+    routes = sharing("r", "/a"), sharing("s", "/a")
+    findings = checked(policy_overlap_same_host_path, CLASS, GATEWAY, *routes, ON_ROUTE, profiles=[ALONE])
     requests = "requests for a.example/a on port 80 of Gateway default/g"
     message = f"HTTPRoute default/r and HTTPRoute default/s, which the policy does not target, both take {requests}"
     assert said(findings) == [("spec.targetRefs[0]", message)]
@@ -321,9 +314,6 @@ def test_routes_that_may_share_requests() -> None:
         policy_overlap_same_host_path, CLASS, GATEWAY, sharing("r", "/a"), other, ON_ROUTE, profiles=[ALONE]
     )
     assert verdicts(findings) == [False]
-
-
-ON_SERVICE: Final = build.policy("p", build.target("s", "Service", group=""))
 
 
 def gateways(number: int) -> list[Resource]:
@@ -382,6 +372,7 @@ TIMED: Final = known(
     strategy=MergeStrategy.ATOMIC_DEFAULTS,
     stanzas="none",
 )
+BEHIND: Final = (CLASS, GATEWAY, build.service())
 OWN: Final = build.route("r", labels={"team": "a"}, rules=[build.rule(build.backend(), timeouts={"request": "2s"})])
 
 
@@ -395,13 +386,11 @@ def timing(*targets: Json, **spec: Json) -> Resource:
     ids=["the policy says it", "the rule says it", "the policy is a default for all routes"],
 )
 def test_what_is_said_once(route: Resource, policy: Resource) -> None:
-    assert checked(filter_and_policy_double, CLASS, GATEWAY, route, build.service(), policy, profiles=[TIMED]) == []
+    assert checked(filter_and_policy_double, *BEHIND, route, policy, profiles=[TIMED]) == []
 
 
 def test_what_is_said_twice() -> None:
-    findings = checked(
-        filter_and_policy_double, CLASS, GATEWAY, OWN, build.service(), timing(TO_ROUTE), profiles=[TIMED]
-    )
+    findings = checked(filter_and_policy_double, *BEHIND, OWN, timing(TO_ROUTE), profiles=[TIMED])
     place = "spec.rules[0].timeouts.request"
     assert findings == [
         Finding(
@@ -419,9 +408,7 @@ def test_what_is_said_twice() -> None:
 def test_what_several_rules_say() -> None:
     rules = [build.rule(build.backend(), name=name, timeouts={"request": "2s"}) for name in ("a", "b")]
     route = build.route("r", rules=[build.rule(build.backend()), *rules])
-    (finding,) = checked(
-        filter_and_policy_double, CLASS, GATEWAY, route, build.service(), timing(TO_ROUTE), profiles=[TIMED]
-    )
+    (finding,) = checked(filter_and_policy_double, *BEHIND, route, timing(TO_ROUTE), profiles=[TIMED])
     assert finding.message.startswith(
         "has no effect on rule a of HTTPRoute default/r, rule b of HTTPRoute default/r, which"
     )
@@ -431,7 +418,7 @@ def test_what_several_rules_say() -> None:
 def test_what_the_route_says_as_a_whole() -> None:
     route = build.route("r", labels={"team": "a"})
     policy = build.policy("p", TO_ROUTE, owner={"team": "b"})
-    (finding,) = checked(filter_and_policy_double, CLASS, GATEWAY, route, build.service(), policy, profiles=[TIMED])
+    (finding,) = checked(filter_and_policy_double, *BEHIND, route, policy, profiles=[TIMED])
     assert finding.message.endswith("which sets metadata.labels itself")
     assert [related.field for related in finding.related] == ["metadata.labels"]
 
@@ -447,21 +434,18 @@ SHARING: Final = known(
 )
 
 
+SHARED: Final = build.gateway("g", tls("a", "x"), tls("b", "x"))
+ON_GATEWAY: Final = build.policy("p", build.target("g"))
+
+
 def test_listeners_with_their_own_certificates() -> None:
-    policy = build.policy("p", build.target("g"))
-    assert (
-        checked(target_contended, CLASS, build.gateway("g", tls("a", "x"), tls("b", "y")), policy, profiles=[SHARING])
-        == []
-    )
-    shared = build.gateway("g", tls("a", "x"), tls("b", "x"))
-    assert checked(target_contended, CLASS, shared, policy, profiles=[known()]) == []
+    apart = build.gateway("g", tls("a", "x"), tls("b", "y"))
+    assert checked(target_contended, CLASS, apart, ON_GATEWAY, profiles=[SHARING]) == []
+    assert checked(target_contended, CLASS, SHARED, ON_GATEWAY, profiles=[known()]) == []
 
 
 def test_listeners_that_share_a_certificate() -> None:
-    policy = build.policy("p", build.target("g"))
-    findings = checked(
-        target_contended, CLASS, build.gateway("g", tls("a", "x"), tls("b", "x")), policy, profiles=[SHARING]
-    )
+    findings = checked(target_contended, CLASS, SHARED, ON_GATEWAY, profiles=[SHARING])
     message = "listener b of Gateway default/g uses Secret default/x like listener a of Gateway default/g"
     assert said(findings) == [("", f"{message}; each needs its own")]
 
@@ -474,8 +458,7 @@ def test_listeners_of_two_policies_that_share_a_certificate(ages: tuple[int | No
     policies = [
         build.policy(name, build.target("g", section=name), age=age) for name, age in zip(("a", "b"), ages, strict=True)
     ]
-    gateway = build.gateway("g", tls("a", "x"), tls("b", "x"))
-    (finding,) = checked(target_contended, CLASS, gateway, *policies, profiles=[SHARING])
+    (finding,) = checked(target_contended, CLASS, SHARED, *policies, profiles=[SHARING])
     assert str(finding.subject) == "ColorPolicy default/b"
     assert f", for which ColorPolicy default/a {why}; each needs its own" in finding.message
 
@@ -488,16 +471,15 @@ def with_status(status: Json) -> Resource:
 
 
 def test_a_target_that_has_what_a_policy_waits_for() -> None:
-    policy, ready = build.policy("p", build.target("g")), with_status({"addresses": [{"value": "192.0.2.1"}]})
-    assert checked(target_status_missing, CLASS, ready, policy, profiles=[WAITING]) == []
-    assert checked(target_status_missing, CLASS, with_status({"x": 1}), policy, profiles=[known()]) == []
-    assert checked(target_status_missing, CLASS, policy, profiles=[WAITING]) == []
+    ready = with_status({"addresses": [{"value": "192.0.2.1"}]})
+    assert checked(target_status_missing, CLASS, ready, ON_GATEWAY, profiles=[WAITING]) == []
+    assert checked(target_status_missing, CLASS, with_status({"x": 1}), ON_GATEWAY, profiles=[known()]) == []
+    assert checked(target_status_missing, CLASS, ON_GATEWAY, profiles=[WAITING]) == []
 
 
 def test_a_target_that_has_not_what_a_policy_waits_for() -> None:
     """Manifests seldom have a status; then it is unknown."""
-    policy = build.policy("p", build.target("g"))
-    findings = checked(target_status_missing, CLASS, with_status({"addresses": []}), policy, profiles=[WAITING])
+    findings = checked(target_status_missing, CLASS, with_status({"addresses": []}), ON_GATEWAY, profiles=[WAITING])
     message = "Gateway default/g has no status.addresses; without that, the policy does nothing"
     assert said(findings) == [("spec.targetRefs[0]", message)]
-    assert verdicts(checked(target_status_missing, *SERVED, policy, profiles=[WAITING])) == [False]
+    assert verdicts(checked(target_status_missing, *SERVED, ON_GATEWAY, profiles=[WAITING])) == [False]
