@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
@@ -32,6 +33,19 @@ class Mistake(NamedTuple):
     right: str
     wrong: str
     found: tuple[str, ...]
+
+
+def written(text: str) -> Sequence[Mistake]:
+    """Mistakes, each as `FILE: RIGHT -> WRONG`, with what is found then indented below it."""
+    mistakes: list[Mistake] = []
+    for line in dedent(text).splitlines():
+        if line.startswith(" "):
+            mistakes[-1] = mistakes[-1]._replace(found=(*mistakes[-1].found, line.strip()))
+        elif line and not line.startswith("#"):
+            file, _, change = line.partition(": ")
+            right, _, wrong = change.replace(r"\n", "\n").partition(" -> ")
+            mistakes.append(Mistake(file, right, wrong, ()))
+    return mistakes
 
 
 def planted(name: str, folder: Path, mistakes: Iterable[Mistake] = ()) -> Path:
@@ -113,44 +127,28 @@ SCENES: Final = {
     "names in Flux": (
         FLUX,
         (
-            # In a base.
-            Mistake(
-                "apps/live/route.yaml",
-                "{name: stream, port: 8000}",
-                "{name: steam, port: 8000}",
-                ("apps/live/route.yaml:9 error GWP5001 HTTPRoute live/stream",),
-            ),
-            Mistake(
-                "platform/policies.yaml",
-                "name: mast}]\n  timeout",
-                "name: mats}]\n  timeout",
-                ("platform/policies.yaml:6 error GWP1001 BackendTrafficPolicy platform/house",),
-            ),
-            Mistake(
-                "platform/policies.yaml",
-                "name: mast}]\n  tls",
-                "name: mast, sectionName: htps}]\n  tls",
-                ("platform/policies.yaml:14 error GWP1002 ClientTrafficPolicy platform/clients",),
-            ),
-            Mistake(
-                "platform/gateway.yaml",
-                "{name: certificate}",
-                "{name: certficate}",
-                ("platform/gateway.yaml:19 error GWP6004 Gateway platform/mast",),
-            ),
+            *written(r"""
+                # In a base.
+                apps/live/route.yaml: {name: stream, port: 8000} -> {name: steam, port: 8000}
+                  apps/live/route.yaml:9 error GWP5001 HTTPRoute live/stream
+                platform/policies.yaml: name: mast}]\n  timeout -> name: mats}]\n  timeout
+                  platform/policies.yaml:6 error GWP1001 BackendTrafficPolicy platform/house
+                platform/policies.yaml: name: mast}]\n  tls -> name: mast, sectionName: htps}]\n  tls
+                  platform/policies.yaml:14 error GWP1002 ClientTrafficPolicy platform/clients
+                platform/gateway.yaml: {name: certificate} -> {name: certficate}
+                  platform/gateway.yaml:19 error GWP6004 Gateway platform/mast
+            """),
             Mistake(
                 "platform/gateway.yaml",
                 "    - name: https\n",
                 f"{LISTENER % 'plain'}{LISTENER % 'again'}    - name: https\n",
                 ("platform/gateway.yaml:14 error GWP6001 Gateway platform/mast",),
             ),
-            # In a component that one cluster includes.
-            Mistake(
-                "components/login/login.yaml",
-                "name: stream}",
-                "name: steam}",
-                ("components/login/login.yaml:6 error GWP1001 SecurityPolicy live/login in harbour",),
-            ),
+            *written(r"""
+                # In a component that one cluster includes.
+                components/login/login.yaml: name: stream} -> name: steam}
+                  components/login/login.yaml:6 error GWP1001 SecurityPolicy live/login in harbour
+            """),
             # In a patch of a cluster, of a policy that is in order.
             Mistake(
                 "clusters/harbour/flux.yaml",
@@ -187,15 +185,11 @@ SCENES: Final = {
                 "  sourceRef: {kind: GitRepository, name: station}\n",
                 ("apps/live/route.yaml:7 error GWP4006 HTTPRoute live/stream in island",),
             ),
-            Mistake(
-                "apps/live/service.yaml",
-                "port: 8000",
-                "port: 8001",
-                (
-                    "apps/live/route.yaml:9 error GWP5002 HTTPRoute live/stream",
-                    "clusters/harbour/tide.yaml:6 error GWP5002 HTTPRoute live/tide in harbour",
-                ),
-            ),
+            *written(r"""
+                apps/live/service.yaml: port: 8000 -> port: 8001
+                  apps/live/route.yaml:9 error GWP5002 HTTPRoute live/stream
+                  clusters/harbour/tide.yaml:6 error GWP5002 HTTPRoute live/tide in harbour
+            """),
             Mistake(
                 "clusters/harbour/tide.yaml",
                 "",
@@ -207,12 +201,10 @@ SCENES: Final = {
     "a label in Flux": (
         FLUX,
         (
-            Mistake(
-                "platform/namespaces.yaml",
-                'name: live, labels: {on-air: "true"}',
-                "name: live, labels: {on-air: maybe}",
-                ("apps/live/route.yaml:6 error GWP4004 HTTPRoute live/stream",),
-            ),
+            *written(r"""
+                platform/namespaces.yaml: name: live, labels: {on-air: "true"} -> name: live, labels: {on-air: maybe}
+                  apps/live/route.yaml:6 error GWP4004 HTTPRoute live/stream
+            """),
         ),
     ),
     "listeners in Flux": (
@@ -235,32 +227,18 @@ SCENES: Final = {
     "names in Argo CD": (
         ARGO,
         (
-            # In what an Application takes in, in what an ApplicationSet makes one of, and in what neither does.
-            Mistake(
-                "shop/shop.yaml",
-                "name: shop}]\n  cors",
-                "name: shpo}]\n  cors",
-                ("shop/shop.yaml:19 error GWP1001 SecurityPolicy shop/shop",),
-            ),
-            Mistake(
-                "shop/shop.yaml",
-                "{name: till, port: 8080}",
-                "{name: till, port: 80}",
-                ("shop/shop.yaml:8 error GWP5002 HTTPRoute shop/shop",),
-            ),
-            Mistake(
-                "exhibits/dinosaurs/guide.yaml",
-                "{name: entrance,",
-                "{name: entrnce,",
-                ("exhibits/dinosaurs/guide.yaml:5 error GWP4001 HTTPRoute dinosaurs/guide",),
-            ),
-            Mistake(
-                "platform/gateway.yaml",
-                "kind: Gateway, name: entrance",
-                "kind: Gateway, name: entrnce",
-                ("platform/gateway.yaml:18 error GWP1001 BackendTrafficPolicy platform/house",),
-            ),
-            Mistake("shop/drafts/sale.yaml", "name: shop}]", "name: shpo}]", ()),
+            *written(r"""
+                # In what an Application takes in, in what an ApplicationSet makes one of, and in what neither does.
+                shop/shop.yaml: name: shop}]\n  cors -> name: shpo}]\n  cors
+                  shop/shop.yaml:19 error GWP1001 SecurityPolicy shop/shop
+                shop/shop.yaml: {name: till, port: 8080} -> {name: till, port: 80}
+                  shop/shop.yaml:8 error GWP5002 HTTPRoute shop/shop
+                exhibits/dinosaurs/guide.yaml: {name: entrance, -> {name: entrnce,
+                  exhibits/dinosaurs/guide.yaml:5 error GWP4001 HTTPRoute dinosaurs/guide
+                platform/gateway.yaml: kind: Gateway, name: entrance -> kind: Gateway, name: entrnce
+                  platform/gateway.yaml:18 error GWP1001 BackendTrafficPolicy platform/house
+                shop/drafts/sale.yaml: name: shop}] -> name: shpo}]
+            """),
         ),
     ),
     "a hostname in Argo CD": (
@@ -281,32 +259,18 @@ SCENES: Final = {
     "names in Kustomize": (
         KUSTOMIZE,
         (
-            # In a base: each overlay makes another object of it.
-            Mistake(
-                "base/route.yaml",
-                "{name: booking, port: 8080}",
-                "{name: bookings, port: 8080}",
-                (
-                    "base/route.yaml:9 error GWP5001 HTTPRoute bikes-dev/dev-booking in dev",
-                    "base/route.yaml:9 error GWP5001 HTTPRoute bikes/booking in prod",
-                ),
-            ),
-            Mistake(
-                "base/policies.yaml",
-                "kind: Gateway, name: counter",
-                "kind: Gateway, name: conter",
-                (
-                    "base/policies.yaml:6 error GWP1001 PacePolicy bikes-dev/dev-house in dev",
-                    "base/policies.yaml:6 error GWP1001 PacePolicy bikes/house in prod",
-                ),
-            ),
-            # In an overlay, and in a patch of it.
-            Mistake(
-                "overlays/prod/night.yaml",
-                "sectionName: book}",
-                "sectionName: bok}",
-                ("overlays/prod/night.yaml:6 error GWP1002 PacePolicy bikes/night in prod",),
-            ),
+            *written(r"""
+                # In a base: each overlay makes another object of it.
+                base/route.yaml: {name: booking, port: 8080} -> {name: bookings, port: 8080}
+                  base/route.yaml:9 error GWP5001 HTTPRoute bikes-dev/dev-booking in dev
+                  base/route.yaml:9 error GWP5001 HTTPRoute bikes/booking in prod
+                base/policies.yaml: kind: Gateway, name: counter -> kind: Gateway, name: conter
+                  base/policies.yaml:6 error GWP1001 PacePolicy bikes-dev/dev-house in dev
+                  base/policies.yaml:6 error GWP1001 PacePolicy bikes/house in prod
+                # In an overlay, and in a patch of it.
+                overlays/prod/night.yaml: sectionName: book} -> sectionName: bok}
+                  overlays/prod/night.yaml:6 error GWP1002 PacePolicy bikes/night in prod
+            """),
             Mistake(
                 "overlays/prod/timeout.yaml",
                 "spec:\n",
@@ -348,35 +312,23 @@ SCENES: Final = {
                 'name: {{ include "parcels.name" . }}-old}',
                 ("chart/templates/policy.yaml:8 error GWP1001 BackendTrafficPolicy default/tracking",),
             ),
-            Mistake(
-                "chart/templates/route.yaml",
-                "ports: [{port: {{ .Values.port }}}]",
-                "ports: [{port: 80}]",
-                ("chart/templates/route.yaml:11 error GWP5002 HTTPRoute default/parcels-tracking",),
-            ),
-            Mistake(
-                "chart/values.yaml",
-                "gateway: {name: door,",
-                "gateway: {name: door, sectionName: htp,",
-                ("chart/templates/route.yaml:8 error GWP4002 HTTPRoute default/parcels-tracking",),
-            ),
-            Mistake(
-                "gateway.yaml",
-                "kind: Gateway, name: door",
-                "kind: Gateway, name: dor",
-                ("gateway.yaml:18 error GWP1001 BackendTrafficPolicy platform/house",),
-            ),
+            *written(r"""
+                chart/templates/route.yaml: ports: [{port: {{ .Values.port }}}] -> ports: [{port: 80}]
+                  chart/templates/route.yaml:11 error GWP5002 HTTPRoute default/parcels-tracking
+                chart/values.yaml: gateway: {name: door, -> gateway: {name: door, sectionName: htp,
+                  chart/templates/route.yaml:8 error GWP4002 HTTPRoute default/parcels-tracking
+                gateway.yaml: kind: Gateway, name: door -> kind: Gateway, name: dor
+                  gateway.yaml:18 error GWP1001 BackendTrafficPolicy platform/house
+            """),
         ),
     ),
     "a hostname in Helm": (
         HELM,
         (
-            Mistake(
-                "chart/values.yaml",
-                "parcels.post.example",
-                "parcels.mail.example",
-                ("chart/templates/route.yaml:9 error GWP4006 HTTPRoute default/parcels-tracking",),
-            ),
+            *written(r"""
+                chart/values.yaml: parcels.post.example -> parcels.mail.example
+                  chart/templates/route.yaml:9 error GWP4006 HTTPRoute default/parcels-tracking
+            """),
             Mistake("gateway.yaml", "port: 80, ", "port: 80, hostname: '*.post.example', ", ()),
         ),
     ),
