@@ -142,7 +142,8 @@ spec:
 
 
 ENVOY: Final = "gateway.envoyproxy.io/gatewayclass-controller"
-WORLD: Final = gateway_class(status(ACCEPTED)) + gateway(FINE) + SERVICE
+CLASS: Final = gateway_class(status(ACCEPTED))
+WORLD: Final = CLASS + gateway(FINE) + SERVICE
 ATTACHED: Final = WORLD + route(parents(ACCEPTED, RESOLVED))
 OF_ENVOY: Final = ATTACHED.replace(OURS, ENVOY)
 
@@ -258,13 +259,13 @@ class TestNoStatus:
     def test_not_what_hangs_on_something_that_nobody_takes(self) -> None:
         of_class = gateway_class(status(PENDING)) + gateway(metadata=self.STORED) + route(metadata=self.STORED)
         assert rules(check(of_class)) == ["GWP3009"]
-        of_gateway = gateway_class(status(ACCEPTED)) + gateway(metadata=self.STORED) + route(metadata=self.STORED)
+        of_gateway = CLASS + gateway(metadata=self.STORED) + route(metadata=self.STORED)
         assert rules(check(of_gateway)) == ["GWP3002"]
 
     def test_not_where_only_a_mark_of_a_policy_should_be(self) -> None:
         """A route without a parent that anybody would report on."""
         working = limit(ACCEPTED, condition("Enforced"), target="public", kind="Gateway").replace("shop}", "infra}", 1)
-        pending = gateway_class(status(ACCEPTED)) + gateway(status(PENDING))
+        pending = CLASS + gateway(status(PENDING))
         assert "GWP3002" not in rules(check(pending + route() + SERVICE + working))
 
     def test_not_of_a_new_object(self) -> None:
@@ -287,8 +288,7 @@ class TestNoStatus:
     def test_of_a_policy_as_a_whole(self) -> None:
         """Where controllers write on the policy itself."""
         stored = limit().replace("namespace: shop}", "namespace: shop, uid: 0a1b}")
-        kuadrant = ATTACHED
-        [finding] = [finding for finding in check(kuadrant + stored) if finding.certain]
+        [finding] = [finding for finding in check(ATTACHED + stored) if finding.certain]
         assert finding.message.startswith(
             "no controller has reported anything on it, where Accepted and Enforced should"
         )
@@ -315,10 +315,9 @@ class TestRefused:
     def test_not_what_is_found_by_its_cause(self) -> None:
         kuadrant = limit(condition("Accepted", "False", "TargetNotFound"), target="cart")
         assert check(WORLD + kuadrant, complete=True) == []
-        envoy = OF_ENVOY
         first = traffic(ancestors(ACCEPTED, controller=ENVOY), "a")
         second = traffic(ancestors(condition("Accepted", "False", "Conflicted"), controller=ENVOY), "b")
-        assert check(envoy + first + second, complete=True) == []
+        assert check(OF_ENVOY + first + second, complete=True) == []
 
     def test_not_what_another_controller_says_beside_the_one_of_the_gateway(self) -> None:
         both = (
@@ -330,8 +329,7 @@ class TestRefused:
         assert check(ATTACHED + tls_policy(both)) == []
 
     def test_by_the_words_of_the_controller(self) -> None:
-        manifests = ATTACHED + tls_policy(ancestors(REFUSED))
-        [finding] = check(manifests)
+        [finding] = check(ATTACHED + tls_policy(ancestors(REFUSED)))
         assert (finding.rule, finding.severity, finding.reason) == ("GWP3003", "error", "Invalid")
         assert finding.field == "status.ancestors[0].conditions[0]"
         assert finding.message == (
@@ -351,17 +349,15 @@ class TestRefused:
 
     def test_what_is_not_accepted_is_not_enforced_either(self) -> None:
         refused = [condition("Accepted", "False", "Invalid"), condition("Enforced", "False", "Unknown")]
-        manifests = ATTACHED + limit(*refused)
-        assert rules(check(manifests)) == ["GWP3003"]
+        assert rules(check(ATTACHED + limit(*refused))) == ["GWP3003"]
 
     def test_what_is_accepted_and_not_enforced(self) -> None:
-        ready = ATTACHED
         for reason, severity in (("MissingDependency", "error"), ("Overridden", "warning"), ("Reconciling", "warning")):
             enforced = condition("Enforced", "False", reason, lastTransitionTime='"2026-01-01T11:58:00Z"')
-            [finding] = check(ready + limit(ACCEPTED, enforced))
+            [finding] = check(ATTACHED + limit(ACCEPTED, enforced))
             assert (finding.rule, finding.severity, finding.reason) == ("GWP3004", severity, reason)
             assert finding.message == f"its controller reports Enforced=False ({reason})"
-            assert rules(check(ready + limit(ACCEPTED, enforced), now=NOON)) == (
+            assert rules(check(ATTACHED + limit(ACCEPTED, enforced), now=NOON)) == (
                 [] if reason == "Reconciling" else ["GWP3004"]
             )
 
@@ -370,10 +366,10 @@ class TestContradictions:
     """GWP3005."""
 
     def test_not_of_what_rests_on_something_that_was_not_read(self) -> None:
-        manifests = gateway_class(status(ACCEPTED)) + route(parents(ACCEPTED, RESOLVED))
+        manifests = CLASS + route(parents(ACCEPTED, RESOLVED))
         assert rules(check(manifests)) == ["GWP3005?"]
         gap = Gap("ReferenceGrant", "", "the API server did not answer", group="gateway.networking.k8s.io")
-        closed = gateway(FINE, routes="Same") + gateway_class(status(ACCEPTED)) + SERVICE
+        closed = gateway(FINE, routes="Same") + CLASS + SERVICE
         findings = [
             finding
             for finding in check(closed + route(parents(ACCEPTED, RESOLVED)), gaps=(gap,))
@@ -404,17 +400,15 @@ class TestContradictions:
         manifests = WORLD + gateway(FINE, name="inner") + route(parents(ACCEPTED, RESOLVED), refs=twice)
         [finding] = check(manifests)
         assert (finding.rule, finding.severity, finding.field) == ("GWP3005", "warning", "status")
-        assert (
-            finding.message
-            == "nothing is reported for Gateway infra/inner, where Accepted=True and ResolvedRefs=True should be"
+        assert finding.message == (
+            "nothing is reported for Gateway infra/inner, where Accepted=True and ResolvedRefs=True should be"
         )
 
     def test_a_listener_of_which_nothing_is_said(self) -> None:
         [finding] = check(gateway_class() + gateway(status(ACCEPTED)))
         assert finding.severity == "info"
-        assert (
-            finding.message
-            == "nothing is reported for listener http, where Accepted=True and ResolvedRefs=True should be"
+        assert finding.message == (
+            "nothing is reported for listener http, where Accepted=True and ResolvedRefs=True should be"
         )
 
     def test_one_condition_that_is_missing(self) -> None:
@@ -440,9 +434,7 @@ class TestContradictions:
 
     def test_something_that_should_not_be_there(self) -> None:
         other = gateway(FINE, name="inner").replace("gatewayClassName: public", "gatewayClassName: inner")
-        inner = (
-            gateway_class(status(ACCEPTED)).replace("name: public", "name: inner").replace(OURS, "example.com/inner")
-        )
+        inner = CLASS.replace("name: public", "name: inner").replace(OURS, "example.com/inner")
         reported = ancestors(ACCEPTED, ref="name: inner, namespace: infra", controller=ENVOY)
         world = OF_ENVOY + other + inner
         messages = [message for _, message in said(check(world + traffic(reported), complete=True))]
@@ -481,9 +473,8 @@ class TestMarks:
         [finding] = check(marked + other, complete=True)
         assert (finding.rule, finding.severity) == ("GWP3007", "warning")
         assert finding.field == "status.parents[0].conditions[2]"
-        assert (
-            finding.message
-            == "kuadrant.io/RateLimitPolicyAffected says that a RateLimitPolicy affects it, and none does"
+        assert finding.message == (
+            "kuadrant.io/RateLimitPolicyAffected says that a RateLimitPolicy affects it, and none does"
         )
         [finding] = check(marked, complete=True)
         assert finding.message.endswith("for Gateway infra/public, and none does")
@@ -549,7 +540,7 @@ class TestObjects:
 
     def test_not_what_follows_from_the_manifests(self) -> None:
         refused = parents(condition("Accepted", "False", "NotAllowedByListeners"), RESOLVED)
-        world = gateway_class(status(ACCEPTED)) + gateway(FINE, routes="Same") + SERVICE
+        world = CLASS + gateway(FINE, routes="Same") + SERVICE
         assert check(world + route(refused)) == []
         assert check(world + route(refused), complete=True) == []
 
@@ -560,9 +551,7 @@ class TestObjects:
             condition("Programmed", "False", "ListenersNotValid"),
             listeners=listener,
         )
-        findings = [
-            finding for finding in check(gateway_class(status(ACCEPTED)) + gateway(whole)) if finding.rule == "GWP3008"
-        ]
+        findings = [finding for finding in check(CLASS + gateway(whole)) if finding.rule == "GWP3008"]
         assert [finding.message for finding in findings] == [
             "its controller reports Accepted=False (PortUnavailable) for listener http"
         ]
@@ -570,7 +559,7 @@ class TestObjects:
             f"{{name: http, conditions: [{ACCEPTED}, {RESOLVED}, {condition('Programmed', 'False', 'Invalid')}]}}"
         )
         whole = status(condition("Accepted", "False", "InvalidParameters"), listeners=listener)
-        findings = check(gateway_class(status(ACCEPTED)) + gateway(whole), "GWP3008")
+        findings = check(CLASS + gateway(whole), "GWP3008")
         assert [finding.message for finding in findings] == [
             "its controller reports Accepted=False (InvalidParameters)"
         ]
@@ -578,15 +567,15 @@ class TestObjects:
     def test_not_what_other_rules_are_about(self) -> None:
         for type_ in ("OverlappingTLSConfig", "InsecureFrontendValidationMode"):
             reported = status(ACCEPTED, condition(type_), listeners=HTTP)
-            assert check(gateway_class(status(ACCEPTED)) + gateway(reported), "GWP3008") == []
+            assert check(CLASS + gateway(reported), "GWP3008") == []
         certificates = status(
             ACCEPTED, condition("OverlappingTLSConfig", "True", "OverlappingCertificates"), listeners=HTTP
         )
-        assert rules(check(gateway_class(status(ACCEPTED)) + gateway(certificates), "GWP3008")) == ["GWP3008"]
+        assert rules(check(CLASS + gateway(certificates), "GWP3008")) == ["GWP3008"]
 
     def test_what_only_the_controller_knows(self) -> None:
         reported = status(ACCEPTED, condition("Programmed", "False", "AddressNotAssigned"), listeners=HTTP)
-        [finding] = check(gateway_class(status(ACCEPTED)) + gateway(reported))
+        [finding] = check(CLASS + gateway(reported))
         assert (finding.rule, finding.field) == ("GWP3008", "status.conditions[1]")
         [finding] = check(gateway_class(status(condition("Accepted", "False", "InvalidParameters"))))
         assert finding.message == "its controller reports Accepted=False (InvalidParameters)"
@@ -595,9 +584,8 @@ class TestObjects:
         assert finding.field == "status.listeners[0].conditions[2]"
 
     def test_a_warning_about_a_policy(self) -> None:
-        world = OF_ENVOY
         warning = condition("Warning", "True", "DeprecatedField", message="rateLimit.type is deprecated")
-        [finding] = check(world + traffic(ancestors(ACCEPTED, warning, controller=ENVOY)), complete=True)
+        [finding] = check(OF_ENVOY + traffic(ancestors(ACCEPTED, warning, controller=ENVOY)), complete=True)
         assert (finding.rule, finding.reason) == ("GWP3008", "DeprecatedField")
 
     def test_pending_but_not_for_long(self) -> None:
@@ -618,7 +606,7 @@ spec:
   parentRef: {{{PUBLIC}}}
   listeners: [{{name: more, protocol: HTTP, port: 81}}]
 """
-        manifests = gateway_class(status(ACCEPTED)) + gateway(status(PENDING)) + listeners
+        manifests = CLASS + gateway(status(PENDING)) + listeners
         assert [str(finding.subject) for finding in check(manifests)] == ["Gateway infra/public"]
         assert [str(finding.subject) for finding in check(manifests + status(PENDING))] == ["Gateway infra/public"]
 
@@ -636,7 +624,7 @@ spec:
             "no controller that goes by example.com/gateway has acted on it"
         )
         both = status(PENDING, condition("Programmed", "Unknown", "Pending"))
-        [finding] = check(gateway_class(status(ACCEPTED)) + gateway(both), "GWP3009")
+        [finding] = check(CLASS + gateway(both), "GWP3009")
         assert finding.message == "Accepted and Programmed have been Unknown (Pending): no controller has acted on it"
 
     def test_a_part_of_a_route(self) -> None:
@@ -665,8 +653,8 @@ class TestWhatIsLeft:
         old = places("parent", (PUBLIC, [ACCEPTED, RESOLVED]), ("name: old, namespace: infra", [REFUSED, RESOLVED]))
         [finding] = check(WORLD + route(old))
         assert (finding.rule, finding.field) == ("GWP3010", "status.parents[1].conditions[0]")
-        assert (
-            finding.message == "example.com/gateway reports for Gateway infra/old, which it does not name as its parent"
+        assert finding.message == (
+            "example.com/gateway reports for Gateway infra/old, which it does not name as its parent"
         )
         listeners = f"{HTTP}, {{name: gone, conditions: [{ACCEPTED}]}}"
         [finding] = check(gateway_class() + gateway(status(ACCEPTED, listeners=listeners)))
@@ -677,7 +665,7 @@ class TestWhatIsLeft:
 
     def test_more_routes_than_were_read(self) -> None:
         counted = HTTP.replace("name: http", "name: http, attachedRoutes: 3")
-        world = gateway_class(status(ACCEPTED)) + gateway(status(ACCEPTED, listeners=counted)) + SERVICE
+        world = CLASS + gateway(status(ACCEPTED, listeners=counted)) + SERVICE
         manifests = world + route(parents(ACCEPTED, RESOLVED))
         [finding] = check(manifests)
         assert (finding.rule, finding.certain) == ("GWP3012", False)
@@ -690,7 +678,7 @@ class TestWhatIsLeft:
 
     def test_as_many_as_there_are(self) -> None:
         counted = HTTP.replace("name: http", "name: http, attachedRoutes: 1")
-        world = gateway_class(status(ACCEPTED)) + gateway(status(ACCEPTED, listeners=counted)) + SERVICE
+        world = CLASS + gateway(status(ACCEPTED, listeners=counted)) + SERVICE
         assert check(world + route(parents(ACCEPTED, RESOLVED))) == []
 
     def test_what_was_cut(self) -> None:
