@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import analyze
+from kubectl_policy.lint.finding import Fix
 from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.policies import conflicts
@@ -85,8 +86,7 @@ def test_of_two_on_one_target_the_newer_one_is_refused() -> None:
     assert (finding.field, finding.reason) == ("spec.targetRefs[0]", "Conflicted")
     (related,) = finding.related
     assert (str(related.object), related.field) == ("SecurityPolicy shop/old", "spec.targetRefs[0]")
-    assert finding.fix
-    assert finding.fix.words == "put both into one policy, or give them different targets"
+    assert finding.fix == Fix(words="put both into one policy, or give them different targets")
 
 
 def test_it_is_so_where_no_requests_come() -> None:
@@ -416,8 +416,7 @@ def test_a_nearer_policy_drops_what_protects() -> None:
     )
     (related,) = finding.related
     assert (str(related.object), related.field) == ("SecurityPolicy infra/public", "spec.jwt")
-    assert finding.fix
-    assert finding.fix.words == "spec.mergeType: StrategicMerge lets it add to SecurityPolicy infra/public"
+    assert finding.fix == Fix(words="spec.mergeType: StrategicMerge lets it add to SecurityPolicy infra/public")
 
 
 def test_the_first_one_that_replaces_it_is_told() -> None:
@@ -443,8 +442,7 @@ def test_what_is_dropped_is_named_as_people_know_it() -> None:
         silent_field_drop, ISTIO, policy("AuthPolicy", ON_GATEWAY, above), policy("AuthPolicy", ON_ROUTE, below)
     )
     assert "so that its rules.authorization is lost" in finding.message
-    assert finding.fix
-    assert finding.fix.words == "defaults with strategy: merge in AuthPolicy infra/public let others add to it"
+    assert finding.fix == Fix(words="defaults with strategy: merge in AuthPolicy infra/public let others add to it")
 
 
 def test_what_protects_may_be_named_by_the_profile() -> None:

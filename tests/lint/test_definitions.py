@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import FieldPath, GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
@@ -17,7 +18,6 @@ from tests.lint.rule_worlds import lint
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.lint.finding import Finding
 
 _NOTHING: Final = "no ReferenceGrant or other agreement"
 LABEL: Final = "gateway.networking.k8s.io/policy"
@@ -90,8 +90,7 @@ def test_labels() -> None:
     assert finding.field == f'metadata.labels["{LABEL}"]'
     assert finding.fix is None
     [finding] = check(definition("dir"))
-    assert finding.fix
-    assert (finding.fix.words, finding.fix.value) == ("did you mean Direct?", "Direct")
+    assert finding.fix == Fix(words="did you mean Direct?", value="Direct")
     assert check(definition(""))[0].message == "is empty, which is neither Direct nor Inherited"
 
 
@@ -262,7 +261,6 @@ def test_deprecated_versions() -> None:
     [finding] = check(served({"name": "v2"}, old, fine), policy, rules="GWP8009")
     assert (finding.field, finding.severity) == ("apiVersion", "info")
     assert finding.message == "v1alpha1 of ColorPolicy is deprecated: Use v1"
-    assert finding.fix
-    assert (finding.fix.words, finding.fix.value) == ("use v1", "example.com/v1")
+    assert finding.fix == Fix(words="use v1", value="example.com/v1")
     [finding] = check(served({"name": "v2", "served": False}, old), policy, rules="GWP8009")
     assert finding.fix is None

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare
 from kubectl_policy.lint.checking import LintFindings, lint_worlds
+from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, Origin
@@ -20,7 +21,6 @@ from tests.lint.rule_worlds import lint, snapshot_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kubectl_policy.lint.finding import Finding
 
 # No route here has a Gateway, unless one is given.
 CART: Final = route("cart")
@@ -253,5 +253,4 @@ class TestSuggestions:
     def test_another_namespace(self) -> None:
         """Where nothing near has such a name."""
         findings = _found(gateway() + route() + service(namespace="checkout"), "GWP5001")
-        assert findings.fix
-        assert (findings.fix.words, findings.fix.value) == ("there is Service checkout/cart", "")
+        assert findings.fix == Fix(words="there is Service checkout/cart", value="")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from kubectl_policy import analyze
+from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rules.requirements import cross_team_influence, owner_label_missing, wide_blast_radius
 from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.profiles.reading import problems as problems_of
 from tests.lint.policy_manifests import check, gateway, limits, policy, rate, retrying, route, said, service
 from tests.lint.rule_worlds import lint, requiring, snapshot_of
-
-if TYPE_CHECKING:
-    from kubectl_policy.lint.finding import Finding
 
 HEAD: Final = """
 apiVersion: gateway.networking.k8s.io/v1
@@ -311,8 +309,7 @@ def test_somebody_should_own_a_policy() -> None:
     assert check(owner_label_missing, home % "team: shop", nobodys, settings=OWNED) == []
     (finding,) = check(owner_label_missing, home % "", nobodys, settings=OWNED, complete=False)
     assert said([finding]) == ("RateLimitPolicy shop/cart: has no label or annotation team")
-    assert finding.fix
-    assert finding.fix.words == "add the label team"
+    assert finding.fix == Fix(words="add the label team")
     (finding,) = check(owner_label_missing, nobodys, settings=OWNED, complete=False)
     assert (finding.certain, finding.message) == (
         False,

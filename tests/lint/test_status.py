@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
@@ -17,7 +18,6 @@ from tests.lint.rule_worlds import lint, snapshot_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.lint.finding import Finding
 
 OURS: Final = "example.com/gateway"
 NOON: Final = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
@@ -337,8 +337,7 @@ class TestRefused:
             "as computed, it is True: it is attached to Service shop/checkout"
         )
         assert [str(related.object) for related in finding.related] == ["Gateway infra/public"]
-        assert finding.fix
-        assert finding.fix.words == "correct the setting that the controller names"
+        assert finding.fix == Fix(words="correct the setting that the controller names")
 
     def test_a_reason_of_its_own_gets_no_advice_and_much_is_cut(self) -> None:
         """A controller may say anything, on any number of lines."""

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.lint.checking import JudgedFindings, findings_in, suppress, unused_in
+from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.suppressions import Suppression, suppressions_of
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import FieldPath, Origin, Resource
 from kubectl_policy.sources import Lines
-
-if TYPE_CHECKING:
-    from kubectl_policy.lint.finding import Finding
 
 # A route of which the parent is not there, on line 10.
 ROUTE: Final = """\
@@ -163,8 +161,7 @@ class TestComments:
         assert (unused.rule, unused.severity, unused.subject) == ("GWP0007", "info", None)
         assert unused.origin == Origin("<stdin>", 2)
         assert unused.message == "GWP4001 is not found here, so nothing is suppressed"
-        assert unused.fix
-        assert unused.fix.words == "it is found on line 10"
+        assert unused.fix == Fix(words="it is found on line 10")
 
     @pytest.mark.parametrize(
         ("comment", "names", "reason"),
@@ -292,8 +289,7 @@ class TestUnused:
         assert unused_in([needed, unused], settings) == ()
         (finding,) = unused_in([unused, unused], settings)
         assert (finding.severity, str(finding.subject)) == ("error", "HTTPRoute shop/menu")
-        assert finding.fix
-        assert finding.fix.words == "remove the suppression"
+        assert finding.fix == Fix(words="remove the suppression")
 
 
 class TestReasons:
