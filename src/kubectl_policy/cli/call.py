@@ -243,7 +243,6 @@ def answer(call: CommandCall, ask: "Callable[[CommandCall], int]") -> int:
 
 
 def _answer_of_each_cluster(call: CommandCall, ask: "Callable[[CommandCall], int]") -> int:
-    """Ask the cluster of each context that the call names."""
     from kubectl_policy.cli.clusters import ClusterQuestion, ask_clusters
 
     questions: list[ClusterQuestion] = []

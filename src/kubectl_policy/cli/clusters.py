@@ -120,7 +120,6 @@ class AskedCluster:
         return self._served
 
     def _connect(self) -> tuple[Connection, Discovery] | PolicyError:
-        """Connect to the cluster, and ask which kinds it serves."""
         from kubectl_policy.sources.cluster.connection import Connection
         from kubectl_policy.sources.cluster.discovery import discover
         from kubectl_policy.sources.cluster.refusals import RequestFailed, cluster_error

@@ -39,7 +39,6 @@ UNKNOWN: Final = Number(-1, "<unknown>")
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return each of the texts once, in their order."""
     return tuple(dict.fromkeys(texts))
 
 
@@ -140,7 +139,6 @@ _KIND_COLUMNS: Final[tuple[Column[KindRow], ...]] = (
 
 
 def _code(row: PolicyRow) -> str:
-    """Return the API's own word for the reason, as other answers write it."""
     return f" [{row.reasons[0].reason}]" if row.reasons and row.reasons[0].reason else ""
 
 

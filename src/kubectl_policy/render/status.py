@@ -161,7 +161,6 @@ def _name(status: ObjectStatus) -> Line:
 
 
 def _listed(status: ObjectStatus, texts: Iterable[str]) -> tuple[Line, ...]:
-    """Return an object with a line for each text; nothing if there is none."""
     lines = tuple(prose_line(text, indent=4, hang=6) for text in texts)
     return (_name(status), *lines) if lines else ()
 

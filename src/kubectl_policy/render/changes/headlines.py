@@ -285,7 +285,6 @@ def _referred_to(answer: BlastRadius) -> str:
 
 
 def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:
-    """List the clauses about Gateways that lose their class, with the routes behind them."""
     if gateways := summary.relations["without class"]:
         routes = difference.traffic.uncontrolled
         behind = f", and with that {routes_phrase(routes, difference.traffic.owner_key)}" if routes else ""

@@ -95,7 +95,6 @@ def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
 
 
 def _traffic_rows(traffic: TrafficChanges) -> Iterator[ChangeRow]:
-    """Return a row for each route, with its hostnames for a field."""
     parts = (
         ("ended", traffic.lost.all),
         ("reduced", traffic.lost.some),
@@ -288,7 +287,6 @@ def _unseen(unseen: BlindSpot) -> str:
 
 
 def _tables(difference: StateDiff) -> list[_Part]:
-    """Return the tables, the most important ones first."""
     rows, states, problem = rows_of(difference), ("Before", "After", "Why"), ("Severity", "Rule", "Object", "Problem")
     setting = ("Change", "Kind", "Field", "Before", "After", "Set by", "Objects", "Paths")
     traffic = ("Traffic", "Route", "Hostnames", "Owner", "What")

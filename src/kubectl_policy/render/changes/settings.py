@@ -102,7 +102,6 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
 
 
 def _assumptions(changes: Iterable[EffectChange]) -> Iterator[Line]:
-    """List the assumptions about each kind once; for several kinds with their names."""
     by_kind = grouped_by(changes, lambda change: change.policy_kind)
     for kind, of_kind in by_kind.items():
         profile, assumed = of_kind[0].profile, {choice for change in of_kind for choice in change.assumed}
@@ -250,7 +249,6 @@ def _object_phrases(change: EffectChange) -> Iterator[str]:
 
 
 def _joined(changes: Sequence[EffectChange]) -> EffectChange:
-    """Join changes that are alike into one, with the objects of all."""
     if len(changes) == 1:
         return changes[0]
     objects = grouped_by((changed for change in changes for changed in change.objects), lambda changed: changed.node)

@@ -139,7 +139,6 @@ def _on_targets(targets: Mapping[NodeRef, Sequence[ObjectRef]], view: View) -> I
 
 
 def _named(refs: Sequence[ObjectRef], view: View, lead: str = "") -> Iterator[Segment]:
-    """List objects; where lists are cut the first ones, with the number of the rest."""
     shown, rest = view.first(refs, SHOWN)
     yield from in_a_row([str(ref) for ref in shown], "subject", lead)
     if rest:
@@ -206,7 +205,6 @@ def diff_text(difference: StateDiff, view: View) -> Document:
 
 
 def _then(difference: StateDiff, settings: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Return the settings that differ, below a heading if routes precede them."""
     if not (settings and difference.traffic.routes):
         return settings
     return (BLANK, Line((Segment("Then, by setting", "heading"),)), *settings)
@@ -311,7 +309,6 @@ def _counts(counts: ObjectCounts) -> Iterator[Line]:
 
 
 def _object_phrases(superseded: SupersededOn) -> list[str]:
-    """List the objects, each once with all of its sections."""
     return [nodes_phrase(list(nodes)) for _, nodes in groupby(superseded.objects, lambda node: node.object)]
 
 

@@ -127,7 +127,6 @@ def _rule(failing: FailingRule) -> str:
 
 
 def _split(routes: Collection[RouteTraffic]) -> tuple[list[RouteTraffic], list[RouteTraffic]]:
-    """Split routes into those of which requests fail, and those that only lose a listener."""
     failing = [traffic for traffic in routes if traffic.failing]
     return failing, [traffic for traffic in routes if not traffic.failing]
 
@@ -254,7 +253,6 @@ def nodes_phrase(nodes: Iterable[NodeRef]) -> str:
 
 
 def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_key: str, view: View) -> list[Line]:
-    """Return routes with their hostnames and owners in columns, and with details below each."""
     shown, rest = view.first(rows, SHOWN)
     routes = [str(traffic.route) for traffic, _ in shown]
     hosts = [_hostnames_phrase(traffic.hostnames, view) for traffic, _ in shown]

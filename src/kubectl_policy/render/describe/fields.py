@@ -150,7 +150,6 @@ class _Section:
         return limits if limits.startswith("through ") else f"{self.on} {limits}"
 
     def _heading_width(self, source: OfSource, by_place: Mapping[str, list[FieldRow]]) -> int:
-        """Compute the width of a heading with the origin of its policy."""
         return cells(self._heading(source, by_place)) + _GAP + cells(self.names.origin(source.source.object))
 
     def _heading_line(self, source: OfSource, by_place: Mapping[str, list[FieldRow]], margin: int) -> Line:
@@ -275,7 +274,6 @@ class _Section:
         return prose_line(f"{limited}{phrase}", "superseded", _ROW, _ROW + _INDENT)
 
     def _without(self, replaced: Replaced) -> Line:
-        """Return the line of what is superseded by a source that sets nothing here."""
         kind = self.names.kind(self.kind.groups[0])
         subject = f"{kind} {self._loser(replaced.source)}"
         phrase = f"{subject} has no effect: {self._fields(replaced.fates)} ({replaced.why})"

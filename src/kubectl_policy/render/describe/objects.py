@@ -75,7 +75,6 @@ def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
 
 
 def _paths(answer: ObjectDescription, scopes: PathScopes, view: View) -> tuple[Line, ...]:
-    """Return the paths, if scopes name them by number or if routes lead to the route."""
     numbered = any(scopes.numbered(group.extent.positions) for group in answer.in_force)
     is_delegated = len(scopes.routes) > 1 and answer.subject.object in scopes.routes
     if not (numbered or is_delegated):

@@ -185,7 +185,6 @@ def _shared(profile: PolicyKindProfile) -> Iterator[str]:
 
 
 def _ignored(profile: PolicyKindProfile) -> Iterator[str]:
-    """List the fields that controllers ignore."""
     for part in profile.ignored:
         where = f" with the value {either(sorted(part.values))}" if part.values else ""
         fields = listed(part.fields) if part.fields else "policies"
@@ -208,8 +207,6 @@ _VARYING: Final[Sequence[tuple[Callable[[PolicyKindProfile], str], str]]] = (
 
 
 def _variants(profile: PolicyKindProfile) -> str:
-    """Return what differs for the targets of each variant."""
-
     def differences(at_kind: PolicyKindProfile) -> str:
         phrases = ((lead, phrase(at_kind), phrase(profile)) for phrase, lead in _VARYING)
         return "; ".join(f"{lead}{varied or 'nothing'}" for lead, varied, usual in phrases if varied != usual)

@@ -87,7 +87,6 @@ def _comments(answer: Explanation) -> dict[str, list[str]]:
 
 
 def _with_comments(text: str, comments: Mapping[str, list[str]]) -> list[str]:
-    """Return the lines of a draft with comments above the fields of its kind."""
     import yaml  # noqa: PLC0415 (the other answers do without)
 
     tree: Any = yaml.compose(text, Loader=yaml.SafeLoader)

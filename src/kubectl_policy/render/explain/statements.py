@@ -370,7 +370,6 @@ def _known(answer: Explanation, all_statements: Iterable[Statement]) -> Iterator
 
 
 def _rows(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:
-    """Return lines with their labels in one column."""
     aligned = list(rows)
     width = max((cells(label) for label, _, _ in aligned), default=0)
     for label, text, mark in aligned:

@@ -205,7 +205,6 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def _arrows(picture: Picture, all_boxes: Iterable[Box]) -> Iterator[Arrow]:
-    """Return an arrow for each link and each reference of a policy from one box to another."""
     ends: dict[NodeRef, End] = {}
     for box in all_boxes:
         for member in box.members:

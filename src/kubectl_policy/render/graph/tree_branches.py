@@ -200,7 +200,6 @@ class Branches:
         return ""
 
     def _leading_on(self, node: NodeRef, link: GraphLink | None) -> Sequence[GraphLink]:
-        """Return the links to the children of a node on a branch."""
         links = self._links.children[node]
         if link and link.relation == "backend":
             # What routes of a mesh do to requests for a Service, they do not do to those that a Gateway sends there.

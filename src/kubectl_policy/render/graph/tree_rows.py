@@ -139,7 +139,6 @@ class TreeRows:
         return rows_folded
 
     def _together(self, rows: Sequence[TreeRow]) -> TreeRow:
-        """Join siblings into one row."""
         if len(rows) == 1:
             return rows[0]
         kin = self._number(("several", *sorted({row.kin for row in rows}), len(rows)))
@@ -269,7 +268,6 @@ class BranchOutcomes:
 
     @cached_method
     def _ways(self, node: NodeRef) -> Mapping[Path, tuple[int, ...]]:
-        """Return the ancestors of a node on its paths, with the positions of these paths."""
         outcome = self._outcomes[node]
         paths = outcome.paths if outcome else ()
         # Namespaces the tree has elsewhere.

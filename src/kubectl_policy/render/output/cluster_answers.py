@@ -67,7 +67,6 @@ def _trees(answers: Sequence[ClusterAnswer], _: str) -> Document:
 
 
 def _lines(answers: Sequence[ClusterAnswer], _: str) -> Document:
-    """Return the lines of answers that have one line each, with their contexts."""
     return tuple(
         Line((Segment(f"{answer.context}: "), *line.spans))
         for answer in answers
@@ -93,7 +92,6 @@ def _together(contexts: Sequence[str], tables: Sequence[Table[Any]]) -> Table[_R
 
 
 def _column(columns: Sequence[Column[Any] | None]) -> Column[_Row]:
-    """Return a column of rows of several tables, of which not all have it."""
     first = next(filter(None, columns))
 
     def cell(row: _Row) -> Cell:
@@ -120,7 +118,6 @@ def _column(columns: Sequence[Column[Any] | None]) -> Column[_Row]:
 
 
 def _custom_columns(answers: Sequence[ClusterAnswer], name: str) -> str:
-    """Return the rows of all documents under one header, with a column for the context."""
     from kubectl_policy.render.output.templates import CustomColumns  # noqa: PLC0415 (no other format needs it)
 
     columns = CustomColumns(name.partition("=")[2])

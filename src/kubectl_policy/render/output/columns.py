@@ -217,13 +217,11 @@ def aligned(lines: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _width(columns: Mapping[str, Sequence[str]]) -> int:
-    """Return the width of the lines of some columns."""
     widths = [max(map(cells, map(_harmless, column))) for column in columns.values()]
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _padded(column: Sequence[str]) -> list[str]:
-    """Return the cells of a column, each as wide as the widest of them."""
     shown = [_harmless(cell) for cell in column]
     sizes = list(map(len if "".join(shown).isascii() else cells, shown))
     width = min(max(sizes), _WIDEST)

@@ -177,7 +177,6 @@ def json_pieces(value: object) -> Iterator[str]:
 
 
 def _items(items: Iterator[object]) -> Iterator[str]:
-    """Return the items of a list that is a member of a document."""
     head = "["
     while chunk := list(islice(items, _CHUNK)):
         # Without the brackets of the chunk.
