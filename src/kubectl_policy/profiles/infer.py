@@ -57,7 +57,7 @@ class Signs(Struct, frozen=True, kw_only=True):
     @property
     def looks_alike(self) -> bool:
         """Whether the kind refers to targets as policies do, and says by its name that it is something else."""
-        return self.refers and not self.label and self.kind.lower().endswith(_NO_POLICIES)
+        return self.refers and self.kind.lower().endswith(_NO_POLICIES)
 
 
 def infer_profile(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
