@@ -1,5 +1,6 @@
-"""How much is asked of a cluster to describe one route: the same, however many routes there are."""
+"""Requests of one question to a cluster: no more where there are more routes, and watches that show every change."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from typing import Final
 import pytest
 
 from kubectl_policy import cli
+from tests.live.audit import verbs_and_resources
 from tests.live.proxy import recording
 from tests.live.server import ADMIN, Server
 
@@ -103,3 +105,61 @@ def test_each_kind_is_watched_once(crowded: Server, tmp_path: Path) -> None:
     assert sorted(watched) == sorted({request.resource for request in read})
     paths = [request.path for request in read]
     assert sorted(paths) == sorted(set(paths))
+
+
+WATCHED = "watched"
+
+
+def retrying(attempts: int) -> dict[str, object]:
+    refs = [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "watched"}]
+    return {
+        "apiVersion": "example.io/v1alpha1",
+        "kind": "RetryPolicy",
+        "metadata": {"name": "watched", "namespace": WATCHED},
+        "spec": {"targetRefs": refs, "defaults": {"attempts": attempts}},
+    }
+
+
+def test_each_change_is_shown(server: Server, tmp_path: Path) -> None:
+    """Soon after it was made, of what is there and of what comes to be there."""
+    gateway = {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "Gateway",
+        "metadata": {"name": "watched", "namespace": WATCHED},
+        "spec": {"gatewayClassName": "public", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]},
+    }
+    server.kubectl("create", "namespace", WATCHED)
+    server.kubectl("apply", "-f", "-", data=gateway)
+    config = str(server.kubeconfig("admin", namespace=WATCHED))
+    command = [sys.executable, "-m", "kubectl_policy", "describe", "gateway/watched", "-w", "--kubeconfig", config]
+    out = tmp_path / "out"
+    with (
+        server.audit.recorded("kubectl-policy/") as found,
+        out.open("wb") as to,
+        subprocess.Popen(  # noqa: S603 (our own program)
+            [*command, "--cache-dir", str(tmp_path)],
+            stdout=to,
+            stderr=subprocess.PIPE,
+            # In the background of a shell, interrupts are ignored, and stay so.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 (no other thread runs)
+        ) as process,
+    ):
+        try:
+            assert process.stderr
+            _until_written(out, "Gateway watched/watched")
+            for attempts in (3, 4):
+                server.kubectl("apply", "-f", "-", data=retrying(attempts))
+                _until_written(out, f"attempts   {attempts}")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(10) == 130
+            assert process.stderr.read() == b""
+        finally:
+            process.kill()
+    assert {verb for verb, _ in verbs_and_resources(found)} == {"get", "list", "watch"}
+
+
+def _until_written(file: Path, words: str) -> None:
+    end = time.monotonic() + 30
+    while words not in file.read_text("utf-8"):
+        assert time.monotonic() < end
+        time.sleep(0.05)

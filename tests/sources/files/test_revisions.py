@@ -171,28 +171,6 @@ class TestWhatIsMeant:
             load_state(":")
 
 
-class TestUnknownRevisions:
-    def _hint(self, operand: str) -> str:
-        with pytest.raises(SourceError, match="there is no such revision in this git repository") as caught:
-            load_state(operand)
-        return caught.value.hint
-
-    def test_none_like_it(self, repository: Repository) -> None:
-        assert "`git branch --all`" in self._hint("v1:")
-        assert "`git branch --all`" in self._hint(f"{repository.blob(b'x')}:")
-
-    def test_a_near_one(self, repository: Repository) -> None:
-        repository.git("update-ref", "refs/remotes/origin/release", "HEAD")
-        assert self._hint("mian:") == "did you mean main?"
-        assert self._hint("release:") == "did you mean origin/release?"
-
-    def test_a_shallow_clone(self, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-        repository.commit()
-        repository.git("clone", "--quiet", "--depth=1", repository.folder.as_uri(), "../shallow")
-        monkeypatch.chdir(repository.folder.parent / "shallow")
-        assert "shallow clone" in self._hint("HEAD~1:")
-
-
 class TestWhatCannotBeRead:
     """Unknown is not none; and the rest is answered."""
 
@@ -420,3 +398,22 @@ def test_reading_what_is_no_file(repository: Repository) -> None:
     assert repository.folder.is_dir()
     with open_revision("main") as revision, pytest.raises(IsADirectoryError):
         revision.text("sub")
+
+
+def test_a_revision_that_is_unknown(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hint is where to look, or one that is nearly called so, also in a remote repository or a shallow clone."""
+    repository.git("update-ref", "refs/remotes/origin/release", "HEAD")
+    repository.commit()
+    repository.git("clone", "--quiet", "--depth=1", repository.folder.as_uri(), "../shallow")
+    for operand, hint in (
+        ("v1:", "`git branch --all`"),
+        (f"{repository.blob(b'x')}:", "`git branch --all`"),
+        ("mian:", "did you mean main?"),
+        ("release:", "did you mean origin/release?"),
+        ("HEAD~1:", "shallow clone"),
+    ):
+        if operand == "HEAD~1:":
+            monkeypatch.chdir(repository.folder.parent / "shallow")
+        with pytest.raises(SourceError, match="there is no such revision in this git repository") as caught:
+            load_state(operand)
+        assert hint in caught.value.hint
